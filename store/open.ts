@@ -27,7 +27,7 @@ import { sweepWorkspace } from './reconcile/sweep.ts';
 import { closeBook } from './settings/globals.ts';
 import { openTrustLog } from './settings/trust/tightening.ts';
 import { machineOf, readyToWrite, type Store } from './store.ts';
-import { type Pace, payAttention, type WatchAttention } from './watch/change-scheduler.ts';
+import { type Pace, startWatching, type WorkspaceWatch } from './watch/change-scheduler.ts';
 import { type DaemonLock, lockWorkspace } from './workspace/daemon-lock.ts';
 import { refuseNewer, type Step, upgrade } from './workspace/format.ts';
 import { lookAtWorktrees } from './worktrees/claimed-worktrees.ts';
@@ -53,7 +53,7 @@ export interface OpenStore {
   /** Resolves with the new path when the workspace was moved. Open it again there. */
   readonly moved: Promise<string>;
   /** Starts to watch the files; `globalsChanged` is called after settings or global webhooks changed. */
-  watch(globalsChanged: () => void, pace?: Pace): WatchAttention;
+  watch(globalsChanged: () => void, pace?: Pace): WorkspaceWatch;
   close(): Promise<void>;
 }
 
@@ -91,14 +91,14 @@ export const openStore = async (root: string, options: OpenOptions): Promise<Ope
     readOnly = `The workspace ${root} was moved to ${to}`;
     report(undefined, `${readOnly}. The daemon continues there`);
   });
-  let attention: WatchAttention | undefined;
+  let attention: WorkspaceWatch | undefined;
   return {
     store,
     lock,
     moved: place.moved,
     outdated: outdated.raised.then(() => report(undefined, OUTDATED)),
     watch: (globalsChanged, pace) => {
-      attention = payAttention(store, afterSweep(store, globalsChanged, looked), pace);
+      attention = startWatching(store, afterSweep(store, globalsChanged, looked), pace);
       return attention;
     },
     close: async () => {
@@ -122,7 +122,7 @@ const readyLayout = (root: string, { state, steps }: OpenOptions): Layout => {
   return layout;
 };
 
-const settle = async ({ locks }: Store, attention: WatchAttention | undefined): Promise<void> => {
+const settle = async ({ locks }: Store, attention: WorkspaceWatch | undefined): Promise<void> => {
   await attention?.close();
   await locks.take(lockOn.problems(), async () => undefined);
 };

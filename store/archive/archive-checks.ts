@@ -1,5 +1,5 @@
 import { type ArchiveEntry, ArchiveError, printableName } from './archive.ts';
-import { ancestorsOf, isLeftOut, whyUnfit } from './archive-files.ts';
+import { ancestorsOf, isExcluded, unfitReason } from './archive-files.ts';
 
 // The limits of Linux and most other systems.
 const LONGEST_PATH = 1024;
@@ -34,13 +34,13 @@ export const refused = (path: string, why: string): ArchiveError =>
   new ArchiveError(`The entry ${printableName(path)} is refused: ${why}. Nothing was imported.`);
 
 const whyRefused = (path: string): string | undefined => {
-  const unfit = whyUnfit(path);
+  const unfit = unfitReason(path);
   if (unfit !== undefined) return unfit;
   if (Buffer.byteLength(path) > LONGEST_PATH) return `its name has more than ${LONGEST_PATH} bytes`;
   if (path.split('/').some((name) => Buffer.byteLength(name) > LONGEST_NAME))
     return `a part of its name has more than ${LONGEST_NAME} bytes`;
   // Some file systems take `.GIT`, `.git.` and `git~1` for `.git`.
-  if (isLeftOut(path) || isLeftOut(fold(path)) || /(?:^|\/)git~\d/.test(fold(path)))
+  if (isExcluded(path) || isExcluded(fold(path)) || /(?:^|\/)git~\d/.test(fold(path)))
     return 'its name is reserved for a lock, a temporary file, or files of one machine';
   return undefined;
 };

@@ -18,10 +18,10 @@ const LEFT_OUT = [
 ];
 
 /** Whether archives leave this path out. It is relative to the workspace; that of a directory ends with a slash. */
-export const isLeftOut = (path: string): boolean => LEFT_OUT.some((rule) => rule.test(path));
+export const isExcluded = (path: string): boolean => LEFT_OUT.some((rule) => rule.test(path));
 
 /** Why a path, relative to the workspace, cannot be the name of an archive entry; undefined if it can. */
-export const whyUnfit = (path: string): string | undefined =>
+export const unfitReason = (path: string): string | undefined =>
   UNFIT.find(([rule]) => rule.test(path))?.[1];
 
 const UNFIT: readonly (readonly [RegExp, string])[] = [

@@ -6,7 +6,7 @@ import { repeat } from '../fs/retry.ts';
 import { CASE_FILE } from '../layout.ts';
 import type { SkippedFile } from '../records/manifest.ts';
 import { markOf } from '../watch/plain-watches.ts';
-import { isLeftOut, whyUnfit } from './archive-files.ts';
+import { isExcluded, unfitReason } from './archive-files.ts';
 import type { Shelf } from './export-shelf.ts';
 import { IS_LINK, NO_PERMISSION, readSteady, type SteadyFile } from './steady-read.ts';
 
@@ -113,7 +113,7 @@ const look = ({ root, paths }: Reader, dir: string, listing: Listing): string[] 
   if (mark === '' && dir !== '') return [];
   const wanted = entriesOf(path, dir, listing)
     .map((entry) => ({ entry, at: dir === '' ? entry.name : `${dir}/${entry.name}` }))
-    .filter(({ entry, at }) => !paths.has(at) && !isLeftOut(entry.isDirectory() ? `${at}/` : at));
+    .filter(({ entry, at }) => !paths.has(at) && !isExcluded(entry.isDirectory() ? `${at}/` : at));
   const inside: string[] = [];
   for (const { entry, at } of wanted) {
     const reason = whyNot(root, at, entry);
@@ -142,7 +142,7 @@ const whyNot = (root: string, path: string, entry: Dirent): string | undefined =
   if (!entry.isFile() && !entry.isDirectory()) return 'it is not a regular file';
   if (path.includes('\ufffd') && statsAt(join(root, path)) === undefined)
     return 'its name is not valid UTF-8';
-  return whyUnfit(path);
+  return unfitReason(path);
 };
 
 const readFiles = async (

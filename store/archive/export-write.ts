@@ -75,7 +75,7 @@ const linesOf = function* (list: readonly object[]): Generator<Buffer> {
 };
 
 export interface ZipEntry {
-  /** The name in the archive; see whyUnfit. */
+  /** The name in the archive; see unfitReason. */
   path: string;
   mode: number;
   /** Stored in UTC, because zip has no time zone, with a resolution of two seconds. */

@@ -17,7 +17,7 @@ import { assertNoLinks, statsAt } from '../fs/plain-path.ts';
 import { syncDirectory, withHandle } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
 import type { HeldWorkspace } from '../workspace/hold.ts';
-import { defaultAt } from './standing.ts';
+import { defaultAt } from './occupancy.ts';
 
 /** A directory in which an import is prepared, on the same file system as the workspace. */
 export interface Staging {

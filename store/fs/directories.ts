@@ -6,7 +6,7 @@ import { notePlaced, noteTakenBack, recordIfUncertain } from '../base/write-stag
 import type { Layout } from '../layout.ts';
 import { beside, hasCode, syncIfThere } from './durable.ts';
 import { assertNoLinks, isDirectoryItself, statsAt } from './plain-path.ts';
-import { lasting, makeSyncedDirectory } from './synced.ts';
+import { finalSync, makeSyncedDirectory } from './synced.ts';
 
 /** Creates the directories that every workspace has. Throws `unsafe_path`, and creates none, if one of them is a link. */
 export const makeDirectories = (layout: Layout): void => {
@@ -108,7 +108,7 @@ export const removeDirectory = async (
   } finally {
     if (!isTaken) putBack(trash, target);
   }
-  await lasting(syncIfThere(dirname(target)));
+  await finalSync(syncIfThere(dirname(target)));
   if (wasMade || !isTaken) noteTakenBack(target);
   return isTaken ? trash : undefined;
 };

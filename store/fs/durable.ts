@@ -7,9 +7,9 @@ import { StoreError } from '../base/errors.ts';
 import { notePlaced, noteTakenBack, placing } from '../base/write-stage.ts';
 import type { Layout } from '../layout.ts';
 import { gitIsDone } from './git-dir.ts';
-import { keepOwner, keptForUndo, moveToUndo, putNew } from './place.ts';
+import { keepOwner, moveToUndo, putNew, withUndoCopy } from './place.ts';
 import { assertNoLinks, isDirectoryItself, statsAt } from './plain-path.ts';
-import { type Content, lasting, syncDirectory, writeSynced } from './synced.ts';
+import { type Content, finalSync, syncDirectory, writeSynced } from './synced.ts';
 
 /**
  * Replaces a file atomically and durably: temporary file in `.dossier/tmp`, fsync, rename, fsync of the directory. False
@@ -32,7 +32,7 @@ export const replaceFile = async (
       return exchangeFile(layout, { temporary, target, expected });
     }),
   );
-  if (done) await lasting(syncIfThere(dirname(target)));
+  if (done) await finalSync(syncIfThere(dirname(target)));
   return done;
 };
 
@@ -54,7 +54,7 @@ export const exchangeFile = (
   const before = statsAt(target);
   if (!hasContent(target, before, expected)) return false;
   keepOwner(temporary, before);
-  return keptForUndo(layout, { target, expected }, () => {
+  return withUndoCopy(layout, { target, expected }, () => {
     if (statsAt(target)?.ino !== before.ino) return false;
     placing(target, () => renameSync(temporary, target));
     return true;
@@ -98,7 +98,7 @@ export const createFile = async (
   const done = await viaTemporary(layout, target, write, (ready) =>
     putMeant(ready, target, assertMeant),
   );
-  if (done) await lasting(syncName(target));
+  if (done) await finalSync(syncName(target));
   return done;
 };
 
@@ -127,7 +127,7 @@ export const removeFile = async (layout: Layout, target: string): Promise<boolea
     if (hasCode(error, 'ENOENT') && statsAt(target) === undefined) return false;
     throw error;
   }
-  await lasting(syncIfThere(dirname(target)));
+  await finalSync(syncIfThere(dirname(target)));
   return true;
 };
 
@@ -148,7 +148,7 @@ export const createDirectory = async (
   await viaTemporary(layout, target, write, (ready) =>
     placing(target, () => moveTo(ready, target)),
   );
-  await lasting(syncName(target));
+  await finalSync(syncName(target));
 };
 
 /**

@@ -34,7 +34,7 @@ import { makeSyncedDirectory } from './synced.ts';
  */
 export const putNew = (ready: string, target: string): boolean => {
   const linked = linkNew(ready, target);
-  return linked === 'no links' ? putClaimed(ready, target) : linked === 'linked';
+  return linked === 'no links' ? placeClaimed(ready, target) : linked === 'linked';
 };
 
 /** Hard-links a file to a free name. */
@@ -54,7 +54,7 @@ const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
 /** Moves a file to a free name, which an empty file claims first; false if the name is taken. */
-export const putClaimed = (ready: string, target: string): boolean => {
+export const placeClaimed = (ready: string, target: string): boolean => {
   const claim = claimAt(target);
   if (claim === undefined) return false;
   try {
@@ -86,7 +86,7 @@ const isStill = (target: string, { ino }: Stats): boolean => {
  * hard link, which also receives concurrent writes of an editor, or else as a copy. False if the copy does not have the
  * `expected` bytes, because the file was saved meanwhile.
  */
-export const keptForUndo = (
+export const withUndoCopy = (
   layout: Layout,
   { target, expected }: { target: string; expected: Buffer },
   replace: () => boolean,

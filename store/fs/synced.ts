@@ -91,7 +91,7 @@ const isLate = (error: unknown): boolean => error instanceof Error && late.has(e
 const late = new WeakSet<Error>();
 
 /** Marks the final sync of a write: if it fails, the name is visible but may not survive a power cut. */
-export const lasting = (sync: Promise<void>): Promise<void> =>
+export const finalSync = (sync: Promise<void>): Promise<void> =>
   sync.catch((error: unknown) => {
     if (error instanceof Error) late.add(error);
     throw error;

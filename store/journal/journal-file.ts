@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { listDirectory } from '../front-matter/folder.ts';
 import { makeSyncedDirectory, syncDirectory } from '../fs/synced.ts';
-import { type Damage, encode, readJournalLines, type TellLine } from './journal-lines.ts';
+import { type Damage, encode, readJournalLines, type LineHandler } from './journal-lines.ts';
 import {
   closeSegment,
   isInPlace,
@@ -52,7 +52,7 @@ const recreate = (dir: string): void => makeSyncedDirectory(dir, 0o700, dirname(
 /** Opens the journal and reads every whole line of its newest file. An incomplete last line was never acknowledged, and is cut. */
 export const openJournalFile = async (
   dir: string,
-  tell: TellLine = () => undefined,
+  tell: LineHandler = () => undefined,
 ): Promise<{ file: JournalFile; damaged: Damage[] }> => {
   const names = readdirSync(dir).filter(isJournalName).toSorted();
   const path = join(dir, names.pop() ?? fileName(1));

@@ -30,13 +30,13 @@ const PIECE = 1_048_576;
 const LONGEST = 67_108_864;
 
 /** Receives a line, or undefined if it is unreadable, and the number of damaged bytes. */
-export type TellLine = (json: string | undefined, lost: number) => void;
+export type LineHandler = (json: string | undefined, lost: number) => void;
 
 /**
  * Reads a file piece by piece and passes each line to `tell`, in order. A wrong byte damages only its own line. A missing
  * file has no lines.
  */
-export const readJournalLines = (path: string, tell: TellLine): JournalReading => {
+export const readJournalLines = (path: string, tell: LineHandler): JournalReading => {
   const reading: JournalReading = { count: 0, end: 0, sound: 0, damaged: [], used: 0 };
   const descriptor = openOrNot(path);
   if (descriptor === undefined) return reading;

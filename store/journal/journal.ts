@@ -4,7 +4,7 @@ import type { EventRecord } from '../records/event.ts';
 import { groupCommit, isLong, RESERVE } from './group-commit.ts';
 import { type Backlog, createBacklog, createRecent, type Recent } from './journal-backlog.ts';
 import { type JournalFile, openJournalFile } from './journal-file.ts';
-import type { Damage, TellLine } from './journal-lines.ts';
+import type { Damage, LineHandler } from './journal-lines.ts';
 import {
   apply,
   dropOld,
@@ -151,7 +151,7 @@ const lostIn = (name: string): string =>
 const readingInto = (state: State, recent: Recent) => {
   const sizes = new Map<string, number>();
   let first: Line | undefined;
-  const tell: TellLine = (json, lost) => {
+  const tell: LineHandler = (json, lost) => {
     // Damaged bytes may have been events: skip at least as many numbers, so that none is used twice.
     state.last += lost;
     if (json === undefined) return;

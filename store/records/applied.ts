@@ -1,15 +1,15 @@
 import type { ProviderSettings, Settings } from './settings.ts';
 import type { WorktreeConfig } from './worktree-config.ts';
 
-/** The agents that are known by name: each can be started without an entry in the settings. */
+/** Agents known by name, which need no entry in the settings. */
 export const KNOWN_AGENTS = ['claude', 'codex', 'gemini', 'opencode', 'qwen'] as const;
 export type KnownAgent = (typeof KNOWN_AGENTS)[number];
 
-/** The name of the provider of sessions that name none. */
+/** The default provider. */
 export const chosenProvider = ({ provider = 'runbook' }: Pick<Settings, 'provider'>): string =>
   provider;
 
-/** The entry of each provider that is not built in: the agents known by name, and those of the settings, which win. */
+/** The entries of all providers that are not built in: agents known by name, overridden by the settings. */
 export const providerEntries = ({
   providers = {},
 }: Pick<Settings, 'providers'>): Map<string, ProviderSettings> =>
@@ -18,19 +18,19 @@ export const providerEntries = ({
     ...Object.entries(providers),
   ]);
 
-/** How programs reach the network: the settings of a provider, or of all. */
+/** The network settings of one provider, or of all. */
 export interface NetworkRules {
   network?: Settings['network'];
   allow_local?: readonly string[] | undefined;
 }
 
-/** The rules of one provider: its own network wins over that of all, and it reaches the local services of both. */
+/** The rules of one provider: its own `network` overrides the general one; `allow_local` is the union of both. */
 export const networkRules = (all: NetworkRules, own: NetworkRules): NetworkRules => ({
   network: own.network ?? all.network,
   allow_local: [...(all.allow_local ?? []), ...(own.allow_local ?? [])],
 });
 
-/** What an agent may do in Work mode without the operator being asked. */
+/** What an agent may do in Work mode without asking the operator. */
 export const permissionPolicy = ({
   permissions,
 }: Pick<Settings, 'permissions'>): Required<NonNullable<Settings['permissions']>> => ({
@@ -39,13 +39,13 @@ export const permissionPolicy = ({
   ...permissions,
 });
 
-/** The sandbox, and what of the home directory is shown in it besides. */
+/** The sandbox settings, and further readable paths. */
 export const sandboxSettings = ({ sandbox = 'auto', sandbox_readable = [] }: Settings) => ({
   sandbox,
   sandbox_readable,
 });
 
-/** How far behind a receiver may be before its backlog is closed. */
+/** How far a webhook may fall behind before its backlog is closed. */
 export const webhookRetention = ({
   webhooks,
 }: Pick<Settings, 'webhooks'>): Required<NonNullable<Settings['webhooks']>> => ({
@@ -54,22 +54,22 @@ export const webhookRetention = ({
   ...webhooks,
 });
 
-/** The repository of a project; undefined when the settings name none. */
+/** The repository of a project; undefined if the settings have none. */
 export const repositoryIn = (
   { projects = {} }: Pick<Settings, 'projects'>,
   project: string,
 ): string | undefined => (Object.hasOwn(projects, project) ? projects[project] : undefined);
 
 /**
- * The project that is meant where none is named and none is called `default`: the only one of these names. With several
- * nobody is pointed at one.
+ * The project to use if none is named and none is called `default`: the only one of these names. If several exist,
+ * returns undefined.
  */
 export const onlyProject = (names: readonly string[]): string | undefined => {
   const [only, ...others] = new Set(names);
   return others.length > 0 || only === 'default' ? undefined : only;
 };
 
-/** How worktrees are made. */
+/** The worktree settings in force. */
 export const worktreeConfigOf = ({
   worktrees = {},
 }: Pick<Settings, 'worktrees'>): WorktreeConfig => ({
@@ -83,10 +83,10 @@ export const worktreeConfigOf = ({
   commit: worktrees.commit ?? 'end',
 });
 
-/** Where worktrees are made when the settings say nothing. */
+/** The default directory of worktrees. */
 export const DEFAULT_ROOT = '.dossier/worktrees';
 
-/** How long a program of a run may be silent or run, and how much it may write. */
+/** The limits of a run: silence, duration and output. */
 export const runLimits = ({
   limits: { idle_minutes = 15, wall_hours = 8, output_mb = 64, quiet_seconds = 4 } = {},
 }: Pick<Settings, 'limits'>) => ({

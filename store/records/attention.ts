@@ -3,7 +3,7 @@ import { Id, Time } from './id.ts';
 import { QuestionField } from './question.ts';
 import type { TrustWish } from './trust.ts';
 
-/** What can need the operator, each with what it means. */
+/** The kinds of inbox entries, each with its meaning. */
 export const ATTENTION_KINDS = [
   'plan',
   'permission',
@@ -26,18 +26,18 @@ export const ATTENTION_KINDS = [
 
 const Call = Type.Object({
   method: Type.Enum(['GET', 'POST', 'PUT', 'DELETE']),
-  path: Type.String({ description: 'As it is called, with its ids' }),
+  path: Type.String({ description: 'The path of the call, with ids' }),
   body: Type.Optional(
     Type.Unknown({
       description:
-        'What is sent: of a permission, one of its `options`; to a question it declines, where `fields` can be filled in',
+        'The body of the request. For a permission, use one of its `options`; for a question, this body declines, and `fields` describe an answer',
     }),
   ),
 });
 
 export const AttentionItem = Type.Object(
   {
-    id: Type.String({ description: 'The same as long as it is the same thing that waits' }),
+    id: Type.String({ description: 'Stable while the same thing waits' }),
     kind: Type.Enum([...ATTENTION_KINDS], {
       description:
         '`plan`: waits to be approved. `permission`: an agent asks for leave. `question`: an agent asks something. `done`: a session has completed its work, until it is dismissed, a proof is verified, or another session is begun. `failed`: a session, until another is begun or the Work item is moved on. `blocked`: sessions wait behind a Work item that is BLOCKED. `paused`: a session was paused, was interrupted, or met a limit. `waiting`: a session waits for its model, or for a place among `max_sessions`; nothing is to be answered. `manual`: yours waits for its plan, or until you finish it. `conflict`: of a rebase. `review`: asks for changes, or is a check that fails. `feedback`: reviews are queued, and no session is at them. `sync`: an issue changed here and on the host. `webhook`: its receiver wants no more. `held`: a change by file waits. `trust`: a setting, a receiver of events, or a session that its files alone say was started or approved, does. `file`: cannot be read as what it should be',
@@ -45,23 +45,24 @@ export const AttentionItem = Type.Object(
     case_id: Type.Optional(Id),
     session_id: Type.Optional(Id),
     since: Time,
-    title: Type.String({ description: 'Of the Work item, else the file' }),
-    message: Type.String({ description: 'What is waited for, and why' }),
+    title: Type.String({ description: 'The title of the Work item, or else the file' }),
+    message: Type.String({ description: 'What the operator is asked to do, and why' }),
     answer: Call,
     options: Type.Optional(
       Type.Array(
         Type.Object({ option_id: Type.String(), kind: Type.String(), name: Type.String() }),
-        { description: 'What a permission can be answered with' },
+        { description: 'The possible answers to a permission request' },
       ),
     ),
     fields: Type.Optional(
       Type.Array(QuestionField, {
-        description: 'What a question is answered with: `{"action": "accept", "content": {…}}`',
+        description:
+          'The fields of an answer to a question: `{"action": "accept", "content": {…}}`',
       }),
     ),
     resume_at: Type.Optional(Time),
     output: Type.Optional(
-      Type.String({ description: 'The end of what the first failed command wrote' }),
+      Type.String({ description: 'The end of the output of the first failed command' }),
     ),
     file: Type.Optional(Type.String({ description: 'Relative to the workspace' })),
     line: Type.Optional(Type.Integer()),
@@ -71,5 +72,5 @@ export const AttentionItem = Type.Object(
 );
 export type AttentionItem = Static<typeof AttentionItem>;
 
-/** The body that makes one value hold which waits. */
+/** The request body that trusts one waiting value. */
 export const trustOne = (key: string, hash: string): TrustWish => ({ values: [{ key, hash }] });

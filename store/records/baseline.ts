@@ -5,7 +5,7 @@ import { orNull } from './or-null.ts';
 const OidOrNull = orNull(Oid);
 const Texts = Type.Array(Type.String());
 
-/** What a worktree was at one moment, as git keeps it. */
+/** The state of a worktree at one moment, as git objects. */
 export const Pictured = Type.Object({
   head: OidOrNull,
   branch: Type.Union([Type.String({ pattern: '^refs/' }), Type.Null()]),
@@ -22,24 +22,24 @@ export const Pictured = Type.Object({
   git_files: Type.Optional(Type.Record(Type.String(), Oid)),
 });
 
-/** What it was when a Plan turn began. */
+/** The state at the start of a Plan turn. */
 const Before = Type.Object({
   ref: Type.String({ pattern: '^refs/dossier/snapshots/[0-9a-f-]+$' }),
   commit: Oid,
   ...Pictured.properties,
 });
 
-/** A Plan turn that is not compared yet: of this machine only, there from before its agent starts until it is undone. */
+/** A Plan turn that is not yet compared. On this machine only, from before its agent starts until its changes are undone. */
 export const Baseline = Type.Object({
   case_id: Id,
-  /** Of a run of planning its own id. */
+  /** The id of the session, or of the planning run. */
   session_id: Id,
   planning: Type.Optional(Type.Boolean()),
-  /** Of the worktree's record: another worktree was not changed by this turn. */
+  /** The id of the worktree record; a worktree created later was not changed by this turn. */
   worktree_created_at: Time,
-  /** A change was found and is being undone. */
+  /** Whether a change was found and is being undone. */
   violated: Type.Boolean(),
-  /** As whom git noted what the turn did to refs; there when those are compared, too. */
+  /** The committer name of the turn in reflogs; present if refs are compared too. */
   signed_as: Type.Optional(Type.String()),
   before: Before,
 });

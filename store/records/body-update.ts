@@ -7,30 +7,31 @@ const matter = {
   status: Type.Enum(['queued', 'published']),
   base_sha256: Type.String({
     ...Sha256,
-    description: 'Of the body as it was on the host when this was suggested',
+    description: 'The hash of the body on the host when the update was proposed',
   }),
   created_at: Time,
 };
 
-/** The front matter of pr/updates/<time>-<id>.md, a change of a published body that waits for approval; the body is the new one. */
+/** The front matter of pr/updates/<time>-<id>.md, an update of a published body that awaits approval; the record's body is the new text. */
 export const BodyUpdateMatter = Type.Object({
   ...matter,
   published_at: Type.Optional(Type.Union([Type.Null(), Time])),
 });
 export type BodyUpdateMatter = Static<typeof BodyUpdateMatter>;
 
-/** The same as it is served. */
+/** A body update as the API returns it. */
 export const BodyUpdate = Type.Object(
   {
     ...matter,
     case_id: Id,
     published_at: Type.Union([Type.Null(), Time]),
-    body: Type.String({ description: 'What is published once it is approved; Markdown' }),
+    body: Type.String({ description: 'The body to publish after approval; Markdown' }),
     body_sha256: Type.String({
       ...Sha256,
-      description: 'Of `body` as it is now: send it with the approval, which is then bound to it',
+      description:
+        'The hash of `body`. Send it with the approval to bind the approval to this text',
     }),
-    diff: Type.String({ description: 'Unified, from the body that was published to this one' }),
+    diff: Type.String({ description: 'A unified diff from the published body to this one' }),
   },
   { $id: 'BodyUpdate' },
 );

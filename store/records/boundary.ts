@@ -3,29 +3,29 @@ import { Sha256 } from './id.ts';
 import { ProviderInfo } from './provider.ts';
 import { NetworkSetting, PermissionSettings } from './settings.ts';
 
-/** What shuts in what is started of a session in Work mode, and what it may do unasked. */
+/** The sandbox of a session's programs in Work mode, and what they may do without asking. */
 export const Boundary = Type.Object(
   {
     kind: ProviderInfo.properties.kind,
     missing: Type.Optional(
-      Type.String({ description: 'Why nothing can be started now, and what to do about it' }),
+      Type.String({ description: 'Why no program can be started now, and what to do' }),
     ),
     sandbox: Type.Optional(
       Type.Enum(['bubblewrap', 'seatbelt', 'none'], {
         description:
-          'With `none` what is started can do whatever your user can; `seatbelt` is untried, and nothing relies on it. Left out where nothing is started',
+          'With `none`, programs can do whatever your user can. `seatbelt` is untested, and nothing relies on it. Absent if no program is started',
       }),
     ),
-    reason: Type.Optional(Type.String({ description: 'Why there is no sandbox to rely on' })),
+    reason: Type.Optional(Type.String({ description: 'Why there is no enforced sandbox' })),
     network: Type.Optional(NetworkSetting),
     commits: Type.Boolean({
       description:
-        'What it changes is committed on the branch of its worktree once it completes (`worktrees.commit`)',
+        'Whether its changes are committed on the branch of the worktree when it completes (`worktrees.commit`)',
     }),
     local: Type.Optional(
       Type.Array(Type.String(), {
         description:
-          'What of this machine is reached besides, as `localhost:5432`; with the network `host` all is',
+          'Reachable services of this machine, such as `localhost:5432`; with the network `host`, all of them',
       }),
     ),
     permissions: Type.Optional(
@@ -34,10 +34,10 @@ export const Boundary = Type.Object(
           ...Type.Required(PermissionSettings).properties,
           prefixes: Type.Array(Type.String(), {
             description:
-              'With what plain commands may begin, as you answered in this session or for its project',
+              'Prefixes of plain commands that you allowed for this session or its project',
           }),
         },
-        { description: 'Of an agent that can ask; what else asks nothing' },
+        { description: 'For agents that can ask; absent for other providers' },
       ),
     ),
     unasked: Type.Optional(
@@ -58,5 +58,5 @@ export const Boundary = Type.Object(
 );
 export type Boundary = Static<typeof Boundary>;
 
-/** What of it a provider knows. */
+/** The part of the boundary that a provider knows. */
 export type ProviderBoundary = Omit<Boundary, 'commits' | 'unasked'>;

@@ -24,7 +24,7 @@ export type StateName = State | 'PLANNING';
 export const Title = Type.String({
   minLength: 1,
   maxLength: 200,
-  // A lookahead, for two open ends would be tried in every pairing.
+  // A lookahead, because two open ends would backtrack quadratically.
   pattern: '^(?=[^\\r\\n]*\\S)[^\\r\\n]+$',
   description: 'One line',
 });
@@ -33,7 +33,7 @@ export const Description = Type.String({
   description: 'Markdown; the body of case.md',
 });
 
-/** The front matter of case.md. Keys that are not named here are the operator's own, and stay. */
+/** The front matter of case.md. Other keys belong to the operator and are kept. */
 export const CaseMatter = Type.Object({
   id: Id,
   title: Title,
@@ -46,7 +46,7 @@ export const CaseMatter = Type.Object({
 });
 export type CaseMatter = Static<typeof CaseMatter>;
 
-/** A Work item as it is kept and served. */
+/** A Work item as stored and returned. */
 export const Case = Type.Object(
   {
     id: Id,
@@ -54,21 +54,18 @@ export const Case = Type.Object(
     type: Word,
     description: Description,
     state: State,
-    outcome: orNull(
-      Word,
-      'null while open; also where somebody closed it in the file and wrote none: the record says what the file says',
-    ),
+    outcome: orNull(Word, 'Null while open; also if it was closed in the file without an outcome'),
     project: Type.String({ description: 'The name of a project in the settings' }),
     path: Type.String({ description: 'Its directory, relative to the workspace' }),
     created_at: Time,
     updated_at: Type.String({
       format: 'date-time',
-      description: 'When case.md was last written, by whomever',
+      description: 'The mtime of case.md',
     }),
     problems: Type.Optional(
       Type.Array(ProblemRecord, {
         description:
-          'Files of this Work item that cannot be read or wait for the operator; `gate_not_satisfied` where it is RESOLVED without its proof',
+          'Files of this Work item that cannot be read or await the operator; `gate_not_satisfied` if it is RESOLVED without a satisfied proof gate',
       }),
     ),
   },

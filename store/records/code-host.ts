@@ -7,7 +7,7 @@ const TextOrNull = orNull(Text);
 
 const Source = orNull(
   Type.Enum(['GH_TOKEN', 'GITHUB_TOKEN', 'GH_ENTERPRISE_TOKEN', 'GITHUB_ENTERPRISE_TOKEN', 'gh'], {
-    description: 'Where the token is from',
+    description: 'The source of the token',
   }),
 );
 const Reason = Type.Optional(
@@ -38,45 +38,45 @@ export type RateLimit = Static<typeof RateLimit>;
 
 export const AuthStatus = Type.Object(
   {
-    authenticated: orNull(Type.Boolean({ description: 'Null: nobody could be asked' })),
+    authenticated: orNull(Type.Boolean({ description: 'Null if the host could not be reached' })),
     login: TextOrNull,
     token_source: Source,
     token_kind: TextOrNull,
     scopes: orNull(
-      Type.Array(Text, { description: 'Null for a fine-grained token, which does not tell' }),
+      Type.Array(Text, { description: 'Null for a fine-grained token, which does not list them' }),
     ),
     expires_at: TextOrNull,
     rate_limit: orNull(RateLimit),
     reason: Reason,
-    hint: Type.Optional(Type.String({ description: 'What to run' })),
+    hint: Type.Optional(Type.String({ description: 'The command to run' })),
   },
   { $id: 'CodeHostAuthStatus' },
 );
 export type AuthStatus = Static<typeof AuthStatus>;
 
 export const AuthRefresh = Type.Object({
-  changed: Type.Boolean({ description: 'It is another token than before' }),
+  changed: Type.Boolean({ description: 'Whether the token differs from the previous one' }),
   token_source: Source,
   login: TextOrNull,
-  verified: orNull(Type.Boolean({ description: 'Null: nobody could be asked' })),
+  verified: orNull(Type.Boolean({ description: 'Null if the host could not be reached' })),
 });
 export type AuthRefresh = Static<typeof AuthRefresh>;
 
 const Named = { host: Text, owner: Text, name: Text };
-/** A repository on the code host, and how git's configuration leads to it: without credentials, null where the settings name it. */
+/** A repository on the code host, and the remote that names it, without credentials; null if the settings name it. */
 export const RemoteRepository = Type.Object({ ...Named, remote: TextOrNull, url: TextOrNull });
 export type RemoteRepository = Static<typeof RemoteRepository>;
 
-/** Where pull requests go (`base`) and where branches are pushed (`push`): two repositories, where one is a fork. */
+/** The repositories for pull requests (`base`) and for pushed branches (`push`), which differ for a fork. */
 export const Detection = Type.Object(
   {
     ...Named,
-    remote: orNull(Type.String({ description: 'Null: the settings name the repository' })),
+    remote: orNull(Type.String({ description: 'Null if the settings name the repository' })),
     base: RemoteRepository,
     push: RemoteRepository,
     candidates: Type.Array(RemoteRepository),
     ambiguous: Type.Boolean({
-      description: 'Several could be meant and nobody said which: `base` is the likeliest',
+      description: 'Several repositories are possible; `base` is the likeliest',
     }),
   },
   { $id: 'DetectedRepository' },
@@ -85,9 +85,9 @@ export type Detection = Static<typeof Detection>;
 
 export const Validation = Type.Object({
   accessible: Type.Boolean(),
-  anonymous: Type.Boolean({ description: 'Asked without a token' }),
+  anonymous: Type.Boolean({ description: 'Whether the host was called without a token' }),
   reason: Type.Optional(Text),
-  renamed_to: orNull(Type.String({ description: '`owner/name` where it is now' })),
+  renamed_to: orNull(Type.String({ description: 'The new `owner/name` of a renamed repository' })),
   archived: orNull(Type.Boolean()),
   fork: orNull(Type.Boolean()),
   parent: TextOrNull,
@@ -97,7 +97,9 @@ export type Validation = Static<typeof Validation>;
 const Can = Type.Enum(['yes', 'no', 'unknown']);
 
 export const Permissions = Type.Object({
-  role: orNull(Type.String({ description: "The user's; a token may be allowed less" })),
+  role: orNull(
+    Type.String({ description: "The user's role; the token may have fewer permissions" }),
+  ),
   capabilities: Type.Object({
     ...{ read: Can, open_pull_requests: Can, push: Can, triage_issues: Can, resolve_threads: Can },
   }),
@@ -168,7 +170,7 @@ export const LinkedPull = Type.Object({
   ...{ number: Type.Integer(), repository: Text, title: Text, url: Text },
   state: Type.Enum(['draft', 'open', 'closed', 'merged']),
   relation: Type.Enum(['closes', 'mentions'], {
-    description: '`closes`: merging it closes the issue, as the host itself links them',
+    description: '`closes`: merging it closes the issue, by the link on the host',
   }),
 });
 export type LinkedPull = Static<typeof LinkedPull>;

@@ -5,12 +5,12 @@ import { FULL_NAME, HOST_PATTERN } from './settings.ts';
 const FIELDS = {
   host: Type.String({
     pattern: HOST_PATTERN,
-    description: '`github.com`, or that of a GitHub Enterprise server',
+    description: '`github.com`, or the host of a GitHub Enterprise server',
   }),
   timeout_seconds: Type.Number({
     exclusiveMinimum: 0,
     maximum: 600,
-    description: 'How long one answer of the host may take',
+    description: 'The timeout of one request to the host',
   }),
 };
 
@@ -19,18 +19,19 @@ const Remote = Type.String({ pattern: '^[^-\\s][^\\s]*$', maxLength: 200 });
 const UNSAID = {
   repository: Type.String({
     pattern: FULL_NAME,
-    description: "`owner/name` of the project `default`; null: as git's remotes tell",
+    description: "`owner/name` of the project `default`; null: from git's remotes",
   }),
   base_remote: Remote,
   push_remote: Remote,
   api_url: Type.String({
     minLength: 1,
     maxLength: 2000,
-    description: 'Where the API of `host` is; null: at its usual place. GITHUB_API_URL wins',
+    description:
+      'The address of the API of `host`; null: the usual one. GITHUB_API_URL takes precedence',
   }),
 };
 
-/** How the code host is asked: what the settings say, and the default where they say nothing. */
+/** The code host settings in force, with defaults. */
 export const CodeHostConfig = Type.Object(
   {
     kind: Type.Enum(['github'], { description: 'Others are planned' }),
@@ -40,14 +41,14 @@ export const CodeHostConfig = Type.Object(
     push_remote: orNull(UNSAID.push_remote),
     api_url: orNull(UNSAID.api_url),
     webhook_secret: Type.Enum(['set', 'unset'], {
-      description: 'Whether incoming webhooks can be verified. The secret itself never comes out',
+      description: 'Whether incoming webhooks can be verified. The secret is never returned',
     }),
   },
   { $id: 'CodeHostConfig' },
 );
 export type CodeHostConfig = Static<typeof CodeHostConfig>;
 
-/** What is to be maybe of it; null takes a setting out of workspace.md, and its default holds. */
+/** A change of the settings. Null removes a setting from workspace.md, so that its default applies. */
 export const CodeHostConfigChange = Type.Object({
   kind: maybe(CodeHostConfig.properties.kind),
   host: maybe(FIELDS.host),
@@ -58,11 +59,11 @@ export const CodeHostConfigChange = Type.Object({
   timeout_seconds: maybe(FIELDS.timeout_seconds),
   webhook_secret: maybe(
     Type.String({
-      // One line of a file.
+      // The file has one secret per line.
       pattern: '^[^\\x00-\\x1f\\x7f]+$',
       maxLength: 255,
       description:
-        'As it is set at the code host, or `gh webhook forward`. Kept outside of workspace.md; the one before stays valid. null: none is valid',
+        'The secret set at the code host or with `gh webhook forward`. Stored outside of workspace.md; the previous one stays valid. Null removes all',
     }),
   ),
 });

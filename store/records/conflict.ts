@@ -20,14 +20,14 @@ export const ConflictFile = Type.Object(
     path: Type.String(),
     kind: Type.Enum([...CONFLICT_KINDS], {
       description:
-        'The base is what the branch is rebased onto. `renamed`: git keeps it under another name, or found it renamed on both sides',
+        'The base is the target of the rebase. `renamed`: git keeps the file under another name, or both sides renamed it',
     }),
   },
   { $id: 'ConflictFile' },
 );
 export type ConflictFile = Static<typeof ConflictFile>;
 
-/** What is being done; null once it has ended. Each but `conflicted` and `interrupted` is left within one call. */
+/** The current step; null once the rebase has ended. Only `conflicted` and `interrupted` outlast a request. */
 export const STEPS = [
   'starting',
   'rebasing',
@@ -40,7 +40,7 @@ export const OUTCOMES = ['clean', 'resolved', 'aborted', 'failed', 'interrupted'
 
 const Kept = Type.Object({ ref: Type.String({ pattern: '^refs/dossier/' }), commit: Oid });
 
-/** Where git stopped: HEAD then, the commit that conflicts, and which one it is of how many. */
+/** Where git stopped: HEAD, the conflicting commit, and its position in the list. */
 const Stop = Type.Object({
   head: Oid,
   commit: orNull(Oid),
@@ -48,32 +48,32 @@ const Stop = Type.Object({
   count: Type.Integer(),
 });
 
-/** The front matter of conflicts/<time>-<id>.md, one rebase; the body tells what happened, a line each. */
+/** The front matter of conflicts/<time>-<id>.md, one rebase; the body is its log. */
 export const ConflictMatter = Type.Object({
   id: Id,
-  /** The name of the `.dossier/` that it was begun with: only that machine has its worktree. */
+  /** The id of the machine that started it, which alone has the worktree. */
   machine: Id,
   outcome: orNull(Type.Enum([...OUTCOMES])),
   step: orNull(Type.Enum([...STEPS])),
-  /** Of the worktree's record: another worktree has no part in it. */
+  /** The id of the worktree record; a worktree created later is not affected. */
   worktree_created_at: Time,
   branch: Type.String(),
   onto: Type.String(),
   onto_commit: Oid,
-  /** The branch before, and after. */
+  /** The tip of the branch before and after. */
   orig_head: Oid,
   head: orNull(Oid),
-  /** The exact state before: HEAD, index and files. */
+  /** A snapshot of the state before: HEAD, index and files. */
   snapshot: orNull(Kept),
-  /** The state in which git stopped: nobody but the operator stages what is in conflict. */
+  /** A snapshot of the state at which git stopped. Only the operator stages conflicted files. */
   conflicted: orNull(Kept),
   stopped: orNull(Stop),
-  /** Changes that are to come back after the rebase, as a commit on the branch as it was. */
+  /** Uncommitted changes to restore after the rebase, as a commit on the old branch. */
   set_aside: orNull(Kept),
-  /** What the branch was on the remote; a null commit: it was not there. */
+  /** The branch on the remote before; a null commit if it did not exist. */
   remote: orNull(Type.Object({ name: Type.String(), ref: Type.String(), commit: orNull(Oid) })),
   case_state_before: State,
-  /** How many files were in conflict, in any commit, and the first of them. */
+  /** The number of conflicted files in all commits, and the first of them. */
   file_count: Type.Integer(),
   files: Type.Array(ConflictFile),
   began_at: Time,
@@ -84,20 +84,20 @@ export const ConflictMatter = Type.Object({
 });
 export type ConflictMatter = Static<typeof ConflictMatter>;
 
-/** One rebase as the history serves it. */
+/** One rebase in the history. */
 export const Conflict = Type.Object(
   {
     id: Id,
     case_id: Id,
-    timestamp: Type.String({ format: 'date-time', description: 'When it began' }),
+    timestamp: Type.String({ format: 'date-time', description: 'When it started' }),
     file_count: Type.Integer({ description: 'Files that were in conflict' }),
     outcome: Type.Union([Type.Null(), Type.Enum([...OUTCOMES])], {
       description:
-        'null while it goes on. `clean`: there were no conflicts. `interrupted`: the daemon stopped before anything was changed',
+        'Null while it runs. `clean`: there were no conflicts. `interrupted`: the daemon stopped before anything was changed',
     }),
     step: Type.Union([Type.Null(), Type.Enum([...STEPS])], {
       description:
-        'What is under way; `interrupted`: the daemon stopped in the middle, and the operator decides',
+        'The current step. `interrupted`: the daemon stopped in the middle, and the operator decides',
     }),
     branch: Type.String(),
     onto: Type.String(),
@@ -107,46 +107,48 @@ export const Conflict = Type.Object(
     files: Type.Array(ConflictFile, { description: 'The first 200' }),
     snapshot_ref: orNull(
       Type.String(),
-      'Kept how the worktree was before; it is among the recoveries of the worktree',
+      'The ref of the state before the rebase; also listed in the recoveries of the worktree',
     ),
     set_aside_ref: orNull(
       Type.String(),
-      'Keeps changes that could not be brought back: `git cherry-pick -n -m 1` does',
+      'The ref of changes that could not be restored. Apply them with `git cherry-pick -n -m 1`',
     ),
     ended_at: orNull(Time),
     seconds: orNull(Type.Number(), 'From the first conflict to the end'),
     pushed_at: orNull(Time),
     elsewhere: Type.Optional(
-      Type.Boolean({ description: 'It goes on on another machine; its file came through git' }),
+      Type.Boolean({
+        description: 'Whether it runs on another machine, from which git brought its file',
+      }),
     ),
-    log: Type.String({ description: 'What happened, a line each' }),
+    log: Type.String({ description: 'The log, one line per step' }),
   },
   { $id: 'Conflict' },
 );
 export type Conflict = Static<typeof Conflict>;
 
 const Files = Type.Array(ConflictFile);
-const Onto = Type.String({ description: 'What the branch is put onto, as it was named' });
+const Onto = Type.String({ description: 'The target of the rebase, as requested' });
 
-/** A rebase that went to its end. */
+/** A completed rebase. */
 export const CleanRebase = Type.Object({
   status: Type.Literal('clean'),
-  head: Type.String({ description: 'The branch now' }),
+  head: Type.String({ description: 'The new tip of the branch' }),
   onto: Onto,
   changes: Type.Optional(
     Type.Enum(['brought_back', 'set_aside'], {
-      description: 'What became of changes that were kept; `set_aside`: they do not fit any more',
+      description: 'The result for uncommitted changes. `set_aside`: they no longer apply',
     }),
   ),
   set_aside_ref: Type.Optional(
-    Type.String({ description: 'Where they are: `git cherry-pick -n -m 1` brings them back' }),
+    Type.String({ description: 'Their ref. Restore them with `git cherry-pick -n -m 1`' }),
   ),
   notes: Type.Optional(Type.Array(Type.String())),
 });
 
 export type CleanRebase = Static<typeof CleanRebase>;
 
-/** One that stopped at a conflict. */
+/** A rebase that stopped at a conflict. */
 export const StoppedRebase = Type.Object({
   status: Type.Literal('conflicted'),
   files: Files,
@@ -157,26 +159,28 @@ export const StoppedRebase = Type.Object({
       number: Type.Integer(),
       count: Type.Integer(),
     },
-    { description: 'The commit that could not be applied, and which one it is of how many' },
+    { description: 'The commit that could not be applied, and its position in the list' },
   ),
   notes: Type.Optional(
     Type.Array(Type.String(), {
-      description: 'What was not as it should be, such as a remote out of reach',
+      description: 'Warnings, such as an unreachable remote',
     }),
   ),
 });
 
 export type StoppedRebase = Static<typeof StoppedRebase>;
 
-/** What git came to. */
+/** The result of a rebase. */
 export const RebaseStep = Type.Union([CleanRebase, StoppedRebase]);
 export type RebaseStep = Static<typeof RebaseStep>;
 
-/** How often rebases conflict, and how long that lasts. */
+/** How often rebases conflict, and for how long. */
 const Figures = Type.Object({
   rebases: Type.Integer(),
-  conflicts: Type.Integer({ description: 'Rebases that met a conflict' }),
-  frequency: Type.Union([Type.Null(), Type.Number()], { description: 'Their share of all' }),
+  conflicts: Type.Integer({ description: 'Rebases with a conflict' }),
+  frequency: Type.Union([Type.Null(), Type.Number()], {
+    description: 'The share of rebases with a conflict',
+  }),
   files: Type.Integer({ description: 'Files that were in conflict' }),
   outcomes: Type.Object(
     Object.fromEntries([...OUTCOMES, 'open'].map((name) => [name, Type.Integer()])) as Record<
@@ -189,12 +193,12 @@ const Figures = Type.Object({
       median: Type.Union([Type.Null(), Type.Number()]),
       p95: Type.Union([Type.Null(), Type.Number()]),
     },
-    { description: 'From the first conflict to the end, of those that were resolved' },
+    { description: 'From the first conflict to the end, for resolved conflicts' },
   ),
 });
 export type ConflictFigures = Static<typeof Figures>;
 
-/** What a rebase is to be. */
+/** The request body of a rebase. */
 export const RebaseWish = Type.Object({
   onto: Type.Optional(
     Type.String({
@@ -206,18 +210,18 @@ export const RebaseWish = Type.Object({
   keep_changes: Type.Optional(
     Type.Boolean({
       description:
-        'Sets changed tracked files aside and brings them back, staged ones as staged; else they are a 409',
+        'Stashes changed tracked files and restores them, staged ones as staged. Otherwise they cause a 409',
     }),
   ),
 });
 export type RebaseWish = Static<typeof RebaseWish>;
 
-/** Files that are right as git left them. */
+/** Files that are resolved as git left them. */
 export const ResolvedFiles = Type.Object({
   resolved: Type.Optional(
     Type.Array(Type.String({ minLength: 1 }), {
       maxItems: 10_000,
-      description: 'Paths, as the preview has them, of files that are right as git left them',
+      description: 'Paths, as in the preview, of files that are resolved as git left them',
     }),
   ),
 });
@@ -232,7 +236,7 @@ export const PushedRebase = Type.Object({
   ref: Type.String(),
   head: Type.String(),
   replaced: Type.Union([Type.Null(), Type.String()], {
-    description: 'The commit that was there; null: the branch was not there',
+    description: 'The commit on the remote before; null if the branch did not exist',
   }),
 });
 export type PushedRebase = Static<typeof PushedRebase>;
@@ -242,7 +246,7 @@ export const AbortedRebase = Type.Object({
   branch: Type.String(),
   head: Type.String(),
   undone_ref: Type.Union([Type.Null(), Type.String()]),
-  left: Type.Array(Type.String(), { description: 'What could not be put back' }),
+  left: Type.Array(Type.String(), { description: 'What could not be restored' }),
 });
 export type AbortedRebase = Static<typeof AbortedRebase>;
 

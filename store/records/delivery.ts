@@ -5,18 +5,18 @@ import { orNull } from './or-null.ts';
 
 const attempt = {
   at: Time,
-  status: orNull(Type.Integer(), 'The HTTP status of the answer; null when there was none'),
-  error: orNull(Type.String(), 'Why there was no answer'),
+  status: orNull(Type.Integer(), 'The HTTP status of the response; null if there was none'),
+  error: orNull(Type.String(), 'Why there was no response'),
   duration_ms: Type.Integer(),
 };
 
-/** One line of `.dossier/deliveries/<webhook id>.ndjson`: one attempt, and what follows from it. */
+/** One line of `.dossier/deliveries/<webhook id>.ndjson`: one attempt and its result. */
 export const DeliveryLine = Type.Object({
   id: Id,
   seq: Type.Integer(),
   attempt: Type.Integer(),
   ...attempt,
-  /** `closed`: no attempt; the receiver was too far behind. */
+  /** `closed`: no attempt, because the receiver was too far behind. */
   outcome: Type.Enum(['delivered', 'retrying', 'failed', 'closed']),
   next_at: Type.Union([Type.Null(), Time]),
   body: EventBody,

@@ -2,13 +2,13 @@ import { type Static, Type } from 'typebox';
 import { Sha256, Time } from './id.ts';
 import { orNull } from './or-null.ts';
 
-const Path = Type.String({ description: 'From the top of the worktree, with /' });
+const Path = Type.String({ description: 'Relative to the top of the worktree, with /' });
 
 const written = {
   path: Path,
   size: Type.Integer({ minimum: 0, description: 'In bytes' }),
   sha256: Sha256,
-  binary: Type.Boolean({ description: 'It holds a NUL, or is not UTF-8' }),
+  binary: Type.Boolean({ description: 'Whether it contains NUL or is not UTF-8' }),
 };
 
 export const WrittenFile = Type.Object(written, { $id: 'WrittenFile' });
@@ -21,7 +21,7 @@ export const EditorFile = Type.Object(
     ...written,
     encoding: Encoding,
     content: Type.String({
-      description: 'Byte for byte, line ends and BOM too; of a binary file in base64',
+      description: 'Byte for byte, with line ends and BOM; base64 for a binary file',
     }),
   },
   { $id: 'EditorFile' },
@@ -34,13 +34,16 @@ export const EditorEntry = Type.Object(
     path: Path,
     kind: Type.Enum(['file', 'directory', 'link', 'other'], {
       description:
-        'link: symbolic, and not followed. other: a device, a pipe, or a name that no path here may hold',
+        'link: a symbolic link, which is not followed. other: a device, a pipe, or a name not allowed in a path',
     }),
     size: Type.Union([Type.Null(), Type.Integer({ minimum: 0 })], {
-      description: 'In bytes; null of what is no file',
+      description: 'In bytes; null unless it is a file',
     }),
     modified_at: Time,
-    ignored: orNull(Type.Boolean(), 'By git; null where git cannot say, as in a submodule'),
+    ignored: orNull(
+      Type.Boolean(),
+      'Whether git ignores it; null if git cannot tell, as in a submodule',
+    ),
   },
   { $id: 'EditorEntry' },
 );

@@ -13,7 +13,7 @@ const ofSession = { ...ofCase, session_id: Id };
 const Mode = Type.Enum(['plan', 'work']);
 const ofProof = { ...ofCase, proof_id: Id, proof_type: Word };
 
-/** The payload of each event type that the interface document names: those that `*` stands for. */
+/** The payloads of the event types that `*` includes. */
 const STARRED = {
   session_started: Type.Object({ ...ofSession, provider: Type.String() }),
   session_completed: Type.Object(ofSession),
@@ -29,7 +29,7 @@ const STARRED = {
   case_state_changed: Type.Object({ ...ofCase, old_state: StateName, new_state: StateName }),
 };
 
-/** The payload of each event type. A receiver of webhooks gets what is not starred where it asks for it by name. */
+/** The payload of each event type. A webhook gets the other types only if its `events` name them. */
 export const PAYLOADS = {
   ...STARRED,
   case_created: Type.Object(ofNamed),
@@ -41,8 +41,10 @@ export const PAYLOADS = {
   session_paused: Type.Object({
     ...ofSession,
     mode: Mode,
-    reason: orNull(Type.String(), 'null: the operator paused it'),
-    pause_reason: Type.Optional(Type.String({ description: 'A word for it, where there is one' })),
+    reason: orNull(Type.String(), 'Null if the operator paused it'),
+    pause_reason: Type.Optional(
+      Type.String({ description: 'A code for the reason, if there is one' }),
+    ),
     resume_at: Type.Optional(Time),
   }),
   session_failed: Type.Object({ ...ofSession, mode: Mode, error: orNull(Type.String()) }),
@@ -56,7 +58,7 @@ export const PAYLOADS = {
   permission_answered: Type.Object({
     ...ofSession,
     request_id: Type.String(),
-    option_id: orNull(Type.String(), 'null: it is asked no more, for its run was ended'),
+    option_id: orNull(Type.String(), 'Null if the request was withdrawn because its run ended'),
   }),
   question_requested: Type.Object({
     ...ofSession,
@@ -74,18 +76,18 @@ export const PAYLOADS = {
     ...{ line: Type.Optional(Type.Integer()), column: Type.Optional(Type.Integer()) },
   }),
   attention_changed: Type.Object({
-    count: Type.Integer({ description: 'How many things need the operator' }),
-    etag: Type.String({ description: 'That of `GET /attention`, without quotes' }),
+    count: Type.Integer({ description: 'The number of inbox entries' }),
+    etag: Type.String({ description: 'The ETag of `GET /attention`, without quotes' }),
   }),
 };
 
 export type EventType = keyof typeof PAYLOADS;
 export const EVENT_TYPES = Object.keys(PAYLOADS) as EventType[];
 
-/** Whether `*` stands for it, in the `events` of a webhook. */
+/** Whether `*` in a webhook's `events` includes this type. */
 export const isStarred = (type: EventType): boolean => Object.hasOwn(STARRED, type);
 
-/** Whether a receiver with these `events` is sent a type. Without any it is sent what `*` stands for. */
+/** Whether a webhook with these `events` gets a type. Without any, it gets those of `*`. */
 export const isSent = (
   events: readonly (EventType | '*')[] | undefined,
   type: EventType,
@@ -94,7 +96,7 @@ export const isSent = (
   return named.includes(type) || (named.includes('*') && isStarred(type));
 };
 
-/** What is delivered: exactly these three fields. */
+/** The body of a delivery: exactly these three fields. */
 export const EventBody = Type.Object({
   event_type: Type.Enum(EVENT_TYPES),
   timestamp: Time,

@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox';
 import { orNull } from './or-null.ts';
 
-const Section = orNull(Type.String(), 'The heading it stands under; null before the first');
+const Section = orNull(Type.String(), 'The heading above it; null before the first one');
 const Text = orNull(Type.String(), 'Markdown');
 
-/** What a section is about, told from the words of its heading. */
+/** The topic of a section, from the words of its heading. */
 export const SectionKind = Type.Enum([
   'summary',
   'steps',
@@ -20,12 +20,12 @@ export const SectionKind = Type.Enum([
 ]);
 export type SectionKind = Static<typeof SectionKind>;
 
-/** What the text of an issue says, taken apart: the same text gives the same, always. */
+/** The parsed text of an issue. Deterministic. */
 export const ExtractedIssue = Type.Object(
   {
     title: Text,
     summary: Type.String({
-      description: 'What it is about, as Markdown; empty where nothing says',
+      description: 'The problem description as Markdown; empty if none was found',
     }),
     sections: Type.Array(
       Type.Object({
@@ -50,9 +50,9 @@ export const ExtractedIssue = Type.Object(
         section: Section,
       }),
     ),
-    logs: Type.Array(Type.String(), { description: 'Output of programs that is quoted' }),
-    errors: Type.Array(Type.String(), { description: 'Lines that tell an error, each once' }),
-    files: Type.Array(Type.String(), { description: 'Files that are named, each once' }),
+    logs: Type.Array(Type.String(), { description: 'Quoted output of programs' }),
+    errors: Type.Array(Type.String(), { description: 'Error lines, without duplicates' }),
+    files: Type.Array(Type.String(), { description: 'Named files, without duplicates' }),
     links: Type.Array(Type.Object({ text: Type.String(), url: Type.String() })),
     mentions: Type.Array(
       Type.Object({
@@ -61,7 +61,7 @@ export const ExtractedIssue = Type.Object(
         kind: Type.Enum(['issue', 'pull', 'unknown']),
       }),
     ),
-    truncated: Type.Boolean({ description: 'It is longer than what is read of it, 256 KB' }),
+    truncated: Type.Boolean({ description: 'Whether only the first 256 KB were read' }),
   },
   { $id: 'ExtractedIssue' },
 );

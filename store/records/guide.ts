@@ -1,13 +1,13 @@
 import { type Static, Type } from 'typebox';
 
 const about = {
-  topic: Type.String({ description: 'Its title, as a word' }),
+  topic: Type.String({ description: 'The title as one word' }),
   title: Type.String(),
-  summary: Type.String({ description: 'Its first line: what it is about' }),
-  path: Type.String({ description: 'Where it lies, from which its links lead on' }),
+  summary: Type.String({ description: 'The first line' }),
+  path: Type.String({ description: 'The path of the file, to which its links are relative' }),
 };
 
-/** A text for operators, without the text. */
+/** A guide without its text. */
 export const GuideEntry = Type.Object(about, { $id: 'GuideEntry' });
 export type GuideEntry = Static<typeof GuideEntry>;
 

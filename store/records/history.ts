@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Time } from './id.ts';
 
-/** One commit of the workspace's own repository, as far as it concerns a Work item. */
+/** One commit of the workspace's repository, with its changes to a Work item. */
 export const HistoryEntry = Type.Object(
   {
     commit: Type.String(),
@@ -11,7 +11,7 @@ export const HistoryEntry = Type.Object(
     message: Type.String(),
     files: Type.Array(
       Type.Object({
-        path: Type.String({ description: "Inside the Work item's directory" }),
+        path: Type.String({ description: "Relative to the Work item's directory" }),
         change: Type.Enum(['added', 'modified', 'removed']),
       }),
     ),

@@ -6,10 +6,10 @@ export const Time = Type.String({
   description: 'ISO 8601, UTC, milliseconds',
 });
 export const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 in hex' });
-/** A word such as `bug` or `test-log`: what types, outcomes and providers are. */
+/** A type, outcome or provider, such as `bug` or `test-log`. */
 export const Word = Type.String({
   pattern: '^[a-z][a-z0-9_-]{0,63}$',
   description: 'A lower-case identifier',
 });
-/** Of an object of git, in hex. */
+/** The id of a git object, in hex. */
 export const Oid = Type.String({ pattern: '^([0-9a-f]{40}|[0-9a-f]{64})$' });

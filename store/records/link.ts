@@ -5,7 +5,7 @@ import { orNull } from './or-null.ts';
 export const ISSUE_STATES = ['open', 'closed'] as const;
 
 /**
- * `linked`: as it was when last synced. `conflict`: changed here and there. `stale`: not synced yet, or changed there
+ * `linked`: unchanged since the last sync. `conflict`: changed here and there. `stale`: not synced yet, or changed there
  * since. `moved`, `missing`: it is not where it was.
  */
 export const LINK_STATUSES = ['linked', 'conflict', 'stale', 'moved', 'missing'] as const;
@@ -18,9 +18,9 @@ const Repository = Type.String({
 const IssueNumber = Type.Integer({ minimum: 1 });
 const Names = Type.Array(Type.String());
 
-/** `issue` in link.md. One made by hand needs its repository and number; the rest comes with the first sync. */
+/** `issue` in link.md. A hand-made one needs the repository and number; the first sync adds the rest. */
 export const IssueLinkMatter = Type.Object({
-  /** `github.com` where none is given. */
+  /** Default: `github.com`. */
   host: Type.Optional(Host),
   repository: Repository,
   number: IssueNumber,
@@ -30,11 +30,11 @@ export const IssueLinkMatter = Type.Object({
   moved_to: Type.Optional(Type.String()),
   imported_at: Type.Optional(Time),
   synced_at: Type.Optional(Time),
-  /** When it last changed, as a webhook told: by the host's clock. */
+  /** When it last changed according to a webhook, by the host's clock. */
   told_at: Type.Optional(Time),
-  /** The import job that made the Work item: resumed, it knows its own. */
+  /** The import job that created the Work item, so that a resumed job recognizes it. */
   import_job: Type.Optional(Id),
-  /** The Work item's own copies, which the operator may edit. */
+  /** The copies in the Work item, which the operator may edit. */
   state: Type.Optional(Type.Enum([...ISSUE_STATES])),
   labels: Type.Optional(Names),
   assignees: Type.Optional(Names),
@@ -42,7 +42,7 @@ export const IssueLinkMatter = Type.Object({
 });
 export type IssueLinkMatter = Static<typeof IssueLinkMatter>;
 
-/** The front matter of link.md; its body tells what syncs came to, a line each. */
+/** The front matter of link.md; its body is the log of syncs. */
 export const LinkMatter = Type.Object({ issue: Type.Optional(IssueLinkMatter) });
 export type LinkMatter = Static<typeof LinkMatter>;
 
@@ -64,7 +64,7 @@ export const IssueCopyMatter = Type.Object({
 });
 export type IssueCopyMatter = Static<typeof IssueCopyMatter>;
 
-/** The issue that a Work item is linked to, as it is served. */
+/** The linked issue of a Work item as the API returns it. */
 export const IssueLink = Type.Object(
   {
     host: Host,
@@ -76,7 +76,7 @@ export const IssueLink = Type.Object(
       description:
         '`linked`: as last synced. `conflict`: changed here and there, which `prefer` settles. `stale`: not synced yet, or changed there since. `moved`, `missing`: it is not there any more',
     }),
-    moved_to: Type.Optional(Type.String({ description: 'Where it was moved to' })),
+    moved_to: Type.Optional(Type.String({ description: 'The new URL of a moved issue' })),
     imported_at: orNull(Time),
     synced_at: orNull(Time),
     state: orNull(Type.Enum([...ISSUE_STATES])),

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-/** The front matter of `.dossier/local.md`: the paths of this machine, which no other clone of the workspace has. */
+/** The front matter of `.dossier/local.md`: the paths of this machine, which are not shared. */
 export const LocalSettings = Type.Object({
   projects: Type.Optional(Type.Record(Type.String(), Type.String({ minLength: 1 }))),
 });

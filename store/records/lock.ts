@@ -7,7 +7,7 @@ const holder = {
   name: Type.Optional(Type.String()),
   operation: Type.Optional(
     Type.String({
-      description: 'What the daemon itself does; it frees the lock when that is done',
+      description: 'The operation of the daemon that holds the lock until it is done',
     }),
   ),
 };

@@ -2,18 +2,21 @@ import { type Static, Type } from 'typebox';
 
 const Bytes = Type.Integer({ description: 'Bytes' });
 
-/** Where things are on this machine, and what of the boundary around agents it cannot hold. */
+/** Paths on this machine, and the parts of the sandbox that it cannot enforce. */
 export const Machine = Type.Object(
   {
     workspace: Type.String({ description: 'Absolute' }),
     internals: Type.String({
-      description: "The daemon's own directory in it: journal, worktrees, what was replaced",
+      description: "The daemon's directory in the workspace: journal, worktrees, replaced files",
     }),
-    disk: Type.Object({ free: Bytes, total: Bytes }, { description: "The workspace's" }),
+    disk: Type.Object(
+      { free: Bytes, total: Bytes },
+      { description: 'The disk of the workspace, in bytes' },
+    ),
     unheld: Type.Array(
       Type.Object({
         about: Type.String({ description: 'Such as `bubblewrap`, `cgroup`' }),
-        sentence: Type.String({ description: 'What cannot be had here, and what follows from it' }),
+        sentence: Type.String({ description: 'What is not available here, and the consequence' }),
       }),
     ),
   },

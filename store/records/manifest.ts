@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Sha256, Time } from './id.ts';
 
 export const MANIFEST_FORMAT = 'dossier-export/1';
-/** The manifest's own name in the archive, where it is the last entry. */
+/** The name of the manifest, which is the last entry of the archive. */
 export const MANIFEST_NAME = 'manifest.json';
 
 const Path = Type.String({
@@ -10,7 +10,7 @@ const Path = Type.String({
   description: 'Relative to the workspace, with slashes',
 });
 
-/** manifest.json: what an export holds, and what of the workspace it could not hold. */
+/** manifest.json: the files of an export, and those of the workspace that were skipped. */
 export const Manifest = Type.Object(
   {
     format: Type.Literal(MANIFEST_FORMAT),
@@ -22,10 +22,12 @@ export const Manifest = Type.Object(
     }),
     files: Type.Array(
       Type.Object({ path: Path, size: Type.Integer({ minimum: 0 }), sha256: Sha256 }),
-      { description: 'Every file of the archive but this one, sorted by path in code unit order' },
+      {
+        description: 'Every file of the archive except this one, sorted by path in code unit order',
+      },
     ),
     skipped: Type.Array(Type.Object({ path: Path, reason: Type.String() }), {
-      description: 'What stands in the workspace and cannot be in an archive',
+      description: 'Files of the workspace that are not in the archive',
     }),
   },
   { $id: 'Manifest' },

@@ -9,17 +9,17 @@ const known = {
   sha256: Sha256,
 };
 
-/** A message of the operator to a session, as session.md keeps it. */
+/** A message of the operator to a session, as in session.md. */
 export const MessageMatter = Type.Object({
   ...known,
-  /** Beside session.md: the text. */
+  /** The file with the text, beside session.md. */
   file: Type.String({ pattern: '^message(-\\d{1,4})?\\.md$' }),
-  /** When its agent was first heard after it was sent to it. */
+  /** When the agent first reported anything after the message was sent. */
   delivered_at: maybe(Time),
 });
 export type MessageMatter = Static<typeof MessageMatter>;
 
-/** The same as it is served. */
+/** A message as the API returns it. */
 export const SessionMessage = Type.Object(
   {
     ...known,
@@ -27,9 +27,9 @@ export const SessionMessage = Type.Object(
     text: Type.String(),
     delivered_at: orNull(
       Time,
-      'When the agent was first heard after it had the message; null while the message waits, and where the session ended before',
+      'When the agent first reported anything after it got the message; null while the message is queued, or if the session ended before',
     ),
   },
-  { $id: 'SessionMessage', description: 'What the operator says to a session' },
+  { $id: 'SessionMessage', description: 'A message of the operator to a session' },
 );
 export type SessionMessage = Static<typeof SessionMessage>;

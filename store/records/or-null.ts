@@ -1,8 +1,8 @@
 import { type TSchema, Type } from 'typebox';
 
-/** What may be unknown, or not be there. */
+/** The schema or null. */
 export const orNull = <S extends TSchema>(schema: S, description?: string) =>
   Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
 
-/** The same for what may be left out, too. In a change: left out it stays as it is, null takes it out. */
+/** An optional `orNull`. In a change, an absent value stays, and null removes it. */
 export const maybe = <S extends TSchema>(schema: S) => Type.Optional(orNull(schema));

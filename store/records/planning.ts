@@ -7,10 +7,10 @@ export const PlanningFile = Type.Enum([...PLANNING_FILES]);
 export type PlanningFile = Static<typeof PlanningFile>;
 
 const GeneratedBy = Type.String({
-  description: 'The provider that wrote it; `extraction`: made of the text alone, by no agent',
+  description: 'The provider that wrote it; `extraction`: derived from the text, without an agent',
 });
 
-/** The front matter of planning.md: what was generated, and what the operator approved. */
+/** The front matter of planning.md: the generated files, and their approval. */
 export const PlanningMatter = Type.Object({
   generated: Type.Optional(
     Type.Record(
@@ -34,8 +34,8 @@ export const PlanningArtifact = Type.Object(
     size: Type.Integer({ description: 'In bytes' }),
     sha256: Sha256,
     generated_by: Type.Union([Type.Null(), GeneratedBy]),
-    edited: Type.Boolean({ description: 'It is not as it was generated' }),
-    approved: Type.Boolean({ description: 'It is as it was approved' }),
+    edited: Type.Boolean({ description: 'Whether it was edited since it was generated' }),
+    approved: Type.Boolean({ description: 'Whether it is unchanged since it was approved' }),
   },
   { $id: 'PlanningArtifact' },
 );
@@ -54,7 +54,7 @@ export const PlanningGate = Type.Object(
     approved_elsewhere: Type.Optional(
       Type.Boolean({
         description:
-          'True where planning.md says that the files are approved and the operator has not approved them on this machine: `pending`',
+          'True if planning.md has an approval that the operator did not give on this machine: `pending`',
       }),
     ),
   },
@@ -81,7 +81,7 @@ export const Readiness = Type.Object(
       Type.Object({
         name: Type.String(),
         ok: Type.Boolean(),
-        required: Type.Boolean({ description: 'False: told, and keeps nothing from being ready' }),
+        required: Type.Boolean({ description: 'False for advice that does not prevent readiness' }),
         detail: Type.String(),
       }),
     ),

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-/** Why a file on disk cannot be used as the record it should be. */
+/** Why a file cannot be read as a record. */
 export const ProblemRecord = Type.Object(
   {
     file: Type.String({ description: 'Relative to the workspace' }),

@@ -13,22 +13,22 @@ const FileName = Type.String({
 export const CheckRun = Type.Object({
   command: Type.String({ minLength: 1, maxLength: 2000 }),
   status: Type.Enum(['running', 'passed', 'failed', 'aborted', 'interrupted'], {
-    description: '`interrupted`: the daemon ended while it ran',
+    description: '`interrupted`: the daemon ended during the run',
   }),
-  exit_code: orNull(Type.Integer(), 'null while it runs, and where it was ended'),
+  exit_code: orNull(Type.Integer(), 'Null while it runs, or if it was killed'),
   attempt: Type.Integer({
     minimum: 1,
     description:
-      'Which run of this command on this tree it is: a second one that passes may be flaky',
+      'The number of this run of the command on the same tree. If a later run passes, the check may be flaky',
   }),
-  sandbox: Type.Enum(['bubblewrap', 'seatbelt', 'none'], { description: 'What it ran in' }),
+  sandbox: Type.Enum(['bubblewrap', 'seatbelt', 'none'], { description: 'The sandbox of the run' }),
   started_at: Time,
   ended_at: orNull(Time),
   changed_tests: Type.Array(Type.String(), {
-    description: 'The test files that differ from the base of the worktree: the first 100',
+    description: 'Test files that differ from the base of the worktree: the first 100',
   }),
   changed_tree: Type.Optional(
-    Type.Boolean({ description: 'True where files of the worktree changed while it ran' }),
+    Type.Boolean({ description: 'True if files of the worktree changed during the run' }),
   ),
 });
 export type CheckRun = Static<typeof CheckRun>;
@@ -42,22 +42,22 @@ export const ProofMatter = Type.Object({
   verified: Type.Boolean(),
   verified_at: Type.Optional(Type.Union([Type.Null(), Time])),
   verified_by: Type.Optional(Type.Union([Type.Null(), Type.String()])),
-  /** What was verified, content and file: when it changes, the verification no longer holds. */
+  /** The hash of the verified content and file. When they change, the verification is withdrawn. */
   verified_sha256: Type.Optional(Sha256),
-  /** The name of a file beside it, and the hash of what that holds. */
+  /** The name of an attached file, and its hash. */
   file: Type.Optional(Type.Union([Type.Null(), FileName])),
   file_sha256: Type.Optional(Sha256),
-  /** That holds the work it proves. */
+  /** The commit with the work that it proves. */
   commit: Type.Optional(Type.Union([Type.Null(), Type.String()])),
-  /** Of the worktree's diff against its base, where not all of the work was committed. */
+  /** The hash of the worktree's diff against its base, if not all work was committed. */
   diff_sha256: Type.Optional(Type.Union([Type.Null(), Sha256])),
-  /** The tree of the files that it proves, as git names it. */
+  /** The git tree of the files that it proves. */
   tree: Type.Optional(Type.Union([Type.Null(), Tree])),
-  /** The check that made it. */
+  /** The check that created it. */
   run: Type.Optional(Type.Union([Type.Null(), CheckRun])),
-  /** In the environment of its processes while it runs. */
+  /** The marker in the environment of its processes. */
   run_marker: Type.Optional(Type.Union([Type.Null(), Id])),
-  /** Whose work it proves. */
+  /** The session whose work it proves. */
   session_id: Type.Optional(Type.Union([Type.Null(), Id])),
   created_at: Time,
 });
@@ -69,10 +69,7 @@ export const Proof = Type.Object(
     case_id: Id,
     type: Word,
     content: Type.String({ description: 'Free text' }),
-    file: orNull(
-      Type.String(),
-      'The file in `proof/` that it is about; null where the content is all of it',
-    ),
+    file: orNull(Type.String(), 'The attached file in `proof/`; null if there is none'),
     file_sha256: Type.Union([Type.Null(), Sha256]),
     verified: Type.Boolean(),
     verified_at: Type.Union([Type.Null(), Time]),
@@ -83,13 +80,13 @@ export const Proof = Type.Object(
     verified_elsewhere: Type.Optional(
       Type.Boolean({
         description:
-          'True for a verification that its file alone has: it counts, and was not made by way of this daemon. Verifying again makes it so',
+          'True for a verification that was written to the file and not made through this daemon. It counts; verify again to confirm it',
       }),
     ),
     session_id: orNull(Id, 'The session whose work it proves'),
     commit: orNull(
       Type.String(),
-      'That holds the work which it proves; null while nothing was committed',
+      'The commit with the work that it proves; null if nothing was committed',
     ),
     diff_sha256: orNull(
       Sha256,
@@ -98,7 +95,7 @@ export const Proof = Type.Object(
     tree: Type.Optional(
       Type.String({
         description:
-          'The git tree of all files of the worktree that it proves, committed or not. Another tree makes it stale',
+          'The git tree of all files of the worktree, committed or not. A different tree makes the proof stale',
       }),
     ),
     run: Type.Optional(CheckRun),
@@ -118,10 +115,10 @@ export const ChecklistEntry = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 2000,
-      description: 'The check that it asks for: a verified run of this command that passed',
+      description: 'The required check: a verified, passed run of this command',
     }),
   ),
-  /** Of a task line: it is ticked. */
+  /** Whether a task line is ticked. */
   done: Type.Optional(Type.Boolean()),
   waived: Type.Optional(
     Type.Object({
@@ -133,7 +130,7 @@ export const ChecklistEntry = Type.Object({
 });
 export type ChecklistEntry = Static<typeof ChecklistEntry>;
 
-/** A line of the checklist that is not asked for, by its id. */
+/** A waived line of the checklist, by id. */
 export const Waiver = Type.Object({
   item: Id,
   by: Type.String({ minLength: 1, maxLength: 200 }),
@@ -149,11 +146,13 @@ export const ChecklistMatter = Type.Object({
 export const ChecklistItem = Type.Object(
   {
     ...ChecklistEntry.properties,
-    task: Type.Boolean({ description: 'It is a task line of the text, which can be ticked' }),
-    done: Type.Boolean({ description: 'It is a task line of the text, and is ticked' }),
+    task: Type.Boolean({
+      description: 'Whether it is a task line of the text, which can be ticked',
+    }),
+    done: Type.Boolean({ description: 'Whether it is a ticked task line' }),
     satisfied: Type.Boolean({
       description:
-        'It is ticked or waived, or a verified proof of this type is attached; where it names a `command`, one of a run of it that passed',
+        'Whether it is ticked or waived, or a verified proof of this type is attached; with `command`, a proof of a passed run of it',
     }),
   },
   { $id: 'ChecklistItem' },
@@ -166,12 +165,12 @@ export const Gate = Type.Object(
     missing: Type.Array(
       Type.Object({
         checklist_id: Type.Union([Type.Null(), Id]),
-        type: orNull(Word, 'null: any type'),
+        type: orNull(Word, 'Null for any type'),
         description: Type.String(),
       }),
     ),
     stale: Type.Array(Id, {
-      description: 'Proofs of other work than what the worktree holds now; they still count',
+      description: 'Proofs of other work than that now in the worktree; they still count',
     }),
     failed_commands: Type.Optional(Commands),
   },

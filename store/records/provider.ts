@@ -5,12 +5,12 @@ import { Reached } from './worktree.ts';
 export const Option = Type.Object({ value: Type.String(), name: Type.String() });
 export type Option = Static<typeof Option>;
 
-/** Left out where only the program knows, once it is started. */
+/** Absent if only the started program knows. */
 export const Offers = Type.Object(
   { models: Type.Optional(Type.Array(Option)), efforts: Type.Optional(Type.Array(Option)) },
   {
     description:
-      'What a session may choose, as its sessions told it within the last hour; empty where there is nothing to choose, left out where nobody knows. The efforts are those of its own model',
+      'The choices for a session, as reported by sessions within the last hour. Empty if there are none, absent if unknown. The efforts are those of the default model',
   },
 );
 export type Offers = Static<typeof Offers>;
@@ -25,20 +25,20 @@ export const ProviderInfo = Type.Object(
     login: Type.Optional(
       Type.Enum(['yes', 'no', 'unknown'], {
         description:
-          'Of agents: whether there is a login or a key, by the files and variables that are known of it. Nobody is asked whether it is good still',
+          'For agents: whether there is a login or a key, in known files and variables. Whether it is still valid is not checked',
       }),
     ),
     offers: Type.Optional(Offers),
     isolation: Type.Enum(['enforced', 'checked', 'untried', 'operator'], {
       description:
-        'How Plan mode is held read-only: by the operating system, by comparison afterwards, by a sandbox that nobody has tried and by comparison, or by the operator',
+        'How Plan mode is kept read-only: by the operating system, by comparison afterwards, by an untested sandbox and comparison, or by the operator',
     }),
   },
   { $id: 'Provider' },
 );
 export type ProviderInfo = Static<typeof ProviderInfo>;
 
-/** What a provider made of a prompt that belongs to no Work item; the output is empty where it failed. */
+/** A provider's answer to a prompt without a Work item. The output is empty if it failed. */
 export const Tried = Type.Object({
   provider: Type.String(),
   outcome: Type.Enum(['completed', 'cancelled', 'failed']),

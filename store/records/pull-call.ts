@@ -5,24 +5,27 @@ import { PostedProof } from './pull-status.ts';
 export const PullTitle = Type.String({ minLength: 1, maxLength: 256 });
 export const Labels = Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 100 });
 const Warnings = Type.Array(Type.String(), {
-  description: 'What was not as wanted, and kept nothing from going on',
+  description: 'Warnings that did not stop the operation',
 });
 const Changes = Type.Optional(
   Type.Enum(['commit', 'leave'], {
     description:
-      'What becomes of changes in the worktree that are not committed. Without it, exactly what the last completed session left is committed; anything else is a 409. `commit`: all of them, whoever made them. `leave`: they stay as they are, and out of it',
+      'How to handle uncommitted changes in the worktree. Default: exactly the changes of the last completed session are committed; any others cause a 409. `commit`: commit all of them. `leave`: leave them uncommitted',
   }),
 );
 const Committed = Type.Union(
   [Type.Null(), Type.Object({ commit: Type.String(), files: Type.Integer() })],
-  { description: 'What was committed for it' },
+  { description: 'The commit that was made for it' },
 );
 
 export const PullPatch = Type.Object({
   title: Type.Optional(PullTitle),
   labels: Type.Optional(Labels),
   notes: Type.Optional(
-    Type.String({ maxLength: 10_000, description: "The operator's own; they stay here" }),
+    Type.String({
+      maxLength: 10_000,
+      description: "The operator's notes, which are not sent to the host",
+    }),
   ),
 });
 export type PullPatch = Static<typeof PullPatch>;
@@ -34,8 +37,7 @@ export const WantedPull = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 200,
-      description:
-        'The branch it is proposed for. Default: what the worktree began from, else the default branch',
+      description: 'The base branch. Default: the base of the worktree, or else the default branch',
     }),
   ),
   draft: Type.Optional(Type.Boolean({ description: 'Default: true' })),
@@ -43,7 +45,7 @@ export const WantedPull = Type.Object({
   repository: Type.Optional(
     Type.String({
       pattern: '^[^/\\s]+/[^/\\s]+$',
-      description: '`owner/name` that it is proposed to, where remotes lead to several',
+      description: 'The base repository as `owner/name`, if the remotes name several',
     }),
   ),
   changes: Changes,
@@ -52,7 +54,7 @@ export type WantedPull = Static<typeof WantedPull>;
 
 export const CreatedPull = Type.Object({
   ...PullRequest.properties,
-  adopted: Type.Boolean({ description: 'It was open already' }),
+  adopted: Type.Boolean({ description: 'Whether it was already open' }),
   committed: Committed,
   warnings: Warnings,
 });
@@ -63,21 +65,21 @@ export const PushedPull = Type.Object({
   remote: Type.String(),
   ref: Type.String(),
   commit: Type.String(),
-  replaced: Type.Union([Type.Null(), Type.String()], { description: 'What was there before' }),
+  replaced: Type.Union([Type.Null(), Type.String()], { description: 'The previous value' }),
   committed: Committed,
 });
 export type PushedPull = Static<typeof PushedPull>;
 
 export const SyncedPull = Type.Object({
   ...PullRequest.properties,
-  added: Type.Array(PullTransition, { description: 'What was not known before' }),
+  added: Type.Array(PullTransition, { description: 'New entries of the timeline' }),
   warnings: Warnings,
 });
 export type SyncedPull = Static<typeof SyncedPull>;
 
 export const MarkedReady = Type.Object({
   ...PullRequest.properties,
-  changed: Type.Boolean({ description: 'false: it was ready before' }),
+  changed: Type.Boolean({ description: 'False if it was already ready' }),
   comment: Type.Union([Type.Null(), PostedProof]),
   warnings: Warnings,
 });

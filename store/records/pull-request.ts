@@ -6,7 +6,7 @@ export const PULL_STATES = ['draft', 'open', 'closed', 'merged'] as const;
 export const REVIEW_DECISIONS = ['approved', 'changes_requested', 'review_required'] as const;
 export const CHECK_RESULTS = ['success', 'failure', 'pending'] as const;
 
-/** The one comment that shows the proof: where it is, and the digest of what it showed. */
+/** The proof comment: its URL, and the hash of its content. */
 const ProofComment = Type.Object({
   id: Type.Integer(),
   url: Type.String(),
@@ -14,20 +14,20 @@ const ProofComment = Type.Object({
   at: Time,
 });
 
-/** What every pull request has: a record that an operator writes by hand needs no more. */
+/** The required fields of a pull request, enough for a hand-made record. */
 export const named = {
   host: Type.String({ minLength: 1, description: 'Such as github.com' }),
   repository: Type.String({ pattern: '^[^/\\s]+/[^/\\s]+$', description: 'owner/name' }),
   number: Type.Integer({ minimum: 1 }),
   title: Type.String({ minLength: 1 }),
   state: Type.Enum([...PULL_STATES]),
-  head_ref: Type.String({ minLength: 1, description: 'The branch that is proposed' }),
-  base_ref: Type.String({ minLength: 1, description: 'The branch it is proposed for' }),
+  head_ref: Type.String({ minLength: 1, description: 'The head branch' }),
+  base_ref: Type.String({ minLength: 1, description: 'The base branch' }),
 };
 
 /**
- * The front matter of pr/pr.md: the pull request as the host last told it. The body is the published one, byte for byte.
- * Times are the host's but `synced_at`.
+ * The front matter of pr/pr.md: the pull request as last read from the host. The body is the published one, byte for byte.
+ * Times are by the host's clock, except `synced_at`.
  */
 export const PullMatter = Type.Object({
   ...named,
@@ -40,19 +40,19 @@ export const PullMatter = Type.Object({
   review_decision: maybe(Type.Enum([...REVIEW_DECISIONS])),
   checks: maybe(Type.Enum([...CHECK_RESULTS])),
   mergeable: maybe(Type.Boolean()),
-  /** Whether the host knows the commit that the branch has on the remote; null: one of them could not be asked. */
+  /** Whether the host knows the branch's commit on the remote; null if one of them could not be reached. */
   head_in_sync: maybe(Type.Boolean()),
-  /** The host has told of something newer than this. */
+  /** Whether a webhook reported a newer change. */
   stale: Type.Optional(Type.Boolean()),
-  /** When that was, by the host's clock. */
+  /** The time of that change, by the host's clock. */
   told_at: maybe(Time),
   /** When all reviews were last read. */
   reviews_synced_at: maybe(Time),
-  /** Which checks could not be read then, and why. */
+  /** The checks that could not be read then, and why. */
   checks_unread: maybe(Type.String()),
-  /** Of the body as it was last published: on the host it may have been edited since. */
+  /** The hash of the body as last published; it may have been edited on the host since. */
   published_sha256: maybe(Sha256),
-  /** The name of the remote that the branch was pushed to, and what was pushed last. */
+  /** The remote of the branch, and the last pushed commit. */
   remote: maybe(Type.String()),
   pushed_commit: maybe(Oid),
   proof_comment: maybe(ProofComment),
@@ -61,14 +61,14 @@ export const PullMatter = Type.Object({
   merged_at: maybe(Time),
   closed_at: maybe(Time),
   synced_at: maybe(Time),
-  /** The operator's own; the host never sees them. */
+  /** The operator's notes, which are not sent to the host. */
   notes: maybe(Type.String()),
 });
 export type PullMatter = Static<typeof PullMatter>;
 
 const Text = orNull(Type.String());
 
-/** The pull request as it is served. */
+/** A pull request as the API returns it. */
 export const PullRequest = Type.Object(
   {
     case_id: Id,
@@ -81,22 +81,24 @@ export const PullRequest = Type.Object(
     labels: Type.Array(Type.String()),
     review_decision: orNull(Type.Enum([...REVIEW_DECISIONS])),
     checks: Type.Union([Type.Null(), Type.Enum([...CHECK_RESULTS])], {
-      description: 'All checks of the head together; null: there are none',
+      description: 'The combined result of all checks of the head; null if there are none',
     }),
-    mergeable: orNull(Type.Boolean(), 'null: the host has not worked it out yet'),
+    mergeable: orNull(Type.Boolean(), 'Null until the host has computed it'),
     head_in_sync: orNull(
       Type.Boolean(),
-      'Whether the host knows the commit that the branch has on the remote; after a push it may be behind for a while. null: nobody could be asked',
+      'Whether the host knows the commit of the branch on the remote; it may lag for a while after a push. Null if it could not be checked',
     ),
-    stale: Type.Boolean({ description: 'The host has told of something newer: sync' }),
+    stale: Type.Boolean({
+      description: 'Whether a webhook reported a newer change. Sync to read it',
+    }),
     published_sha256: orNull(Sha256),
     proof_comment: orNull(ProofComment),
     created_at: orNull(Time),
     updated_at: orNull(Time),
     merged_at: orNull(Time),
     closed_at: orNull(Time),
-    synced_at: orNull(Time, 'When the host was last asked'),
-    notes: Type.String({ description: "The operator's own; they stay here" }),
+    synced_at: orNull(Time, 'When it was last read from the host'),
+    notes: Type.String({ description: "The operator's notes, which are not sent to the host" }),
   },
   { $id: 'PullRequest' },
 );
@@ -107,18 +109,18 @@ export const PullDraftMatter = Type.Object({
   title: Type.String({ minLength: 1 }),
   labels: Type.Optional(Type.Array(Type.String())),
   composed_at: maybe(Time),
-  /** Of the body as it was composed: it was edited since where this is another. */
+  /** The hash of the composed body; a different one means that it was edited. */
   composed_sha256: maybe(Sha256),
 });
 export type PullDraftMatter = Static<typeof PullDraftMatter>;
 
-/** The draft as it is served. */
+/** A draft as the API returns it. */
 export const PullDraft = Type.Object(
   {
     title: Type.String(),
     body: Type.String(),
     labels: Type.Array(Type.String()),
-    composed_at: orNull(Time, 'null: composed for this answer, and kept nowhere'),
+    composed_at: orNull(Time, 'Null if it was composed for this response and not stored'),
     edited: Type.Boolean({ description: 'pr/draft.md was edited since it was composed' }),
   },
   { $id: 'PullDraft' },
@@ -141,14 +143,14 @@ const State = Type.Enum(['none', ...PULL_STATES]);
 /** One line of pr/timeline.ndjson. */
 export const PullTransition = Type.Object(
   {
-    seq: Type.Integer({ minimum: 1, description: 'In the order in which it became known here' }),
-    number: Type.Integer({ minimum: 1, description: 'Of the pull request' }),
+    seq: Type.Integer({ minimum: 1, description: 'The order in which entries became known here' }),
+    number: Type.Integer({ minimum: 1, description: 'The number of the pull request' }),
     event: Type.Enum([...TRANSITIONS]),
     from: State,
     to: State,
     occurred_at: Type.String({ format: 'date-time', description: "By the host's clock" }),
     observed_at: Time,
-    source: Type.Enum(['service', 'sync', 'webhook'], { description: 'Who told of it' }),
+    source: Type.Enum(['service', 'sync', 'webhook'], { description: 'The source of the entry' }),
     actor: Text,
     head_sha: Text,
     host_event_id: Text,

@@ -5,7 +5,7 @@ import { named, PullRequest } from './pull-request.ts';
 
 const Text = orNull(Type.String());
 
-/** How it is on the host this moment. */
+/** The current state on the host. */
 export const PullStatus = Type.Object(
   {
     case_id: Id,
@@ -21,12 +21,12 @@ export const PullStatus = Type.Object(
     head_sha: Text,
     remote_head: orNull(
       Type.String(),
-      'The branch as git finds it on the remote; null: it is not there, or nobody answers',
+      'The branch on the remote according to git; null if it does not exist, or the remote is unreachable',
     ),
     head_in_sync: PullRequest.properties.head_in_sync,
     merged_at: orNull(Time),
     fetched_at: Time,
-    notes: Type.Array(Type.String(), { description: 'What should be known of these answers' }),
+    notes: Type.Array(Type.String(), { description: 'Warnings about these values' }),
   },
   { $id: 'PullStatus' },
 );
@@ -50,7 +50,7 @@ export const ReadyCheck = Type.Object(
       Type.Object({
         name: Type.Enum([...READY_CHECKS]),
         ok: Type.Boolean(),
-        detail: Type.String({ description: 'What was found; where it is not ok, what to do' }),
+        detail: Type.String({ description: 'The result; if it is not ok, what to do' }),
       }),
     ),
   },
@@ -58,14 +58,14 @@ export const ReadyCheck = Type.Object(
 );
 export type ReadyCheck = Static<typeof ReadyCheck>;
 
-/** The comment that shows the proof. */
+/** The proof comment. */
 export const PostedProof = Type.Object(
   {
     id: Type.Integer(),
     url: Type.String(),
-    sha256: Type.String({ description: 'Of what it shows' }),
-    updated: Type.Boolean({ description: 'It was there, and was brought up to date' }),
-    proofs: Type.Integer({ description: 'How many proofs it shows' }),
+    sha256: Type.String({ description: 'The hash of its content' }),
+    updated: Type.Boolean({ description: 'Whether an existing comment was updated' }),
+    proofs: Type.Integer({ description: 'The number of proofs in it' }),
   },
   { $id: 'PostedProof' },
 );

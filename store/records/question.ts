@@ -5,7 +5,7 @@ const Text = Type.String();
 
 const AnswerValue = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Array(Text)]);
 
-/** What is filled in, by the name of the field. */
+/** The values, by the name of the field. */
 export const AnswerContent = Type.Record(Type.String(), AnswerValue);
 export type AnswerContent = Static<typeof AnswerContent>;
 
@@ -26,12 +26,12 @@ export const QuestionField = Type.Object(
     required: Type.Boolean(),
     title: Type.Optional(Text),
     description: Type.Optional(Text),
-    options: Type.Optional(
-      Type.Array(QuestionOption, { description: 'What can be chosen, where nothing else can be' }),
-    ),
+    options: Type.Optional(Type.Array(QuestionOption, { description: 'The only possible values' })),
     format: Type.Optional(Type.Enum([...FIELD_FORMATS])),
     pattern: Type.Optional(
-      Type.String({ description: "An expression of the agent's, which the daemon does not run" }),
+      Type.String({
+        description: 'A regular expression of the agent, which the daemon does not run',
+      }),
     ),
     min_length: Type.Optional(Type.Number()),
     max_length: Type.Optional(Type.Number()),
@@ -52,7 +52,7 @@ export const AnswerAction = Type.Enum(['accept', 'decline', 'cancel'], {
 
 export const AnsweredBy = Type.Enum(['operator', 'agent', 'daemon'], {
   description:
-    '`agent`: it took the question back, or is gone. `daemon`: the run was ended, or nobody was asked',
+    '`agent`: the agent withdrew the question or exited. `daemon`: the run was ended, or the operator was not asked',
 });
 
 /** The operator's answer. */
@@ -64,15 +64,15 @@ export type QuestionAnswer = Static<typeof QuestionAnswer>;
 
 const asked = { question_id: Id, message: Text };
 
-/** What a session's stream tells of questions. */
+/** The events of questions in a session's stream. */
 export const QUESTION_EVENTS = {
   question_request: Type.Object(
     {
       ...asked,
-      fields: Type.Array(QuestionField, { description: 'What is to be filled in; maybe nothing' }),
+      fields: Type.Array(QuestionField, { description: 'The fields of the answer; may be empty' }),
       tool_call_id: Type.Optional(Text),
     },
-    { description: 'The agent asks the operator something, and the turn waits for the answer' },
+    { description: 'The agent asks the operator a question, and the turn waits for the answer' },
   ),
   question_resolved: Type.Object(
     {
@@ -80,9 +80,9 @@ export const QUESTION_EVENTS = {
       action: AnswerAction,
       content: Type.Optional(AnswerContent),
       by: AnsweredBy,
-      reason: Type.Optional(Type.String({ description: 'Why nobody has answered' })),
+      reason: Type.Optional(Type.String({ description: 'Why there is no answer' })),
     },
-    { description: 'Follows a request, or stands alone where the daemon declined by itself' },
+    { description: 'Follows a request, or comes alone if the daemon declined the question' },
   ),
 };
 

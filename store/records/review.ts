@@ -2,11 +2,11 @@ import { type Static, Type } from 'typebox';
 import { Id, Time } from './id.ts';
 import { maybe, orNull } from './or-null.ts';
 
-/** `review:<n>` as the host counts reviews, `check:<n>` as it counts runs of checks, or `thread:<the host's own id>`. */
+/** `review:<n>` and `check:<n>` with the host's numbers, or `thread:<id>` with the host's id. */
 export const REVIEW_ID =
   '^(?:review:[1-9][0-9]{0,18}|check:(?:status-)?[1-9][0-9]{0,18}|thread:[A-Za-z0-9_+/=:.-]{1,200})$';
 
-/** Of a review what its author decided; of a thread whether it is settled; of a check whether that is how it is now. */
+/** The decision of a review; whether a thread is resolved; whether a check result is current. */
 export const REVIEW_STATES = [
   'approved',
   'changes_requested',
@@ -20,7 +20,7 @@ export const REVIEW_STATES = [
 
 const HostTime = Type.String({ format: 'date-time' });
 
-/** One comment; its text is in the body of the record. */
+/** One comment; the text is in the body of the record. */
 const CommentMatter = Type.Object({
   author: maybe(Type.String()),
   url: maybe(Type.String()),
@@ -29,7 +29,7 @@ const CommentMatter = Type.Object({
 
 const Step = Type.Object({ number: Type.Integer(), name: Type.String() });
 
-/** What failed, where, and why its log is not there. */
+/** The failed step of a check, and why its log is missing. */
 const CheckMatter = Type.Object({
   name: Type.String(),
   conclusion: Type.String(),
@@ -39,7 +39,7 @@ const CheckMatter = Type.Object({
 
 /**
  * The front matter of pr/reviews/<id>.md: a review, a thread or a check that fails. The body has the texts, each between
- * fences; of a check what is said of it, and the end of its log.
+ * fences; for a check, its summary and the end of its log.
  */
 export const ReviewMatter = Type.Object({
   id: Type.String({ pattern: REVIEW_ID }),
@@ -56,13 +56,13 @@ export const ReviewMatter = Type.Object({
   outdated: Type.Optional(Type.Boolean()),
   comments: Type.Optional(Type.Array(CommentMatter)),
   check: maybe(CheckMatter),
-  /** Comments that are too many to be kept here. */
+  /** The number of comments beyond the limit. */
   left_out: Type.Optional(Type.Integer()),
-  /** False: the host had it, and has not any more; of a check, that it was run again or another commit is looked at. */
+  /** False if it no longer exists on the host; for a check, if it was run again or the head changed. */
   on_host: Type.Optional(Type.Boolean()),
-  // The operator's own from here on.
+  // Set by the operator:
   queued_at: maybe(Time),
-  /** The feedback session that it was given to last. */
+  /** The last feedback session that received it. */
   session_id: maybe(Id),
   resolved_at: maybe(Time),
 });
@@ -77,16 +77,18 @@ const ReviewComment = Type.Object({
 
 const FailedCheck = Type.Object({
   name: Type.String(),
-  conclusion: Type.String({ description: "The host's word, such as `failure` or `timed_out`" }),
-  step: orNull(Step, 'The first that failed; null: it has none, or nobody could ask'),
+  conclusion: Type.String({
+    description: 'The conclusion on the host, such as `failure` or `timed_out`',
+  }),
+  step: orNull(Step, 'The first failed step; null if there is none or it could not be read'),
   log: orNull(
     Type.String(),
-    'What the step said last: 200 lines and 16384 characters at most, without times and colours, hidden characters made visible',
+    'The end of the log of the step: at most 200 lines and 16384 characters, without times and colours, with hidden characters made visible',
   ),
-  log_missing: orNull(Type.String(), 'Why `log` is null; null, too, where there is none to read'),
+  log_missing: orNull(Type.String(), 'Why `log` is null; also null if there is no log'),
 });
 
-/** A review, a thread of comments on a line, or a check that fails, as it is served. */
+/** A review, a thread of comments on a line, or a failing check, as the API returns it. */
 export const Review = Type.Object(
   {
     id: Type.String({ description: '`review:<number>`, `thread:<id>` or `check:<number>`' }),
@@ -95,27 +97,29 @@ export const Review = Type.Object(
     pull: Type.Integer({ description: 'The number of the pull request' }),
     state: Type.Enum([...REVIEW_STATES], {
       description:
-        'Of a thread `resolved` or `unresolved`; of a check `failing`, or `superseded` once it was run again or the pull request has another head; of a review one of the others',
+        'For a thread `resolved` or `unresolved`; for a check `failing`, or `superseded` after another run or a new head; for a review one of the others',
     }),
     blocking: Type.Boolean({
       description:
-        'A thread that is open, a check that fails, or the latest decision of its author when that asks for changes',
+        "Whether it is an open thread, a failing check, or its author's latest decision and requests changes",
     }),
-    author: orNull(Type.String(), 'Of a check, who checks'),
+    author: orNull(Type.String(), 'The author; for a check, the app that runs it'),
     body: Type.String({
-      description: 'Markdown: of a thread its first comment, of a check what is said of it',
+      description: 'Markdown: for a thread its first comment, for a check its summary',
     }),
-    comments: Type.Array(ReviewComment, { description: 'Of a thread all, oldest first' }),
-    left_out: Type.Integer({ description: 'Comments that are too many to be kept here' }),
-    check: orNull(FailedCheck, 'Of a check alone'),
+    comments: Type.Array(ReviewComment, {
+      description: 'For a thread, all comments, oldest first',
+    }),
+    left_out: Type.Integer({ description: 'The number of comments beyond the limit' }),
+    check: orNull(FailedCheck, 'For a check only'),
     path: orNull(Type.String()),
-    line: orNull(Type.Integer(), 'null: it is about the whole file, or the line is gone'),
+    line: orNull(Type.Integer(), 'Null if it is about the whole file, or the line is gone'),
     start_line: orNull(Type.Integer()),
     outdated: Type.Boolean(),
     url: orNull(Type.String()),
     commit: orNull(Type.String()),
     submitted_at: orNull(HostTime),
-    on_host: Type.Boolean({ description: 'false: the host had it, and has not any more' }),
+    on_host: Type.Boolean({ description: 'False if it no longer exists on the host' }),
     feedback: Type.Union([Type.Null(), Type.Enum(['queued', 'in_session', 'addressed'])], {
       description:
         '`queued`: for the next feedback session. `in_session`: one has it. `addressed`: the session `session_id` has completed with it',
@@ -124,9 +128,9 @@ export const Review = Type.Object(
     session_id: orNull(Id),
     resolved_at: orNull(
       Time,
-      'When it was marked here as resolved; a thread is resolved on the host',
+      'When it was marked as resolved here; threads are resolved on the host',
     ),
-    fetched_at: orNull(Time, 'When the host was last asked'),
+    fetched_at: orNull(Time, 'When it was last read from the host'),
   },
   { $id: 'Review' },
 );

@@ -9,10 +9,10 @@ const CallId = { tool_call_id: Text };
 const asked = {
   request_id: Id,
   title: Text,
-  kind: Type.String({ description: 'What kind of tool it is: `execute`, `edit`, `read`, …' }),
+  kind: Type.String({ description: 'The kind of tool: `execute`, `edit`, `read`, …' }),
 };
 const locations = Type.Optional(
-  Type.Array(Text, { description: 'The files that it is about, as the agent names them' }),
+  Type.Array(Text, { description: 'The affected files, as the agent names them' }),
 );
 
 export const PermissionOption = Type.Object(
@@ -21,55 +21,57 @@ export const PermissionOption = Type.Object(
     kind: Type.Enum(['allow_once', 'allow_always', 'reject_once', 'reject_always']),
     name: Text,
   },
-  { description: "The agent's own" },
+  { description: 'An option of the agent' },
 );
 export type PermissionOption = Static<typeof PermissionOption>;
 
-/** The daemon's own option for a plain command: no agent knows of it. */
+/** The daemon's option for a plain command, which no agent offers. */
 export const PrefixOption = Type.Object(
   {
     option_id: Type.Enum(['allow_prefix', 'allow_project']),
     kind: Type.Enum(['allow_prefix', 'allow_project']),
     name: Text,
   },
-  { description: "The daemon's, for a plain command" },
+  { description: 'An option of the daemon for a plain command' },
 );
 export type PrefixOption = Static<typeof PrefixOption>;
 
-/** What a run tells while it goes on, by the name of the event. */
+/** The events of a run, by name. */
 export const RUN_EVENTS = {
-  message: Type.Object({ text: Text }, { description: 'What the agent says, piece by piece' }),
-  thought: Type.Object({ text: Text }, { description: 'What it says that it thinks' }),
+  message: Type.Object({ text: Text }, { description: 'Output of the agent, in pieces' }),
+  thought: Type.Object({ text: Text }, { description: 'Reasoning of the agent, in pieces' }),
   tool_call: Type.Object(
     {
       ...CallId,
       title: Text,
       kind: asked.kind,
       status: Type.Enum(['pending', 'in_progress', 'completed', 'failed', 'killed'], {
-        description: '`killed`: the operator, or the end of the daemon, ended it',
+        description: '`killed`: ended by the operator or the shutdown of the daemon',
       }),
       output: Type.Optional(
         Type.String({
           description:
-            'Once it is over. Of more than 65,536 characters head and tail, with a line between that counts what is left out',
+            'Present after the call. Of more than 65,536 characters, the head and the tail, with a line between that counts the rest',
         }),
       ),
-      truncated: Type.Optional(Type.Boolean({ description: 'Not all of its output is here' })),
+      truncated: Type.Optional(Type.Boolean({ description: 'Whether the output is incomplete' })),
       exit_code: Type.Optional(
-        Type.Integer({ description: 'Of a command that has ended, where its agent reports it' }),
+        Type.Integer({
+          description: 'The exit code of a finished command, if the agent reports it',
+        }),
       ),
       locations,
       diffs: Type.Optional(
         Type.Array(Type.Object({ path: Text, old_text: orNull(Text), new_text: Text }), {
-          description: 'What it changes in files, once it is over',
+          description: 'The file changes of the call, after it',
         }),
       ),
     },
-    { description: 'A command, a block or a tool: told anew, whole, with each change' },
+    { description: 'A command, a block or a tool. Each change sends the whole call again' },
   ),
   tool_output: Type.Object(
     { ...CallId, text: Text },
-    { description: 'What a call has written since, while it goes on: 65,536 characters at most' },
+    { description: 'New output of a running call: at most 65,536 characters' },
   ),
   gap: Type.Object(
     {
@@ -80,44 +82,45 @@ export const RUN_EVENTS = {
       tool_call_id: Type.Optional(Text),
     },
     {
-      description: `Something is not here. \`not_readable\`: the events \`from\` to \`to\` are not in the session's file any
-more, because it was edited by hand or came from another branch; nobody has them. \`kept_elsewhere\`: events.ndjson has
-5 MiB; from here on text of the agent and output of tools (\`message\`, \`thought\`, \`agent_event\`, \`tool_output\`, the
-\`output\` and \`diffs\` of \`tool_call\`) are only on the machine that ran the session, whose stream has \`log_continued\`
-in its place and misses nothing. \`log_full\`: there are 64 MiB of them; from here on they are not kept, all else is.
-\`output_long\`: what a call (\`tool_call_id\`) goes on to write is not told while it goes on; its end has head and tail`,
+      description: `Events are missing here. \`not_readable\`: the events \`from\` to \`to\` are no longer in the session's
+file, because it was edited by hand or came from another branch; they are lost. \`kept_elsewhere\`: events.ndjson reached
+5 MiB; later text of the agent and output of tools (\`message\`, \`thought\`, \`agent_event\`, \`tool_output\`, the
+\`output\` and \`diffs\` of \`tool_call\`) are only on the machine that ran the session, whose stream has
+\`log_continued\` instead and is complete. \`log_full\`: these events reached 64 MiB; later ones are not stored.
+\`output_long\`: further output of a running call (\`tool_call_id\`) is not sent; its end has head and tail`,
     },
   ),
   plan: Type.Object(
     { entries: Type.Array(Type.Object({ content: Text, status: Text })) },
-    { description: "The agent's own list of what it is about to do" },
+    { description: "The agent's list of next steps" },
   ),
   permission_request: Type.Object(
     {
       ...asked,
       command: Type.Optional(
-        Type.String({ description: 'What would be run, where the agent tells it as data' }),
+        Type.String({ description: 'The command, if the agent sends it as data' }),
       ),
       locations,
       options: Type.Array(Type.Union([PermissionOption, PrefixOption])),
     },
-    { description: 'The operator is asked, and the turn waits for the answer' },
+    { description: 'The operator is asked for permission, and the turn waits for the answer' },
   ),
   permission_resolved: Type.Object(
     {
       ...asked,
-      option_id: orNull(Text, 'null: answered "cancelled"'),
+      option_id: orNull(Text, 'Null for the answer "cancelled"'),
       by: Type.Enum(['policy', 'operator']),
       prefix: Type.Optional(
         Type.String({
-          description: 'What is allowed for the session or its project, and by which this one is',
+          description:
+            'The prefix allowed for the session or its project that permits this command',
         }),
       ),
     },
-    { description: 'Follows a request, or stands alone where the policy decided' },
+    { description: 'Follows a request, or comes alone if the policy decided' },
   ),
   ...QUESTION_EVENTS,
-  usage: Type.Object(Usage.properties, { description: 'What the turn has used so far' }),
+  usage: Type.Object(Usage.properties, { description: 'The usage of the turn so far' }),
   network: Type.Object(
     {
       host: Text,
@@ -127,13 +130,13 @@ in its place and misses nothing. \`log_full\`: there are 64 MiB of them; from he
     },
     {
       description:
-        "What the session's programs reached, or were refused: each once a turn for each outcome, 200 at most. Only what has a network of its own is told",
+        "The network connections of the session's programs, allowed and refused: each target once per turn and outcome, at most 200. Only for programs with a network of their own",
     },
   ),
   waiting: Type.Object(Waiting.properties, {
-    description: 'What the session waits for: the agent, that has not answered yet, or its model',
+    description: 'What the session waits for: the first answer of the agent, or its model',
   }),
-  waiting_over: Type.Object({ since: Time }, { description: 'It goes on' }),
+  waiting_over: Type.Object({ since: Time }, { description: 'The wait has ended' }),
   agent_state: Type.Object(
     {
       mode: Type.Optional(Text),
@@ -141,7 +144,7 @@ in its place and misses nothing. \`log_full\`: there are 64 MiB of them; from he
       context: Type.Optional(
         Type.Object(
           { used: Type.Number(), size: Type.Number() },
-          { description: 'How full it is, in tokens' },
+          { description: 'The use of the context window, in tokens' },
         ),
       ),
       commands: Type.Optional(Type.Array(Text)),
@@ -151,15 +154,15 @@ in its place and misses nothing. \`log_full\`: there are 64 MiB of them; from he
         ),
       ),
     },
-    { description: 'How the agent is set up: of each what has changed' },
+    { description: 'The configuration of the agent; only changed values' },
   ),
   agent_event: Type.Object(
     { kind: Text, raw: Type.Unknown() },
-    { description: 'What the agent told and is none of these, as it told it' },
+    { description: 'Any other message of the agent, unchanged' },
   ),
 };
 
-/** An agent's login that did not go home. */
+/** An agent's refreshed login that could not be stored in its home directory. */
 interface LoginKept {
   type: 'error';
   data: { code: 'login_kept'; message: string };
@@ -167,5 +170,5 @@ interface LoginKept {
 
 type Data = { [E in keyof typeof RUN_EVENTS]: Static<(typeof RUN_EVENTS)[E]> };
 
-/** One of them; the engine writes each to events.ndjson and streams it. */
+/** One event, which is written to events.ndjson and streamed. */
 export type RunEvent = { [E in keyof Data]: { type: E; data: Data[E] } }[keyof Data] | LoginKept;

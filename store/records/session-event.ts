@@ -11,13 +11,13 @@ const Status = Type.Enum([...STATUSES]);
 
 const ChangedRef = Type.Object({
   ref: Text,
-  before: orNull(Text, 'null: it was not there'),
-  after: orNull(Text, 'null: it is not there'),
-  kept_ref: orNull(Text, 'Under which what would be lost is'),
-  by: Type.Optional(orNull(Text, 'Whom git names for what was left as it is')),
+  before: orNull(Text, 'Null if it did not exist'),
+  after: orNull(Text, 'Null if it no longer exists'),
+  kept_ref: orNull(Text, 'The ref that keeps commits which would be lost'),
+  by: Type.Optional(orNull(Text, 'The committer of a change that was left as it is')),
 });
 
-/** What the daemon itself tells of a session, by the name of the event. */
+/** The daemon's events of a session, by name. */
 const DAEMON_EVENTS = {
   status: Type.Object(
     {
@@ -28,7 +28,7 @@ const DAEMON_EVENTS = {
       pause_reason: Type.Optional(PauseReason),
       resume_at: Type.Optional(Time),
     },
-    { description: 'The session is in another status than before, or waits' },
+    { description: 'The status of the session changed, or it waits' },
   ),
   plan_ready: Type.Object(
     {
@@ -36,11 +36,11 @@ const DAEMON_EVENTS = {
       plan_sha256: orNull(Sha256),
       warnings: Type.Optional(Type.Array(TextWarning)),
     },
-    { description: 'The plan waits for the operator' },
+    { description: 'The plan is ready for approval' },
   ),
   comments_changed: Type.Object(
     {},
-    { description: 'comments.md, what the operator says of the plan, is another than before' },
+    { description: 'comments.md, the comments of the operator on the plan, changed' },
   ),
   approved: Type.Object(
     {
@@ -58,27 +58,27 @@ const DAEMON_EVENTS = {
   ),
   operator_message: Type.Object(
     { message_id: Id, text: Text, sha256: Sha256, now: Type.Optional(Type.Boolean()) },
-    { description: 'The operator says something to the session; `now` where it interrupts' },
+    { description: 'The operator sent a message to the session; `now` if it interrupts' },
   ),
   operator_message_delivered: Type.Object(
     { message_id: Id },
-    { description: 'The agent was heard after it had the message' },
+    { description: 'The agent answered after it got the message' },
   ),
   block_skipped: Type.Object(
     { tool_call_id: Text, title: Text },
-    { description: 'A block that was cut off is left as it is, as the operator said on resuming' },
+    { description: 'An interrupted block is not run again, as requested on resuming' },
   ),
   operator_edit: Type.Object(
     {
       action: Type.Enum(['created', 'written', 'deleted', 'renamed', 'directory_created']),
       path: Text,
-      from: Type.Optional(Type.String({ description: 'The former path, of what was renamed' })),
+      from: Type.Optional(Type.String({ description: 'The former path of a renamed file' })),
     },
-    { description: 'The operator changed a file of the worktree by way of the API meanwhile' },
+    { description: 'The operator changed a file of the worktree through the API meanwhile' },
   ),
   diff: Type.Object(
     { files: Type.Integer(), additions: Type.Integer(), deletions: Type.Integer() },
-    { description: 'The work is over, or was stopped: diff.patch has what it changed' },
+    { description: 'The work ended or was stopped; diff.patch has its changes' },
   ),
   error: Type.Object(
     {
@@ -93,21 +93,20 @@ const DAEMON_EVENTS = {
       files: Type.Optional(Type.Array(Text)),
       kept_ref: Type.Optional(Text),
       refs: Type.Optional(Type.Array(ChangedRef, { description: '100 at most' })),
-      more: Type.Optional(Type.Integer({ description: 'Refs that are not among them' })),
+      more: Type.Optional(Type.Integer({ description: 'The number of further refs' })),
     },
     {
-      description: `Why a session failed, or what went wrong in one that goes on. \`plan_mode_violation\`: what Plan mode
-found changed was undone; \`files\` and \`kept_ref\` have what was in the worktree, \`refs\` are branches, tags and stashes.
-\`refs_changed\`: such \`refs\` changed while nothing but a comparison held the agent, and nothing says that it was the
-agent: they are left as they are. \`processes_left\`: processes outlived the turn. \`login_kept\`: an agent's login is
-another than before and did not go home; \`message\` says where it is. The others tell what a turn's
-repository came to besides the work on its branch. A stream, not the JSON, sends it as \`session_error\` also, for
-EventSource has an \`error\` of its own`,
+      description: `Why a session failed, or an error in a running one. \`plan_mode_violation\`: changes made in Plan mode were
+undone; \`files\` and \`kept_ref\` have those of the worktree, \`refs\` the branches, tags and stashes. \`refs_changed\`: such
+\`refs\` changed while the agent ran without an enforced sandbox; as nothing shows that it was the agent, they were left as
+they are. \`processes_left\`: processes outlived the turn. \`login_kept\`: an agent's login changed and could not be stored
+in its home directory; \`message\` has its path. The other codes report on the import of a turn's repository. A stream
+also sends this event as \`session_error\`, because EventSource has an \`error\` of its own`,
     },
   ),
   log_continued: Type.Object(
     { message: Message },
-    { description: 'events.ndjson has 5 MiB: what follows is whole on this machine alone' },
+    { description: 'events.ndjson reached 5 MiB; later events are complete on this machine only' },
   ),
   complete: Type.Object(
     {
@@ -119,5 +118,5 @@ EventSource has an \`error\` of its own`,
   ),
 };
 
-/** The data of each event of a session's stream, but for `at`, which all have that were written. */
+/** The data of each event of a session's stream, without `at`, which all stored events have. */
 export const SESSION_EVENTS = { ...RUN_EVENTS, ...DAEMON_EVENTS };

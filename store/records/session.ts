@@ -19,10 +19,10 @@ export const STATUSES = [
 export type Status = (typeof STATUSES)[number];
 const ENDED: readonly Status[] = ['completed', 'failed', 'aborted'];
 
-/** Nothing more happens in a session that has ended. */
+/** Whether a session has ended. */
 export const isEnded = (status: string): boolean => ENDED.some((ended) => ended === status);
 
-/** The order in which sessions are listed and start: as they were made. */
+/** The order in which sessions are listed and started: by creation. */
 export const byAge = (a: Made, b: Made): number => (ageOf(a) < ageOf(b) ? -1 : 1);
 
 type Made = Pick<Session, 'created_at' | 'id'>;
@@ -35,33 +35,34 @@ export const Usage = Type.Object(
     cost_usd: Type.Union([Type.Null(), Type.Number()]),
     at_least: Type.Optional(
       Type.Boolean({
-        description: 'True where a turn was cut off before its agent told all that it used',
+        description: 'True if a turn was interrupted before its agent reported all usage',
       }),
     ),
   },
-  { $id: 'Usage', description: 'null where the agent does not tell' },
+  { $id: 'Usage', description: 'Null if the agent does not report it' },
 );
 
-/** What a session may choose of its provider. It becomes an argument of a program: nothing that is taken for a flag. */
+/** The model options of a session. They become program arguments, so they must not look like flags. */
 export const Choice = {
   model: Type.Optional(
     Type.String({
       pattern: '^[!-,./-~](?:[ -~]{0,198}[!-~])?$',
-      description: 'As the agent names it; without one, its own or that of the settings',
+      description:
+        'The model, as the agent names it. Default: that of the settings, or else of the agent',
     }),
   ),
   effort: Type.Optional(
     Type.String({
       pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$',
-      description: 'How long it thinks, as the agent names it: `low`, `high`',
+      description: 'The reasoning effort, as the agent names it: `low`, `high`',
     }),
   ),
 };
 
-/** The same, and which provider. */
+/** The provider and its model options. */
 export const ProviderChoice = {
   provider: Type.Optional(
-    Type.String({ minLength: 1, description: "Instead of the settings' provider" }),
+    Type.String({ minLength: 1, description: 'Overrides the provider of the settings' }),
   ),
   ...Choice,
 };
@@ -91,10 +92,10 @@ export const TextWarning = Type.Object(
       ['control', 'bidi', 'invisible', 'line_separator', 'long_blank', 'blank_lines'],
       {
         description:
-          '`long_blank`: 80 columns or more of blanks, `blank_lines`: 20 empty lines or more, and then more text',
+          '`long_blank`: 80 or more columns of blanks before more text; `blank_lines`: 20 or more empty lines before more text',
       },
     ),
-    text: Type.String({ description: 'What is there, made visible' }),
+    text: Type.String({ description: 'The text, made visible' }),
   },
   { $id: 'TextWarning' },
 );
@@ -104,7 +105,7 @@ export const PauseReason = Type.Enum(
   ['operator', 'usage_limit', 'model_unavailable', 'login', 'interrupted'],
   {
     description:
-      '`usage_limit`: the model has had enough requests; `model_unavailable`: it failed, or cannot be reached; `login`: it does not take the credential; `interrupted`: the daemon ended, or could not go on',
+      '`usage_limit`: the usage limit of the model is reached; `model_unavailable`: the model failed or cannot be reached; `login`: the credential was rejected; `interrupted`: the daemon stopped or could not continue',
   },
 );
 export type PauseReason = Static<typeof PauseReason>;
@@ -113,7 +114,7 @@ export const Waiting = Type.Object(
   {
     for: Type.Enum(['agent', 'model', 'operator'], {
       description:
-        '`operator`: its agent asks something; `GET /attention` has the call that answers',
+        '`operator`: its agent has a question; `GET /attention` has the request that answers it',
     }),
     since: Time,
     message: Type.String(),
@@ -122,10 +123,10 @@ export const Waiting = Type.Object(
     attempts: Type.Optional(Type.Integer()),
     retry_at: Type.Optional(Time),
     stderr: Type.Optional(
-      Type.String({ description: "The last words on the agent's standard error, made visible" }),
+      Type.String({ description: "The end of the agent's standard error, made visible" }),
     ),
   },
-  { $id: 'Waiting', description: 'What a session that runs waits for, and since when' },
+  { $id: 'Waiting', description: 'What a running session waits for, and since when' },
 );
 export type Waiting = Static<typeof Waiting>;
 
@@ -137,42 +138,42 @@ export const SessionMatter = Type.Object({
   plan_sha256: maybe(Sha256),
   approved_at: maybe(Time),
   approved_by: maybe(Type.String()),
-  /** Of approved.md. A session approved before there was one has only `plan_sha256`. */
+  /** The hash of approved.md. Sessions approved by older releases have only `plan_sha256`. */
   approved_sha256: maybe(Sha256),
-  /** The commands of the plan that were approved to run without asking. */
+  /** The commands of the plan approved to run without asking. */
   unasked: maybe(Type.Array(Type.String())),
   created_at: Time,
   started_at: maybe(Time),
   ended_at: maybe(Time),
   usage: maybe(Usage),
   error: maybe(Type.String()),
-  /** What its approved commands came to. */
+  /** The results of its approved commands. */
   commands: maybe(CommandsMatter),
-  /** What became of its files in git. */
+  /** The commit of its work. */
   commit: maybe(WorkCommit),
-  /** The operator has seen how it ended: it needs nobody any more. */
+  /** Whether the operator dismissed its end from the inbox. */
   dismissed_at: maybe(Time),
   /** Why it is paused. */
   pause_reason: maybe(PauseReason),
-  /** When going on can work, where the agent told it. */
+  /** When resuming can succeed, if the agent reported it. */
   resume_at: maybe(Time),
-  /** What its worktree begins from, where it makes it. */
+  /** The base of the worktree, if the session creates it. */
   base: maybe(Type.String()),
-  /** What the operator said to it when it was made. */
+  /** The operator's instructions at creation. */
   comment: maybe(Type.String()),
-  /** What the operator said to it since, in order. */
+  /** The operator's messages since then, in order. */
   messages: maybe(Type.Array(MessageMatter)),
-  /** What the operator wanted changed in the plan, until there is another. */
+  /** The requested changes of the plan, until there is a new plan. */
   feedback: maybe(Type.String()),
-  /** The name of the `.dossier/` that it was made with: only that machine goes on with it. */
+  /** The id of the machine that created it, which alone continues it. */
   machine: Type.Optional(Id),
-  /** Where the Work item was before this session. */
+  /** The state of the Work item before this session. */
   case_state_before: Type.Optional(State),
-  /** The agent's own name for its session, to resume it. */
+  /** The agent's session id, to resume it. */
   native_session_id: Type.Optional(Type.String()),
-  /** What that one has cost so far as the agent tells it, whose figure is cumulative. */
+  /** The cumulative cost of the agent's session, as the agent reports it. */
   native_cost_usd: Type.Optional(Type.Number()),
-  /** In the environment of every process of the newest run, so that a restarted daemon finds what it left behind. */
+  /** The marker in the environment of the latest run's processes, by which a restarted daemon finds them. */
   run_marker: Type.Optional(Id),
 });
 export type SessionMatter = Static<typeof SessionMatter>;
@@ -186,35 +187,30 @@ export const Session = Type.Object(
     base_commit: TextOrNull,
     plan_sha256: orNull(Sha256, 'Of plan.md, where there is one: as it is, and as approved after'),
     approved_at: orNull(Time),
-    approved_by: orNull(
-      Type.String(),
-      '`operator`, or `operator (key NAME)` where an API key was shown',
-    ),
+    approved_by: orNull(Type.String(), '`operator`, or `operator (key NAME)` with an API key'),
     approved_sha256: orNull(
       Sha256,
-      'Of approved.md: the text that runs. null before, and where an older version approved',
+      'The hash of approved.md, the text that runs. Null before the approval, and for approvals by older releases',
     ),
     unasked: Type.Optional(
       Type.Array(Type.String(), {
         description:
-          'The commands of the plan that were approved to run without asking, while `permissions.execute` is `plan` and its sandbox is enforced',
+          'The commands of the plan approved to run without asking, while `permissions.execute` is `plan` and the sandbox is enforced',
       }),
     ),
     plan_edited: Type.Optional(
       Type.Boolean({
-        description:
-          'True where plan.md is another than what was approved; what runs is approved.md',
+        description: 'True if plan.md differs from the approved plan; approved.md is what runs',
       }),
     ),
     sent_back: Type.Optional(
       Type.Boolean({
-        description: 'True where a plan was sent back: `which=sent_back` has the last one',
+        description: 'True if a plan was sent back; `which=sent_back` returns the last one',
       }),
     ),
     warnings: Type.Optional(
       Type.Array(TextWarning, {
-        description:
-          'What a reader of the plan would not see, or take for something else: the first hundred',
+        description: 'Hidden or misleading text in the plan: the first hundred places',
       }),
     ),
     created_at: Time,
@@ -231,19 +227,19 @@ export const Session = Type.Object(
     waits_for: Type.Optional(
       Type.Enum(['max_sessions', 'trust'], {
         description:
-          'Of one that is `queued`: a place among the `max_sessions` that run at once, also where its plan is approved already; or the operator, who has to trust a setting. Absent where it waits for another session of its Work item',
+          'For a `queued` session: it waits for one of the `max_sessions` places, also with an approved plan, or for the operator to trust a setting. Absent if it waits for another session of its Work item',
       }),
     ),
     unconfirmed: Type.Optional(
       Type.Enum(['started', 'approved'], {
         description:
-          'What its files say and this machine has no record of: that the operator `started` it, or `approved` its plan. Nothing of it runs. `started` is confirmed by POST /trust, `approved` by approving the plan again',
+          'Decisions in its files that this machine did not record: that the operator `started` it, or `approved` its plan. It does not run. Confirm `started` with POST /trust, and `approved` by approving the plan again',
       }),
     ),
     elsewhere: Type.Optional(
       Type.Boolean({
         description:
-          'True for one that has not ended and was started on another machine: its files came through git, and only that machine goes on with it',
+          'True for a session that has not ended and was started on another machine: its files came through git, and only that machine continues it',
       }),
     ),
   },

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Choice } from './session.ts';
 
 const Words = Type.Array(Type.String());
-/** How the output of a `command` is read. */
+/** The output formats of a `command`. */
 export const FORMATS = [
   'text',
   'claude-stream-json',
@@ -14,12 +14,12 @@ export const FORMATS = [
 const Argv = Type.Array(Type.String(), { minItems: 1 });
 const Policy = Type.Union([Type.Enum(['ask', 'plan', 'allow']), Words]);
 
-/** A domain that programs may reach, with a port if only that one: `example.com`, `*.example.com`, `example.com:443`. */
+/** A domain that programs may reach, optionally with the only port: `example.com`, `*.example.com`, `example.com:443`. */
 const DOMAIN = '^(?:\\*\\.)?[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?(?::[0-9]{1,5})?$';
 /** An address of this machine with its port: `127.0.0.1:11434`, `localhost:5432`, `[::1]:80`. */
 const LOCAL = '^(?:localhost|[0-9]{1,3}(?:\\.[0-9]{1,3}){3}|\\[[0-9a-fA-F:.]+\\]):[0-9]{1,5}$';
 
-/** What programs in the sandbox reach: what is not this machine, the machine's own network, or these domains alone. */
+/** The network of programs in the sandbox: all but this machine, the network of this machine, or only these domains. */
 export const NetworkSetting = Type.Union([
   Type.Enum(['proxy', 'host']),
   Type.Object({ allow: Type.Array(Type.String({ pattern: DOMAIN })) }),
@@ -30,11 +30,11 @@ const LocalAddresses = Type.Array(Type.String({ pattern: LOCAL }));
 export const ProviderSettings = Type.Object({
   kind: Type.Enum(['acp', 'command']),
   preset: Type.Optional(Type.String()),
-  /** Of new sessions that name none. */
+  /** Defaults for new sessions. */
   ...Choice,
   command: Type.Optional(Type.String()),
   args: Type.Optional(Words),
-  /** Of a `command`: program and arguments for each phase, and how its output is read. */
+  /** For a `command`: program and arguments for each phase, and the output format. */
   plan: Type.Optional(Argv),
   work: Type.Optional(Argv),
   output: Type.Optional(Type.Enum([...FORMATS])),
@@ -60,7 +60,7 @@ export const WorktreeSettings = Type.Object({
   commit: Type.Optional(Type.Enum(['end', 'never'])),
 });
 
-/** An account or organisation, and a repository of it, as GitHub lets them be called. */
+/** `owner/name` with the characters that GitHub allows. */
 export const FULL_NAME = '^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98})/[A-Za-z0-9._-]{1,100}$';
 export const HOST_PATTERN = '^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})(?::[0-9]{1,5})?$';
 
@@ -75,13 +75,13 @@ export const CodeHostSettings = Type.Object({
 });
 export type CodeHostSettings = Static<typeof CodeHostSettings>;
 
-/** For how long, and up to how many megabytes, events are kept for a receiver that does not take them. */
+/** How long, and up to how many megabytes, events are kept for a failing webhook. */
 const WebhookSettings = Type.Object({
   retention_hours: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
   retention_mb: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
 });
 
-/** The languages that a language server is started for. */
+/** The languages with a language server. */
 export const LANGUAGES = ['rust', 'typescript', 'javascript'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
@@ -90,13 +90,13 @@ const LanguageServerSettings = Type.Object({
   args: Type.Optional(Words),
 });
 
-/** What an agent may do in Work mode without the operator being asked. */
+/** What an agent may do in Work mode without asking the operator. */
 export const PermissionSettings = Type.Object({
   execute: Type.Optional(Policy),
   fetch: Type.Optional(Type.Enum(['ask', 'allow'])),
 });
 
-/** How long a program of a run may be silent or run, how much it may write, and after how long its silence is told. */
+/** The limits of a run: silence, duration and output; and the silence after which the wait is reported. */
 const LimitSettings = Type.Object({
   idle_minutes: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 10_000 })),
   wall_hours: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 500 })),
@@ -104,10 +104,10 @@ const LimitSettings = Type.Object({
   quiet_seconds: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 3600 })),
 });
 
-/** The form of a workspace's files that this release writes. */
+/** The format of workspace files that this release writes. */
 export const FORMAT = 1;
 
-/** The front matter of workspace.md: all optional, read again when edited. Keys not named here are left to later versions. */
+/** The front matter of workspace.md: all optional, read again when edited. Unknown keys are kept. */
 export const Settings = Type.Object({
   format: Type.Optional(Type.Integer({ minimum: 1, maximum: FORMAT })),
   provider: Type.Optional(Type.String({ minLength: 1 })),
@@ -127,7 +127,7 @@ export const Settings = Type.Object({
   ),
   require_key: Type.Optional(Type.Boolean()),
   sandbox: Type.Optional(Type.Enum(['auto', 'off', 'seatbelt'])),
-  /** What of the home directory is shown in the sandbox besides: absolute, or beginning with `~/`. */
+  /** Further readable paths in the sandbox: absolute, or starting with `~/`. */
   sandbox_readable: Type.Optional(Type.Array(Type.String({ pattern: '^(/|~/|~$)' }))),
   network: Type.Optional(NetworkSetting),
   allow_local: Type.Optional(LocalAddresses),

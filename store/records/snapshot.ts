@@ -5,15 +5,15 @@ import { Id, Sha256, Time } from './id.ts';
 export const SnapshotMatter = Type.Object({
   id: Id,
   created_at: Time,
-  files: Type.Integer({ minimum: 0, description: 'How many the body holds' }),
+  files: Type.Integer({ minimum: 0, description: 'The number of files in the body' }),
 });
 export type SnapshotMatter = Static<typeof SnapshotMatter>;
 
 export const SnapshotEntry = Type.Object(
   {
     ...SnapshotMatter.properties,
-    path: Type.String({ description: 'Its file, relative to the workspace' }),
-    size: Type.Integer({ description: 'Of its file, in bytes' }),
+    path: Type.String({ description: 'The file of the snapshot, relative to the workspace' }),
+    size: Type.Integer({ description: 'The size of that file, in bytes' }),
   },
   { $id: 'MemorySnapshotEntry' },
 );
@@ -23,12 +23,14 @@ const SnapshotFile = Type.Object({
   filename: Type.String(),
   content: Type.String(),
   encoding: Type.Optional(
-    Type.Literal('base64', { description: 'Of `content`, where the file is not UTF-8 text' }),
+    Type.Literal('base64', {
+      description: 'The encoding of `content`, if the file is not UTF-8 text',
+    }),
   ),
   sha256: Sha256,
 });
 
-/** The global memory as it was, byte for byte. */
+/** The files of the global memory at that time, byte for byte. */
 export const Snapshot = Type.Object(
   { id: Id, created_at: Time, files: Type.Array(SnapshotFile) },
   { $id: 'MemorySnapshot' },

@@ -15,7 +15,7 @@ export type FieldName = (typeof FIELDS)[number];
 
 /**
  * `taken`: changed on the host only. `kept`: changed here only. `same`: changed alike. `conflict`: changed on both, and
- * kept. `settled`: a conflict that the operator has decided.
+ * kept. `settled`: a conflict resolved by the operator.
  */
 export const FIELD_OUTCOMES = ['taken', 'kept', 'same', 'conflict', 'settled'] as const;
 export const SYNC_OUTCOMES = ['unchanged', 'updated', 'conflict', 'moved', 'missing'] as const;
@@ -28,7 +28,7 @@ export const FieldSync = Type.Object(
     field: Type.Enum([...FIELDS]),
     outcome: Type.Enum([...FIELD_OUTCOMES], {
       description:
-        '`taken`: changed on the host only. `kept`: changed here only. `same`: changed alike. `conflict`: changed on both, and kept as it is here. `settled`: a conflict that was decided',
+        '`taken`: changed on the host only. `kept`: changed here only. `same`: the same change on both. `conflict`: changed on both, and not changed here. `settled`: a resolved conflict',
     }),
     base: Type.Optional(Value),
     here: Type.Optional(Value),
@@ -47,7 +47,7 @@ const common = {
   moved_to: Type.Optional(Type.String()),
   fields: Type.Array(FieldSync, {
     description:
-      'What differed, as it was in the last synced copy (`base`; not there when there was none), `here` and on the `host`',
+      'The values that differed: in the last synced copy (`base`; absent if there was none), `here` and on the `host`',
   }),
 };
 
@@ -55,23 +55,23 @@ const common = {
 export const SyncMatter = Type.Object(common);
 export type SyncMatter = Static<typeof SyncMatter>;
 
-/** One sync as the log serves it. */
+/** One sync in the log. */
 export const Sync = Type.Object({ case_id: Id, ...common }, { $id: 'Sync' });
 export type Sync = Static<typeof Sync>;
 
-/** What the sync of one Work item came to. */
+/** The result of the sync of one Work item. */
 export const SyncResult = Type.Object({
   case_id: Id,
   outcome: Type.Enum([...SYNC_OUTCOMES], {
-    description: '`unchanged`: there was nothing to take from the issue',
+    description: '`unchanged`: no difference to the issue',
   }),
   synced_at: Time,
-  sync_id: orNull(Id, 'Of its entry in the sync log'),
-  fields: Type.Array(FieldSync, { description: 'What differed' }),
+  sync_id: orNull(Id, 'The id of its entry in the sync log'),
+  fields: Type.Array(FieldSync, { description: 'The differences' }),
 });
 export type SyncResult = Static<typeof SyncResult>;
 
-/** What those of all came to, and why they ended early. */
+/** The results of all syncs, and why they stopped early. */
 export const SyncedAll = Type.Object({
   outcomes: Type.Array(
     Type.Object({
@@ -88,7 +88,7 @@ export const SyncedAll = Type.Object({
       Type.Null(),
       Type.Object({ code: Type.String(), detail: Type.String(), resume_at: orNull(Time) }),
     ],
-    { description: 'Why it stopped before the end, such as at a rate limit' },
+    { description: 'Why it stopped early, such as a rate limit' },
   ),
 });
 export type SyncedAll = Static<typeof SyncedAll>;

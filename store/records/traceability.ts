@@ -20,9 +20,9 @@ export const TraceNode = Type.Object(
     id: NodeId,
     kind: Type.Enum([...NODE_KINDS]),
     label: Type.String(),
-    state: Type.String({ description: 'In the words of its kind' }),
+    state: Type.String({ description: 'The state, in the terms of its kind' }),
     url: Type.Optional(Type.String()),
-    stale: Type.Optional(Type.Boolean({ description: 'The host may know more' })),
+    stale: Type.Optional(Type.Boolean({ description: 'Whether the host may have newer data' })),
   },
   { $id: 'TraceNode' },
 );
@@ -34,7 +34,7 @@ export const TraceEdge = Type.Object(
 );
 export type TraceEdge = Static<typeof TraceEdge>;
 
-/** A link that leads nowhere, or a record that cannot be read. */
+/** A broken link, or an unreadable record. */
 const Dangling = Type.Object({
   from: NodeId,
   to: Type.Union([Type.Null(), NodeId]),

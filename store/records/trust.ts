@@ -3,20 +3,22 @@ import { Id, Time } from './id.ts';
 
 const Hash = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the value' });
 
-/** What stands in a file and does not hold until the operator says so. */
+/** A value in a file that is ignored until the operator trusts it. */
 export const WaitingValue = Type.Object(
   {
     key: Type.String({ description: 'Such as `sandbox`, `providers.claude`, `webhooks/<id>`' }),
     kind: Type.Enum(['setting', 'webhook', 'change', 'session', 'approval', 'key', 'worktree'], {
       description:
-        'A setting; a receiver of events; a change of a record that was made while a program ran in no sandbox; a session that its files alone say was started, or whose plan they alone say was approved: `all` does not confirm an approval; an API key that was not made on this machine; the place of a worktree that was not made on it',
+        'A setting; a webhook; a change of a record made while a program ran without a sandbox; a session whose start or approval is recorded only in its files (`all` does not confirm an approval); an API key, or a worktree path, that was not created on this machine',
     }),
     file: Type.String({ description: 'Relative to the workspace' }),
     line: Type.Optional(Type.Integer()),
     case_id: Type.Optional(Id),
-    title: Type.Optional(Type.String({ description: 'Of the Work item' })),
-    value: Type.Unknown({ description: 'As it stands there; null: it was taken away' }),
-    trusted_value: Type.Unknown({ description: 'What holds meanwhile; null: nothing' }),
+    title: Type.Optional(Type.String({ description: 'The title of the Work item' })),
+    value: Type.Unknown({ description: 'The value in the file; null if it was removed' }),
+    trusted_value: Type.Unknown({
+      description: 'The value in force meanwhile; null if there is none',
+    }),
     hash: Hash,
     since: Time,
   },
@@ -31,7 +33,7 @@ export const TrustWish = Type.Union([
       values: Type.Array(Type.Object({ key: Type.String(), hash: Hash }), {
         minItems: 1,
         maxItems: 1000,
-        description: 'Those that were looked at, with the hash that each had then',
+        description: 'The reviewed keys, each with the hash that it had then',
       }),
     },
     { additionalProperties: false },
@@ -41,19 +43,19 @@ export type TrustWish = Static<typeof TrustWish>;
 
 export const Trusted = Type.Object(
   {
-    trusted: Type.Array(Type.String(), { description: 'The keys that hold from now on' }),
+    trusted: Type.Array(Type.String(), { description: 'The keys that are now trusted' }),
     waiting: Type.Array(WaitingValue),
   },
   { $id: 'Trusted' },
 );
 export type Trusted = Static<typeof Trusted>;
 
-/** What the operator has trusted on this machine. */
+/** A value that the operator trusts on this machine. */
 export const TrustedValue = Type.Object(
   {
     key: Type.String(),
     kind: Type.Enum(['setting', 'webhook', 'command'], {
-      description: 'Of a command: with what those begin that are always allowed in a project',
+      description: 'For a command: the prefix of commands that are always allowed in a project',
     }),
     value: Type.Unknown(),
     since: Type.Optional(Time),

@@ -4,40 +4,40 @@ import { orNull } from './or-null.ts';
 
 const OidOrNull = orNull(Oid);
 
-/** By what a git directory can have programs run. */
+/** The parts of a git directory that can make git run programs. */
 const Arms = Type.Object({ config: Type.String(), hooks: orNull(Sha256) });
 
 /**
- * A turn that has a repository of its own, which is not taken in yet: of this machine only, there from before that
- * repository until all of it is where it belongs.
+ * A turn with a repository of its own that is not imported yet. On this machine only, from before that
+ * repository is created until all of it is imported.
  */
 export const TurnRecord = Type.Object({
   case_id: Id,
-  /** Null where it is a set-up. */
+  /** Null for a set-up. */
   session_id: orNull(Id),
-  /** In the environment of each of its processes. */
+  /** The marker in the environment of its processes. */
   marker: Type.String({ minLength: 1 }),
-  /** Of the worktree's record: into another one nothing is taken in. */
+  /** The id of the worktree record; nothing is imported into a worktree created later. */
   worktree_created_at: Time,
-  /** The operator's repository, where it is pinned what the turn began with. */
+  /** The operator's repository, which pins the commits of the start of the turn. */
   common_dir: Type.Optional(Type.String({ minLength: 1 })),
-  /** The worktree's `.git` file leads to it while the turn goes on: nothing shuts the agent in. */
+  /** The worktree's `.git` file points to it during the turn, because there is no sandbox. */
   pointed: Type.Boolean(),
-  /** The branch as a full ref; `HEAD` where the worktree is on none. */
+  /** The branch as a full ref; `HEAD` if it is detached. */
   ref: Type.String({ pattern: '^(HEAD|refs/heads/.+)$' }),
   head: OidOrNull,
-  /** What is staged, and what merge is under way. */
+  /** The index, and the state of a merge in progress. */
   index: Sha256,
   operation: Type.Record(Type.String(), Sha256),
-  /** The repositories inside the worktree. Of a set-up, earlier versions noted none. */
+  /** The repositories inside the worktree; absent in records of a set-up by older releases. */
   guarded: Type.Optional(
     Type.Object({
-      /** Earlier versions noted none. */
+      /** Absent in records of older releases. */
       rules: Type.Optional(Type.Object({ commit: Oid, own: Type.String() })),
       repositories: Type.Record(Type.String(), orNull(Arms)),
-      /** Where a `.git` that is no directory leads. */
+      /** The target of a `.git` file. */
       pointers: Type.Optional(Type.Record(Type.String(), Type.String())),
-      /** Git directories that are nobody's `.git`. */
+      /** Git directories that no `.git` file points to. */
       bare: Type.Optional(Type.Record(Type.String(), Arms)),
       modules: Type.Record(Type.String(), Arms),
     }),

@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
 
-// Null when it was not built in a repository.
+// Null if it was not built in a repository.
 const OfSource = Type.Union([Type.String(), Type.Null()]);
 
-/** What is running. */
+/** The running version. */
 export const VersionInfo = Type.Object(
   {
     name: Type.String(),

@@ -3,7 +3,7 @@ import { EVENT_TYPES } from './event.ts';
 import { Id, Time } from './id.ts';
 
 const EventName = Type.Enum([...EVENT_TYPES, '*'], {
-  description: 'An event type, or `*` for the seven that every receiver gets',
+  description: 'An event type, or `*` for the seven default types',
 });
 
 /** Without a user or password: the registration is a file that git keeps. */
@@ -14,7 +14,7 @@ export const WebhookMatter = Type.Object({
   id: Id,
   url: Type.String({ pattern: RECEIVER_URL }),
   events: Type.Optional(Type.Array(EventName, { minItems: 1 })),
-  /** Set when the receiver answered 410: it wants no more. */
+  /** Set when the receiver answered 410. */
   disabled: Type.Optional(Type.Boolean()),
   created_at: Time,
 });
@@ -42,7 +42,7 @@ export const WebhookBody = Type.Object({
 });
 export type WebhookBody = Static<typeof WebhookBody>;
 
-/** A registration as it is served. */
+/** A registration as the API returns it. */
 export const Webhook = Type.Object(
   {
     id: Id,
@@ -50,13 +50,14 @@ export const Webhook = Type.Object(
     events: Type.Array(EventName),
     disabled: Type.Optional(
       Type.Boolean({
-        description: 'True once the receiver answered 410; remove the line in the file to go on',
+        description:
+          'True after the receiver answered 410. Remove the line in the file to send again',
       }),
     ),
     trusted: Type.Optional(
       Type.Boolean({
         description:
-          'False while the operator has not trusted this address and these events: nothing is sent there (`GET /trust`)',
+          'False until the operator trusts this address and these events; nothing is sent before that (`GET /trust`)',
       }),
     ),
     created_at: Time,
@@ -68,7 +69,7 @@ export type Webhook = Static<typeof Webhook>;
 export const NewWebhook = Type.Object(
   {
     ...Webhook.properties,
-    secret: Type.String({ description: 'Shown in this answer only' }),
+    secret: Type.String({ description: 'Shown only in this response' }),
   },
   { $id: 'NewWebhook' },
 );

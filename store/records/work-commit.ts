@@ -12,32 +12,32 @@ export type LeftOut = Static<typeof LeftOut>;
 
 const CommitId = Type.String({ pattern: '^([0-9a-f]{40}|[0-9a-f]{64})$' });
 
-/** What became of the files of completed work in git, as session.md keeps it. */
+/** The commit of completed work, as in session.md. */
 export const WorkCommit = Type.Object({
-  id: orNull(CommitId, "On the worktree's branch; null where nothing was committed"),
-  files: Type.Integer({ minimum: 0, description: 'How many files the commit changes' }),
+  id: orNull(CommitId, "The commit on the worktree's branch; null if nothing was committed"),
+  files: Type.Integer({ minimum: 0, description: 'The number of files in the commit' }),
   left_out: Type.Array(LeftOut, {
     description: 'Untracked files that stay uncommitted: the first 100',
   }),
   reason: maybe(Type.String({ description: 'Why nothing was committed' })),
-  command: maybe(Type.String({ description: 'What commits it, where that can be said' })),
+  command: maybe(Type.String({ description: 'The command that commits it, if there is one' })),
 });
 export type WorkCommit = Static<typeof WorkCommit>;
 
-/** The same as it is served. */
+/** The commit as the API returns it. */
 export const SessionCommit = Type.Object(
   {
     ...WorkCommit.properties,
     message: orNull(
       Type.String(),
-      'One sentence for people where files are not committed: `Not committed: .env.local`',
+      'One sentence for people, if files are not committed: `Not committed: .env.local`',
     ),
   },
-  { $id: 'SessionCommit', description: 'What became in git of what the session changed' },
+  { $id: 'SessionCommit', description: "The commit of the session's changes" },
 );
 export type SessionCommit = Static<typeof SessionCommit>;
 
-/** One sentence about files of completed work that are not committed; null where all are. */
+/** One sentence about uncommitted files of completed work; null if there are none. */
 export const uncommittedSentence = ({ id, files, left_out, reason }: WorkCommit): string | null => {
   if (reason != null) return `${files} ${files === 1 ? 'file' : 'files'} not committed: ${reason}`;
   if (left_out.length === 0) return null;

@@ -2,35 +2,37 @@ import { type Static, Type } from 'typebox';
 import { maybe } from './or-null.ts';
 
 const Project = Type.Object({
-  name: Type.String({ description: '`default` is that of Work items that name none' }),
-  path: Type.String({ description: 'As it is written; a remote, where no path is' }),
-  place: Type.String({ description: 'The same, absolute' }),
+  name: Type.String({
+    description: 'The project name; `default` is for Work items that name none',
+  }),
+  path: Type.String({ description: 'The path as written, or the remote if there is none' }),
+  place: Type.String({ description: 'The absolute path' }),
   of: Type.Enum(['settings', 'flag', 'remote'], {
     description:
       '`flag`: --repo names it, and wins over the settings. `remote`: workspace.md names its remote, and this machine has no path for it',
   }),
   remote: Type.Optional(
-    Type.String({ description: 'By which it is the same project on every machine' }),
+    Type.String({ description: 'The remote that identifies the project on every machine' }),
   ),
-  repository: Type.Boolean({ description: 'There is a git repository' }),
+  repository: Type.Boolean({ description: 'Whether there is a git repository' }),
 });
 
-/** Which repositories are worked on and who works, as far as it holds now. */
+/** The projects and the provider in force. */
 export const WorkspaceSettings = Type.Object(
   {
     file: Type.String({ description: 'workspace.md, absolute' }),
-    provider: Type.String({ description: 'Of new sessions that name none' }),
-    max_sessions: Type.Integer({ description: 'How many may plan or work at once' }),
+    provider: Type.String({ description: 'The default for new sessions' }),
+    max_sessions: Type.Integer({ description: 'The limit of sessions that plan or work at once' }),
     projects: Type.Array(Project),
     waiting: Type.Array(Type.String(), {
-      description: 'The settings that stand in the file and hold once they are trusted',
+      description: 'Settings in the file that are not trusted yet',
     }),
   },
   { $id: 'WorkspaceSettings' },
 );
 export type WorkspaceSettings = Static<typeof WorkspaceSettings>;
 
-/** What is to be of it: null takes a setting out of workspace.md. */
+/** A change of these settings. Null removes a setting from workspace.md. */
 export const WorkspaceSettingsChange = Type.Object({
   provider: maybe(Type.String({ minLength: 1, maxLength: 100 })),
   max_sessions: maybe(Type.Integer({ minimum: 1, maximum: 64 })),

@@ -5,18 +5,18 @@ const FIELDS = {
   root: Type.String({
     minLength: 1,
     maxLength: 4096,
-    description: 'Where worktrees are made; a relative path starts at the workspace',
+    description: 'The directory for new worktrees; a relative path starts at the workspace',
   }),
   ttl_hours: Type.Number({
     minimum: 0,
-    description: 'A worktree at rest for longer is stale. Nothing is removed by that alone',
+    description: 'A worktree unused for longer is stale. It is not removed automatically',
   }),
   branch_prefix: Type.String({ maxLength: 200 }),
   branch_template: Type.String({
     minLength: 1,
     maxLength: 200,
     description:
-      'How branches are called, of {prefix}, {name} (the directory of the Work item), {slug}, {id}, {type} and {project}; with {id} or {name} in it, so that no two Work items share one',
+      'The template of branch names, from {prefix}, {name} (the directory of the Work item), {slug}, {id}, {type} and {project}; must contain {id} or {name}, so that no two Work items share a branch',
   }),
   setup: Type.Array(Type.String({ minLength: 1, maxLength: 16_384 }), {
     maxItems: 100,
@@ -25,7 +25,7 @@ const FIELDS = {
   copy_files: Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), {
     maxItems: 100,
     description:
-      'Globs, from the top of the main checkout, of files that git ignores: copied into each new worktree, where none of that name is',
+      'Globs, from the top of the main checkout, of files that git ignores: copied into each new worktree unless the name exists there',
   }),
   commit: Type.Enum(['end', 'never'], {
     description:
@@ -36,17 +36,18 @@ const FIELDS = {
 const BaseBranch = Type.String({
   minLength: 1,
   maxLength: 200,
-  description: "What worktrees start from; null: the remote's default branch, else the current one",
+  description:
+    "The base branch of worktrees; null: the remote's default branch, or else the current one",
 });
 
-/** How worktrees are made, as it is now: what the settings say, and the default where they say nothing. */
+/** The worktree settings in force, with defaults. */
 export const WorktreeConfig = Type.Object(
   { ...FIELDS, base_branch: orNull(BaseBranch) },
   { $id: 'WorktreeConfig' },
 );
 export type WorktreeConfig = Static<typeof WorktreeConfig>;
 
-/** What is to be maybe of it: null takes a setting out of workspace.md, and the default holds. */
+/** A change of these settings. Null removes a setting from workspace.md, so that its default applies. */
 export const WorktreeConfigChange = Type.Object({
   root: maybe(FIELDS.root),
   ttl_hours: maybe(FIELDS.ttl_hours),

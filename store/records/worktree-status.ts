@@ -4,29 +4,29 @@ import { orNull } from './or-null.ts';
 import { Worktree } from './worktree.ts';
 
 const State = Type.Enum(['ok', 'missing', 'tampered'], {
-  description: 'Whether the worktree is there as it was made; it is never put right silently',
+  description: 'Whether the worktree is as it was created. It is never repaired silently',
 });
-const Detail = Type.Optional(
-  Type.String({ description: 'What to do, where the status is not ok' }),
-);
+const Detail = Type.Optional(Type.String({ description: 'What to do if the status is not ok' }));
 const Text = orNull(Type.String());
 const Count = Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
-  description: 'Commits, compared with the upstream branch, or with the base where there is none',
+  description: 'Commits ahead of and behind the upstream branch, or the base if there is none',
 });
 
 const Submodules = Type.Optional(
   Type.Array(
     Type.Object({
       path: Type.String(),
-      files: Type.Integer({ description: 'Not committed in it' }),
-      commits: Type.Integer({ description: 'In it, and neither pushed nor named by the base' }),
-      readable: Type.Boolean({ description: 'false: git cannot look into it' }),
+      files: Type.Integer({ description: 'The number of uncommitted files' }),
+      commits: Type.Integer({
+        description: 'The number of commits neither pushed nor in the base',
+      }),
+      readable: Type.Boolean({ description: 'False if git cannot read it' }),
     }),
-    { description: 'Submodules that hold work; the worktree is not removed while they do' },
+    { description: 'Submodules with work, which prevent the removal of the worktree' },
   ),
 );
 
-/** A worktree with what is in it now. */
+/** A worktree with its current changes. */
 export const CurrentStatus = Type.Object({
   ...Worktree.properties,
   status: State,
@@ -39,7 +39,7 @@ export const CurrentStatus = Type.Object({
         code: Type.String({ description: 'As in git status --short, a dot for unchanged' }),
         from: Type.Optional(Type.String()),
       }),
-      { description: 'What is not committed, untracked files one by one' },
+      { description: 'Uncommitted changes; untracked files one by one' },
     ),
   ),
   submodules: Submodules,
@@ -47,7 +47,7 @@ export const CurrentStatus = Type.Object({
 export type CurrentStatus = Static<typeof CurrentStatus>;
 
 export const WorktreeHealth = Type.Object({
-  exists: Type.Boolean({ description: 'Without a worktree the only member, and false' }),
+  exists: Type.Boolean({ description: 'False without a worktree; then this is the only member' }),
   status: Type.Optional(State),
   detail: Detail,
   branch: Type.Optional(Text),
@@ -61,7 +61,7 @@ export const WorktreeHealth = Type.Object({
 });
 export type WorktreeHealth = Static<typeof WorktreeHealth>;
 
-/** Whether what is done in a worktree stays in it. */
+/** Whether changes in a worktree stay in it. */
 export const WorktreeIsolation = Type.Object({
   isolated: Type.Boolean({ description: 'Every check is ok' }),
   checks: Type.Array(
@@ -70,7 +70,7 @@ export const WorktreeIsolation = Type.Object({
         examples: ['as_made', 'own_directory', 'own_index', 'own_branch', 'own_work_tree'],
       }),
       ok: Type.Boolean(),
-      detail: Type.String({ description: 'What was found; where it is not ok, what to do' }),
+      detail: Type.String({ description: 'The result; if it is not ok, what to do' }),
     }),
   ),
 });

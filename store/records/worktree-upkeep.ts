@@ -6,7 +6,7 @@ import { Worktree } from './worktree.ts';
 const { path, branch, attached, created_at } = Worktree.properties;
 
 const Why = {
-  code: Type.String({ description: 'As in the problem that DELETE would answer' }),
+  code: Type.String({ description: 'The error code that DELETE would return' }),
   reason: Type.String({ description: 'What to do' }),
 };
 
@@ -18,11 +18,11 @@ export const KnownWorktree = Type.Object(
     attached: Type.Optional(attached),
     created_at: Type.Optional(created_at),
     problem: Type.Optional(
-      Type.String({ description: 'Why its record cannot be read; then nothing more is known' }),
+      Type.String({ description: 'Why its record cannot be read; then other fields are absent' }),
     ),
     kept: Type.Boolean({
       description:
-        'Work of it may be kept: `GET …/recoveries` lists it. Then it may have no worktree',
+        'Whether work of it may be kept, which `GET …/recoveries` lists, also without a worktree',
     }),
   },
   { $id: 'KnownWorktree' },
@@ -35,7 +35,7 @@ export const StaleWorktree = Type.Object(
     status: Type.Enum(['ok', 'missing', 'tampered']),
     last_used_at: Time,
     idle_hours: Type.Number({ minimum: 0 }),
-    removable: Type.Boolean({ description: 'A clean-up would remove it now' }),
+    removable: Type.Boolean({ description: 'Whether a clean-up would remove it now' }),
     code: Type.Optional(Why.code),
     reason: Type.Optional(Why.reason),
   },
@@ -44,14 +44,14 @@ export const StaleWorktree = Type.Object(
 export type StaleWorktree = Static<typeof StaleWorktree>;
 
 export const CleanupWish = Type.Object({
-  dry_run: Type.Optional(Type.Boolean({ description: 'Says what would be done; does nothing' })),
+  dry_run: Type.Optional(Type.Boolean({ description: 'Only report what would be done' })),
   closed: Type.Optional(
     Type.Boolean({
-      description: 'Those of Work items that are RESOLVED or NON_ISSUE too, however lately used',
+      description: 'Include Work items that are RESOLVED or NON_ISSUE, even if used recently',
     }),
   ),
   case_ids: Type.Optional(
-    Type.Array(Id, { maxItems: 10_000, description: 'Only these: what a dry run listed, say' }),
+    Type.Array(Id, { maxItems: 10_000, description: 'Only these, such as those from a dry run' }),
   ),
 });
 export type CleanupWish = Static<typeof CleanupWish>;
@@ -59,7 +59,8 @@ export type CleanupWish = Static<typeof CleanupWish>;
 export const Cleanup = Type.Object({
   dry_run: Type.Boolean(),
   removed: Type.Array(Type.Object({ case_id: Id, path, branch }), {
-    description: 'Their branches stay. In a dry run: what would be removed',
+    description:
+      'The removed worktrees; their branches stay. In a dry run: those that would be removed',
   }),
   skipped: Type.Array(Type.Object({ case_id: Id, ...Why })),
 });
@@ -69,11 +70,11 @@ export const BranchName = Type.Object({
   case_id: Id,
   branch: Type.String(),
   exists: Type.Boolean({
-    description: 'It is in the repository: a worktree on it goes on where it stands',
+    description: 'Whether it exists in the repository; a worktree on it starts from its tip',
   }),
   checked_out_at: orNull(
     Type.String(),
-    'Where it is checked out now: no other worktree can be on it',
+    'Where it is checked out now, so that no other worktree can use it',
   ),
 });
 export type BranchName = Static<typeof BranchName>;

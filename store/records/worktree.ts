@@ -6,7 +6,7 @@ export const Directory = Type.String({ pattern: '^/', description: 'Absolute' })
 
 const Ended = orNull(Time);
 
-/** What programs of a run reached of the network, and what they were refused: each goal once for each outcome. */
+/** The network connections of a run, allowed and refused: each target once for each outcome. */
 export const Reached = Type.Array(
   Type.Object({
     host: Type.String(),
@@ -14,29 +14,31 @@ export const Reached = Type.Array(
     allowed: Type.Boolean(),
     reason: Type.Optional(Type.String()),
   }),
-  { description: 'What it reached of the network, and what it was refused' },
+  { description: 'Its network connections, allowed and refused' },
 );
 export type Reached = Static<typeof Reached>;
 
-/** What the settings wanted done in a new worktree, and what came of it. */
+/** The set-up of a new worktree, and its result. */
 export const Setup = Type.Object(
   {
     status: Type.Enum(['pending', 'running', 'completed', 'failed', 'interrupted']),
     started_at: Ended,
     ended_at: Ended,
-    copied: Type.Array(Type.String(), { description: 'From the main checkout, by copy_files' }),
+    copied: Type.Array(Type.String(), {
+      description: 'Files copied from the main checkout, by copy_files',
+    }),
     skipped: Type.Array(Type.Object({ path: Type.String(), reason: Type.String() }), {
-      description: 'Files, or globs, of which nothing was copied',
+      description: 'Files or globs that copied nothing',
     }),
     commands: Type.Array(
       Type.Object({
         command: Type.String(),
         status: Type.Enum(['completed', 'failed']),
         exit_code: orNull(Type.Integer()),
-        output: Type.String({ description: 'Of a long one the head and the tail' }),
+        output: Type.String({ description: 'The output; of a long one the head and the tail' }),
         truncated: Type.Boolean(),
       }),
-      { description: 'Those that were begun, in their order' },
+      { description: 'The commands that were started, in order' },
     ),
     network: Type.Optional(Reached),
     error: orNull(Type.String(), 'What went wrong, and what to do'),
@@ -45,24 +47,24 @@ export const Setup = Type.Object(
 );
 export type Setup = Static<typeof Setup>;
 
-/** The worktree of a Work item as it is served. */
+/** The worktree of a Work item as the API returns it. */
 export const Worktree = Type.Object(
   {
     case_id: Id,
     path: Directory,
     branch: Type.String({ minLength: 1 }),
-    base: Type.String({ minLength: 1, description: 'The branch or commit that it started from' }),
+    base: Type.String({ minLength: 1, description: 'The base branch or commit' }),
     base_commit: Type.String({
       pattern: '^([0-9a-f]{40}|[0-9a-f]{64})$',
-      description: 'The commit of the base that its diff is against',
+      description: 'The base commit of its diff',
     }),
     base_notes: Type.Optional(
       Type.Array(Type.String(), {
-        description: 'What to know of the base, as it was when the worktree was created',
+        description: 'Warnings about the base, from when the worktree was created',
       }),
     ),
     attached: Type.Boolean({
-      description: 'An existing directory of the operator: it is never deleted',
+      description: 'Whether it is an existing directory of the operator, which is never deleted',
     }),
     created_at: Time,
     setup: Type.Optional(Setup),
@@ -71,7 +73,7 @@ export const Worktree = Type.Object(
 );
 export type Worktree = Static<typeof Worktree>;
 
-/** What a worktree began from, or would begin from now. */
+/** The base of a worktree, or the base that it would get now. */
 export const WorktreeBase = Type.Object(
   {
     base: Worktree.properties.base,
@@ -79,23 +81,23 @@ export const WorktreeBase = Type.Object(
     subject: Type.String({ description: "The first line of the commit's message" }),
     committed_at: Time,
     notes: Type.Array(Type.String(), {
-      description: 'What to know of the choice, a sentence each',
+      description: 'Warnings about the choice, one sentence each',
     }),
-    exists: Type.Boolean({ description: 'The worktree exists, and began from this base' }),
+    exists: Type.Boolean({ description: 'Whether the worktree exists and has this base' }),
   },
   { $id: 'WorktreeBase' },
 );
 export type WorktreeBase = Static<typeof WorktreeBase>;
 
-/** The record, of this machine only. Its directories are how git is told where all is. */
+/** The record on this machine only. Git commands use its directories. */
 export const WorktreeRecord = Type.Object({
   ...Worktree.properties,
   repository: Directory,
   git_dir: Directory,
   common_dir: Directory,
-  /** In the environment of each process of the set-up. */
+  /** The marker in the environment of the set-up's processes. */
   setup_marker: Type.Optional(Id),
-  /** Where its `.git` file leads while a turn goes on that nothing shuts in. */
+  /** The target of its `.git` file during a turn without a sandbox. */
   turn_dir: Type.Optional(Directory),
 });
 export type WorktreeRecord = Static<typeof WorktreeRecord>;

@@ -26,8 +26,8 @@ import { Settings } from '../records/settings.ts';
 import { attentionOf, remembered, type Store } from '../store.ts';
 import { createMerge, LOCAL, readLocal, remotesIn, withPaths } from './local.ts';
 import { parseWebhook, type WebhookFile } from './read-webhooks.ts';
-import { effectiveOf, type WaitingPart } from './trust/effective.ts';
-import { type Book, createBook, noteVerdicts, revokeTrusted } from './trust/trust-log.ts';
+import { computeEffective, type WaitingPart } from './trust/effective.ts';
+import { type Book, createBook, logVerdicts, revokeTrusted } from './trust/trust-log.ts';
 import { placesOf, waitsForTrust } from './trust/waiting.ts';
 
 /** Workspace-wide files as last read: settings and global webhook registrations. */
@@ -95,7 +95,10 @@ export const readSettingsText = (layout: Layout): SettingsText | undefined => {
 
 /** Reads the settings in force and the untrusted ones. Writes nothing. */
 export const readInForce = (layout: Layout, all = false): Pick<InForce, 'settings' | 'waiting'> =>
-  effectiveOf(readSettings(layout)?.value ?? NO_SETTINGS, createBook(readConsentLog(layout), all));
+  computeEffective(
+    readSettings(layout)?.value ?? NO_SETTINGS,
+    createBook(readConsentLog(layout), all),
+  );
 
 const SETTINGS = 'workspace.md';
 const WEBHOOKS = 'webhooks';
@@ -133,9 +136,9 @@ export const refreshTrust = (store: Store): void => {
   const settings = globals.merge(globals.settings?.value ?? NO_SETTINGS, globals.local?.value);
   const { from } = globals.inForce;
   if (from.settings === settings && from.version === version) return;
-  const { verdicts, ...inForce } = effectiveOf(settings, book);
+  const { verdicts, ...inForce } = computeEffective(settings, book);
   // The file is missing for a moment while an editor saves by renaming.
-  if (settings !== NO_SETTINGS) noteVerdicts(book, verdicts);
+  if (settings !== NO_SETTINGS) logVerdicts(book, verdicts);
   const isReplaced = book.log.list().has(FORMER);
   problems.set(`${SETTINGS} trust`, untrusted(layout, inForce.waiting, isReplaced));
   globals.inForce = { ...inForce, from: { settings, version: book.log.current().version } };

@@ -14,7 +14,7 @@ import { isAway, reconcile } from '../reconcile/reconcile.ts';
 import { sweepWorkspace } from '../reconcile/sweep.ts';
 import { refreshGlobals } from '../settings/globals.ts';
 import { attentionOf, type Store } from '../store.ts';
-import { collectHints, everySoOften, type HintPace } from './hints.ts';
+import { collectHints, createInterval, type HintPace } from './hints.ts';
 import { keepWatching } from './keep-watching.ts';
 
 export interface Pace extends HintPace {
@@ -33,7 +33,7 @@ export const WATCH_PACE: Pace = {
 };
 
 /** Turns hints into comparisons, and sweeps for changes that no hint reports. */
-export const payAttention = (store: Store, globalsChanged: () => void, pace = WATCH_PACE) => {
+export const startWatching = (store: Store, globalsChanged: () => void, pace = WATCH_PACE) => {
   let closed = false;
   const look = createReader(store, globalsChanged, () => sweepSoon());
   const hints = collectHints(pace, {
@@ -61,7 +61,7 @@ export const payAttention = (store: Store, globalsChanged: () => void, pace = WA
   const sweepSoon = (): void => {
     sweepNow().catch((error) => store.report(error, 'comparing the workspace'));
   };
-  const regular = everySoOften(
+  const regular = createInterval(
     () => (watching.blind ? pace.blind_sweep_ms : pace.sweep_ms),
     sweepSoon,
   );
@@ -94,7 +94,7 @@ const handledLater = <T>(promise: Promise<T>): Promise<T> => {
   return promise;
 };
 
-export type WatchAttention = ReturnType<typeof payAttention>;
+export type WorkspaceWatch = ReturnType<typeof startWatching>;
 
 const whenCompared = async (store: Store): Promise<void> => {
   await reviveAbsent(store);

@@ -63,7 +63,7 @@ const TICK_MS = 1000;
 const SLEPT_MS = 5000;
 
 /** Calls a job at an interval in milliseconds, and at once after the machine slept, which shifts the two clocks. */
-export const everySoOften = (interval: () => number, job: () => void) => {
+export const createInterval = (interval: () => number, job: () => void) => {
   let drift = Date.now() - performance.now();
   let due = performance.now() + interval();
   const timer = setInterval(() => {

@@ -20,7 +20,7 @@ interface Watch {
  * Watches single directories at the lowest cost. `begin` returns true if it set a watch; a watch on a directory that was
  * replaced is closed.
  */
-export const plainWatches = ({ tell, failed }: WatchListener) => {
+export const createPlainWatches = ({ tell, failed }: WatchListener) => {
   const watches = new Map<string, Watch>();
   let full = false;
 

@@ -3,7 +3,8 @@ import { basename, dirname, join, posix, relative, sep } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 import { headDirOf } from '../fs/git-dir.ts';
 import { statsAt } from '../fs/plain-path.ts';
-import { markOf, plainWatches, type WatchListener } from './plain-watches.ts';
+import { markOf, type WatchListener } from './plain-watches.ts';
+import { createPlainWatches } from './plain-watches.ts';
 import type { PlaceKind, WatchEvents, WatchTask } from './watch.ts';
 
 /**
@@ -12,7 +13,7 @@ import type { PlaceKind, WatchEvents, WatchTask } from './watch.ts';
 export const watchPlaces = ({ root, items, most }: WatchTask, { hint, failed }: WatchEvents) => {
   const tell = (path: string): void => hint(relative(root, path).split(sep).join(posix.sep));
   const chokidar = chokidarWatches(root, items.slice(0, most), { tell, failed });
-  const watchPlain = plainWatches({ tell, failed });
+  const watchPlain = createPlainWatches({ tell, failed });
   for (const dir of items.slice(most)) directoriesOf(join(root, dir)).map(watchPlain.begin);
   // In a linked worktree, a submodule or a subdirectory of a repository, HEAD and the index are elsewhere.
   const git = headDirOf({ root });

@@ -20,8 +20,9 @@ import type { WebhookMatter } from '../records/webhook.ts';
 import { bookOf, globalWebhooks, refreshWebhooks, trustValues } from '../settings/globals.ts';
 import type { WebhookFile } from '../settings/read-webhooks.ts';
 import type { WaitingPart } from '../settings/trust/effective.ts';
-import { type Book, noteVerdicts } from '../settings/trust/trust-log.ts';
+import { type Book } from '../settings/trust/trust-log.ts';
 import { TRUST_NEEDED, waitingValue, waitsForTrust } from '../settings/trust/waiting.ts';
+import { logVerdicts } from '../settings/trust/trust-log.ts';
 import {
   removedVerdict,
   type Trusting,
@@ -108,7 +109,7 @@ export const trustedPart = (registration: Registration): Registration | undefine
 export const recordTrust = (store: Store, scope: Scope, all: Registration[]): void => {
   const book = bookOf(store);
   const verdicts = all.map((one) => webhookVerdict(book, one));
-  noteVerdicts(book, verdicts);
+  logVerdicts(book, verdicts);
   const waiting = all.filter((one) => one.waiting !== undefined && !one.vanished);
   store.problems.set(
     `trust ${scope}`,
@@ -120,7 +121,7 @@ export const recordTrust = (store: Store, scope: Scope, all: Registration[]): vo
 
 /** Records that a registration was removed: a new file of that name with another address starts untrusted. */
 export const recordRemoval = (store: Store, gone: Registration): void =>
-  noteVerdicts(bookOf(store), [removedVerdict(bookOf(store), gone)]);
+  logVerdicts(bookOf(store), [removedVerdict(bookOf(store), gone)]);
 
 const orderOf = ({ vanished, name, matter: { created_at, id } }: Registration): string =>
   [vanished, created_at, id, name].join(' ');

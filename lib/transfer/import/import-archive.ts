@@ -6,7 +6,7 @@ import {
   readManifest,
   type Vouched,
 } from '../../../store/archive/read-manifest.ts';
-import { idIn } from '../../../store/archive/standing.ts';
+import { idIn } from '../../../store/archive/occupancy.ts';
 import { CASE_FILE } from '../../../store/layout.ts';
 import { type BroughtIn, type ImportOptions, importFiles } from './import-files.ts';
 

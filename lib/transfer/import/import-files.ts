@@ -12,7 +12,7 @@ import {
   readStanding,
   type WantedFile,
   type WorkspaceStanding,
-} from '../../../store/archive/standing.ts';
+} from '../../../store/archive/occupancy.ts';
 import { clearLeftovers } from '../../../store/fs/directories.ts';
 import { type Layout, layoutOf } from '../../../store/layout.ts';
 import { holdWorkspace } from '../../../store/workspace/hold.ts';

@@ -5,7 +5,7 @@ import {
   occupancyOf,
   type WantedFile,
   type WorkspaceStanding,
-} from '../../../store/archive/standing.ts';
+} from '../../../store/archive/occupancy.ts';
 import type { Layout } from '../../../store/layout.ts';
 
 /** Why a file or Work item cannot be imported. */

@@ -1,5 +1,5 @@
 import { join, posix } from 'node:path';
-import { dataIn, type WorkspaceStanding } from '../../../store/archive/standing.ts';
+import { dataIn, type WorkspaceStanding } from '../../../store/archive/occupancy.ts';
 import { caseDirName, monthOf } from '../../../store/base/names.ts';
 import { sha256 } from '../../../store/base/sha256.ts';
 import { bodyOfText } from '../../../store/front-matter/front-matter.ts';

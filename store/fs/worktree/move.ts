@@ -3,7 +3,7 @@ import { isDone, orElse } from '../../base/attempt.ts';
 import { StoreError } from '../../base/errors.ts';
 import { recordIfUncertain } from '../../base/write-stage.ts';
 import { hasCode } from '../durable.ts';
-import { linkNew, putClaimed } from '../place.ts';
+import { linkNew, placeClaimed } from '../place.ts';
 import { statsAt } from '../plain-path.ts';
 import { LINK, makeFolder, pathIn, syncFolder, type Tree, type TreeFolder } from './folder.ts';
 import { whileLinked } from './hard-links.ts';
@@ -110,7 +110,7 @@ const put = async (
   if (stats.isDirectory() || stats.nlink === 1) await note();
   if (stats.isDirectory()) return putFolder(old, to, wanted);
   // With several hard links of the operator, `endMove` could not tell which one an interruption left.
-  if (stats.nlink > 1) return putClaimed(old, wanted);
+  if (stats.nlink > 1) return placeClaimed(old, wanted);
   return putFile({ from, to }, stats);
 };
 
@@ -119,7 +119,7 @@ const putFile = async ({ from, to }: Places, stats: Stats): Promise<boolean> => 
   const [old, wanted] = [from.folder.at(from.name), to.folder.at(to.name)];
   const linked = linkNew(old, wanted);
   if (linked === 'exists') return false;
-  if (linked === 'no links') return putClaimed(old, wanted);
+  if (linked === 'no links') return placeClaimed(old, wanted);
   return whileLinked(stats, async () => {
     await syncFolder(to.folder);
     from.folder.assertInPlace();

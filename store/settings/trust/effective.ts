@@ -21,7 +21,7 @@ export interface Effective {
 }
 
 /** The settings in force, and the untrusted ones. Returns the same object if all are trusted. */
-export const effectiveOf = (settings: Settings, book: Book): Effective => {
+export const computeEffective = (settings: Settings, book: Book): Effective => {
   const parts = trustedParts(settings);
   const known = [...book.log.list().keys()].filter(isSetting);
   const keys = [...new Set([...parts.keys(), ...known])];

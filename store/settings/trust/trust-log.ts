@@ -68,7 +68,7 @@ const lineFor = (key: string, value: unknown, by: Consent['by']): Consent => ({
 });
 
 /** Logs the decisions. If the disk fails, they apply in memory, and the next change tries again. */
-export const noteVerdicts = ({ log }: Book, verdicts: Iterable<TrustVerdict>): void => {
+export const logVerdicts = ({ log }: Book, verdicts: Iterable<TrustVerdict>): void => {
   const lines = [...verdicts].flatMap(({ line }) => line ?? []);
   try {
     for (const by of ['operator', 'tightening'] as const)

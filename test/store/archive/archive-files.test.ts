@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fileCounts, isLeftOut, whyUnfit } from '../../../store/archive/archive-files.ts';
+import { fileCounts, isExcluded, unfitReason } from '../../../store/archive/archive-files.ts';
 
-describe('isLeftOut', () => {
+describe('isExcluded', () => {
   it('leaves out what is of this machine or this moment, at any depth', () => {
     for (const path of [
       '.dossier/',
@@ -24,7 +24,7 @@ describe('isLeftOut', () => {
       'memory/.goutputstream-9XKZ01',
       'cases/.DS_Store',
     ])
-      assert.equal(isLeftOut(path), true, path);
+      assert.equal(isExcluded(path), true, path);
   });
 
   it('keeps everything else, whoever made it', () => {
@@ -43,11 +43,11 @@ describe('isLeftOut', () => {
       'cases/x/.eslintrc.config',
       'Bücher/日本 語.md',
     ])
-      assert.equal(isLeftOut(path), false, path);
+      assert.equal(isExcluded(path), false, path);
   });
 });
 
-describe('whyUnfit', () => {
+describe('unfitReason', () => {
   it('names why an entry of an archive cannot have this name', () => {
     const why: [string, RegExp][] = [
       ['a\nb.md', /control character/],
@@ -64,7 +64,7 @@ describe('whyUnfit', () => {
       ['', /relative/],
       ['manifest.json', /manifest/],
     ];
-    for (const [path, reason] of why) assert.match(whyUnfit(path) ?? 'fit', reason, path);
+    for (const [path, reason] of why) assert.match(unfitReason(path) ?? 'fit', reason, path);
   });
 
   it('finds nothing wrong with the rest', () => {
@@ -76,7 +76,7 @@ describe('whyUnfit', () => {
       'a/..b/...',
       'é/note:1.md',
     ])
-      assert.equal(whyUnfit(path), undefined, path);
+      assert.equal(unfitReason(path), undefined, path);
   });
 });
 

@@ -10,7 +10,7 @@ import { caseText, dirOf, idOf } from '../../helpers/git-workspace.ts';
 import { writeFiles } from '../../helpers/repository.ts';
 import { openWorkspace } from '../../helpers/workspace.ts';
 
-describe('payAttention', () => {
+describe('startWatching', () => {
   it('outlives a first comparison that cannot list a folder, and makes the next one', async (t) => {
     const { root, store, watch } = await openWorkspace(t);
     const door = await doorTo(root);

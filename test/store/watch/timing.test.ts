@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { everySoOften } from '../../../store/watch/hints.ts';
+import { createInterval } from '../../../store/watch/hints.ts';
 import { atEnd } from '../../helpers/at-end.ts';
 
 const HOUR_MS = 3_600_000;
@@ -12,7 +12,7 @@ const hourly = (t: TestContext) => {
   t.mock.method(Date, 'now', () => now() + ahead);
   t.mock.timers.enable({ apis: ['setInterval'] });
   let count = 0;
-  const regular = everySoOften(
+  const regular = createInterval(
     () => HOUR_MS,
     () => {
       count += 1;
@@ -28,7 +28,7 @@ const hourly = (t: TestContext) => {
   };
 };
 
-describe('everySoOften', () => {
+describe('createInterval', () => {
   it('waits for its time', (t) => {
     const { count, tick } = hourly(t);
     for (let second = 0; second < 10; second += 1) tick();

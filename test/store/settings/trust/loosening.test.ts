@@ -15,7 +15,7 @@ import { trustHash } from '../../../../store/consent/seal.ts';
 import { layoutOf } from '../../../../store/layout.ts';
 import { permissionPolicy } from '../../../../store/records/applied.ts';
 import type { ProviderSettings, Settings } from '../../../../store/records/settings.ts';
-import { effectiveOf } from '../../../../store/settings/trust/effective.ts';
+import { computeEffective } from '../../../../store/settings/trust/effective.ts';
 import { partAt, trustedParts, withPart } from '../../../../store/settings/trust/keys.ts';
 import { type Book, createBook, heldValue } from '../../../../store/settings/trust/trust-log.ts';
 
@@ -161,10 +161,10 @@ const trustedOnly = (now: Settings, book: Book): Settings => {
     .reduce((mix, key) => withPart(mix, key, heldValue(book, key)), now);
 };
 
-const noted = ({ log }: Book, { verdicts }: ReturnType<typeof effectiveOf>): void =>
+const noted = ({ log }: Book, { verdicts }: ReturnType<typeof computeEffective>): void =>
   log.assume(verdicts.flatMap(({ line }) => (line ? [{ ...line, by: 'tightening' }] : [])));
 
-const keysOf = ({ waiting }: ReturnType<typeof effectiveOf>): string[] =>
+const keysOf = ({ waiting }: ReturnType<typeof computeEffective>): string[] =>
   waiting.map(({ key }) => key).toSorted();
 
 const reversed = <T extends object>(object: T): T =>
@@ -177,20 +177,20 @@ const reversed = <T extends object>(object: T): T =>
 const isPlain = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-describe('effectiveOf', () => {
+describe('computeEffective', () => {
   it('opens nothing to anybody by what the operator has not trusted, in any order, and says the same again', () => {
     let [held, waited] = [0, 0];
     fc.assert(
       fc.property(settings, settings, (before, now) => {
         const book = bookOf(before);
-        const effective = effectiveOf(now, book);
+        const effective = computeEffective(now, book);
         const known = opened(before);
         for (const line of opened(effective.settings)) assert.ok(known.has(line), line);
-        assert.deepEqual(keysOf(effectiveOf(reversed(now), book)), keysOf(effective));
+        assert.deepEqual(keysOf(computeEffective(reversed(now), book)), keysOf(effective));
         held += effective.verdicts.some(({ line }) => line !== undefined) ? 1 : 0;
         waited += effective.waiting.length > 0 ? 1 : 0;
         noted(book, effective);
-        assert.deepEqual(keysOf(effectiveOf(now, book)), keysOf(effective));
+        assert.deepEqual(keysOf(computeEffective(now, book)), keysOf(effective));
       }),
       { numRuns: 300, seed: 8 },
     );
@@ -205,7 +205,7 @@ describe('effectiveOf', () => {
         const now = { ...rest, ...(words.network && { network: words.network }), providers };
         const book = bookOf(before, words);
         const known = opened(trustedOnly(now, book));
-        for (const line of opened(effectiveOf(now, book).settings))
+        for (const line of opened(computeEffective(now, book).settings))
           assert.ok(known.has(line), line);
       }),
       { numRuns: 200, seed: 9 },
