@@ -89,7 +89,11 @@ const start = (
   const { cwd, phase, writable, kept, binds, hidden, run_marker, limits, signed_as } = spec;
   const { onBytes, onLine } = program;
   const view = {
-    ...{ cwd, phase, writable, readable: kept, hidden },
+    cwd,
+    phase,
+    writable,
+    readable: kept,
+    hidden,
     network: open.view,
     ...(binds && { binds }),
   };

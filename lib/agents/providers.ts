@@ -131,7 +131,8 @@ const acpAgent = (entry: ProviderSettings, preset: Preset, deps: ProviderDeps) =
   const { plan, work } = entry.modes ?? {};
   const { authenticate, ...facts } = preset;
   return {
-    ...{ ...facts, ...own },
+    ...facts,
+    ...own,
     modes: {
       plan: plan === undefined ? preset.modes.plan : [plan],
       work: work === undefined ? preset.modes.work : [work],

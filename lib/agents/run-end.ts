@@ -23,8 +23,11 @@ const howItEnded = (exit: Exit): string => {
 
 /** A run without requests, for which `cancel` and `kill` are the same. */
 export const plainRun = (done: Promise<RunResult>, stop: () => Promise<void>): Run => ({
-  ...{ done, cancel: stop, kill: stop },
-  ...{ answer: () => false, finish: () => false },
+  done,
+  cancel: stop,
+  kill: stop,
+  answer: () => false,
+  finish: () => false,
 });
 
 /** A run with a known result. */

@@ -6,7 +6,9 @@ import type { Conversation, JsonObject, LoginRule, StateRules } from '../sandbox
 
 /** `oauthAccount` in Claude Code's settings; its tokens, in another file, state no account. */
 const claudeAccount = ({ accountUuid, organizationUuid, emailAddress }: JsonObject) => ({
-  ...{ accountUuid, organizationUuid, emailAddress },
+  accountUuid,
+  organizationUuid,
+  emailAddress,
 });
 
 const codexAccount = ({ tokens }: JsonObject): JsonObject => {
@@ -86,7 +88,10 @@ const GOOGLE: LoginRule = {
 };
 
 const CLAUDE_ACCOUNT: LoginRule = {
-  ...{ at: 'oauthAccount', renewed: [], account: claudeAccount, tells: true },
+  at: 'oauthAccount',
+  renewed: [],
+  account: claudeAccount,
+  tells: true,
 };
 
 /**

@@ -52,8 +52,12 @@ const answer = (
     const run = provider.start(
       {
         ...answering(prompt),
-        ...{ session_id, run_marker: randomUUID() },
-        ...{ cwd: dir, session_dir: dir, writable: [], kept: [] },
+        session_id,
+        run_marker: randomUUID(),
+        cwd: dir,
+        session_dir: dir,
+        writable: [],
+        kept: [],
         hidden: [store.layout.dossier],
       },
       (event) => {

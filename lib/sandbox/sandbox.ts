@@ -151,7 +151,10 @@ const tryOut = (host: Host, tries: number): string | undefined => {
 };
 
 const TRIAL: SandboxView = {
-  ...{ cwd: '/usr', phase: 'plan', writable: [], hidden: [] },
+  cwd: '/usr',
+  phase: 'plan',
+  writable: [],
+  hidden: [],
   network: { dir: '/usr', relay: [] },
 };
 

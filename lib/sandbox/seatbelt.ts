@@ -131,8 +131,13 @@ export const seatbeltArguments = (
   const needs = { programs: argv, network: true, given: state };
   const home = homeView(env, readable, needs);
   const profile = seatbeltProfile({
-    ...{ phase, cwd: realpathSync(cwd), closed: home.hidden, shown: home.shown },
-    ...{ hidden: real(hidden), kept: real(kept), writable: real(writable) },
+    phase,
+    cwd: realpathSync(cwd),
+    closed: home.hidden,
+    shown: home.shown,
+    hidden: real(hidden),
+    kept: real(kept),
+    writable: real(writable),
     state: [...state, tmpdir()].map((path) => (existsSync(path) ? realpathSync(path) : path)),
   });
   return [SANDBOX_EXEC, '-p', profile, '--', ...argv];

@@ -47,7 +47,9 @@ const fileOf = (text: string): FilePatch => {
   const path = to ?? after ?? before ?? nameOfBoth(head[0]?.slice(START.length) ?? '');
   const modes = [said('old mode '), said('new mode ')].filter((mode) => mode !== undefined);
   return {
-    ...{ path, kind, text },
+    path,
+    kind,
+    text,
     from: unquoted(said('rename from ') ?? said('copy from ')),
     modes: modes.length === 2 ? modes.join(' → ') : undefined,
     isBinary: said('Binary files ') !== undefined || said('GIT binary patch') !== undefined,
@@ -94,8 +96,15 @@ const nameOfBoth = (said: string): string =>
     : said.slice('a/'.length, (said.length - 1) / 2);
 
 const ESCAPED: Readonly<Record<string, number>> = {
-  ...{ a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13 },
-  ...{ '"': 0x22, '\\': 0x5c },
+  a: 7,
+  b: 8,
+  t: 9,
+  n: 10,
+  v: 11,
+  f: 12,
+  r: 13,
+  '"': 0x22,
+  '\\': 0x5c,
 };
 
 /** Decodes a quoted name. */

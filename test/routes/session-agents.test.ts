@@ -126,7 +126,7 @@ describe('POST /cases/{id}/sessions/{sid}/permissions/{request_id}', () => {
 describe('a session whose agent does not do its work', () => {
   for (const [behaviour, why] of [
     ['crash', /7|out of luck/],
-    ['silent', /without saying or doing anything/],
+    ['silent', /without any text or action/],
     ['refusal', /refused/],
     ['error', /holiday/],
     ['model-error', /wrote no plan: [\s\S]*404 Not Found: no such model/],
@@ -150,7 +150,7 @@ describe('a session whose agent does not do its work', () => {
     const { id } = await it.start();
     const paused = await it.until(id, 'paused');
     assert.equal(paused.pause_reason, 'login');
-    assert.match(paused.error ?? '', /does not take the credential \(401\).*Log in/);
+    assert.match(paused.error ?? '', /rejected the credential \(401\).*Log in/);
   });
 
   it('says what it waits for and since when, in the stream and in the session', async (t) => {

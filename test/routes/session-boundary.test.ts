@@ -19,7 +19,7 @@ describe('GET /cases/{id}/sessions/{sid}/boundary', () => {
     assert.equal(status, 200);
     assert.deepEqual(body, {
       ...{ kind: 'runbook', sandbox: 'none', network: 'host', local: [], commits: true },
-      reason: 'The sandbox is switched off in the settings.',
+      reason: 'The sandbox is turned off in the settings.',
     });
   });
 

@@ -85,7 +85,7 @@ describe('model and effort of a session', () => {
     const test = await choosing(t);
     const { id } = await test.start({ model: 'wise' });
     const { error } = await test.until(id, 'failed');
-    const why = 'agent does not offer the model wise; it offers fast, deep.';
+    const why = 'agent does not offer the model wise. It offers fast, deep.';
     assert.equal(error, `${why} Nothing was run.`);
     assert.deepEqual(await wordsOf(test, id), []);
     assert.deepEqual(await refused(test, { model: 'wise' }), {
@@ -112,7 +112,7 @@ describe('model and effort of a session', () => {
     );
     const effort = await test.start({ model: 'deep', effort: 'acceptEdits' });
     const { error } = await test.until(effort.id, 'failed');
-    assert.match(error ?? '', /does not offer the effort acceptEdits; it offers low, high/);
+    assert.match(error ?? '', /does not offer the effort acceptEdits\. It offers low, high/);
   });
 
   it('are those of the settings where a session names none', async (t) => {

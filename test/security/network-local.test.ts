@@ -102,7 +102,7 @@ describe('allow_local', () => {
     assert.equal(await egress.say('hello', '1'), '');
     assert.match(
       await egress.say(CONNECT(`127.0.0.1:${port}`)),
-      /502[\s\S]*does not say what it is/,
+      /502[\s\S]*does not answer and may be a Dossier daemon/,
     );
   });
 });

@@ -162,12 +162,12 @@ describe('sandbox: seatbelt', () => {
   it('starts nothing elsewhere, and says why', {
     skip: process.platform === 'darwin',
   }, async (t) => {
-    assert.match(createSandbox('seatbelt', {}).reason ?? '', /macOS alone/);
+    assert.match(createSandbox('seatbelt', {}).reason ?? '', /needs macOS/);
     const test = await withCase(t, undefined, { settings: 'sandbox: seatbelt' });
     const { id } = await test.start();
     await test.until(id, 'plan_ready');
     await test.post(`/sessions/${id}/approve`);
     const { error } = await test.until(id, 'failed');
-    assert.match(error ?? '', /seatbelt is for macOS alone/);
+    assert.match(error ?? '', /seatbelt needs macOS/);
   });
 });

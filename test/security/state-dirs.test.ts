@@ -106,7 +106,7 @@ describe('what an agent keeps at home (attack 9)', () => {
     const { left } = await state.close();
 
     const path = join(it.path, 'projects/-work-one-two/new.jsonl');
-    assert.deepEqual(left, [{ path, why: 'a link is on the way' }]);
+    assert.deepEqual(left, [{ path, why: 'its path contains a link' }]);
     assert.equal(existsSync(join(it.root, 'elsewhere/-work-one-two')), false);
     assert.equal(lstatSync(join(it.path, 'projects')).isSymbolicLink(), true);
   });

@@ -165,7 +165,7 @@ for (const [name, agent] of Object.entries(AGENTS))
       if (returns === undefined) {
         assert.deepEqual(
           logins.map(({ why }) => why),
-          ['it does not say of which account it is'],
+          ['it does not state its account'],
         );
         assert.equal(it.read(file), before);
         return;
@@ -259,7 +259,7 @@ describe('a login that is mixed from two', () => {
     ]);
     assert.deepEqual(
       logins.map(({ why }) => why),
-      ['it is of another account'],
+      ['it belongs to another account'],
     );
     assert.deepEqual(it.now(), it.mine('1'));
   });
@@ -277,7 +277,7 @@ describe('a login that is mixed from two', () => {
     const { logins } = await it.turn([[join(it.copy, 'auth.json'), { ...it.mine('2'), tokens }]]);
     assert.deepEqual(
       logins.map(({ why }) => why),
-      ['it does not say of which account it is'],
+      ['it does not state its account'],
     );
     assert.deepEqual(it.now(), it.mine('1'));
   });
@@ -318,7 +318,7 @@ describe('a login that is mixed from two', () => {
     assert.equal(readFileSync(it.path, 'utf8'), text);
     assert.deepEqual(
       logins.map(({ why }) => why),
-      ['it is of another account'],
+      ['it belongs to another account'],
     );
   });
 });

@@ -42,7 +42,7 @@ describe('a Plan turn with nothing approved', () => {
         kind: 'state_not_returned',
         raw: {
           paths: [
-            { path: join(home, CHAT), why: 'it was there, and was not shown to the run' },
+            { path: join(home, CHAT), why: 'it existed before, and the run was not shown it' },
             { path: join(home, PLANTED), why: 'it names another project' },
           ],
           count: 2,
@@ -51,7 +51,7 @@ describe('a Plan turn with nothing approved', () => {
     ]);
     const [error] = of('error');
     assert.equal(error?.code, 'login_kept');
-    const kept = /It is kept in (\S+) for/.exec(error?.message ?? '')?.[1] ?? '';
+    const kept = /It is stored in (\S+) for/.exec(error?.message ?? '')?.[1] ?? '';
     assert.deepEqual(JSON.parse(readFileSync(kept, 'utf8')), JSON.parse(EVIL));
     assert.equal(statSync(kept).mode & 0o777, 0o600);
   });

@@ -10,7 +10,7 @@ const WHOLE: Capabilities = {
 };
 const NONE = {
   kind: 'none',
-  reason: 'bubblewrap is not installed: install the package bubblewrap.',
+  reason: 'bubblewrap is not installed. Install the package bubblewrap.',
 } as const;
 
 const about = (change: Partial<Capabilities>): string[] =>

@@ -155,11 +155,15 @@ const promptBlocks = (
 };
 
 const inside = ({ bytes, type, path }: IssueImage): object => ({
-  ...{ type: 'image', data: bytes.toString('base64'), mimeType: type },
+  type: 'image',
+  data: bytes.toString('base64'),
+  mimeType: type,
   uri: pathToFileURL(path).href,
 });
 
 const linkTo = ({ name, path, type }: IssueImage): object => ({
-  ...{ type: 'resource_link', name, mimeType: type },
+  type: 'resource_link',
+  name,
+  mimeType: type,
   uri: pathToFileURL(path).href,
 });

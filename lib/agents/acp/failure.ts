@@ -19,7 +19,7 @@ export const describeFailure = async (
   login?: string,
 ): Promise<string> => {
   if (agent.tooLarge() !== undefined) {
-    return `The agent was ended: one of its messages was larger than ${MAX_MESSAGE_BYTES >> 20} MiB.`;
+    return `The agent was ended by the output limit: one of its messages was larger than ${MAX_MESSAGE_BYTES >> 20} MiB.`;
   }
   if (error instanceof AgentError) return `The agent cannot be used. ${error.message}`;
   if (error instanceof ChoiceError) return error.message;

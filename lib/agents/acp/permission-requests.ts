@@ -185,11 +185,13 @@ const ownOptions = ({ project }: DeskDeps, ask: PermissionAsk): PrefixOption[] =
 
 const OWN_OPTIONS: readonly PrefixOption[] = [
   {
-    ...{ option_id: 'allow_prefix', kind: 'allow_prefix' },
+    option_id: 'allow_prefix',
+    kind: 'allow_prefix',
     name: 'Allow, and in this session every plain command that begins with `prefix`',
   },
   {
-    ...{ option_id: ALLOW_PROJECT, kind: ALLOW_PROJECT },
+    option_id: ALLOW_PROJECT,
+    kind: ALLOW_PROJECT,
     name: 'Always allow in this project: every plain command that begins with `prefix`',
   },
 ];
@@ -218,7 +220,11 @@ const decided = (
 ): RunEvent => ({
   type: 'permission_resolved',
   data: {
-    ...{ request_id: randomUUID(), title, kind, option_id, by: 'policy' },
+    request_id: randomUUID(),
+    title,
+    kind,
+    option_id,
+    by: 'policy',
     ...(prefix !== undefined && { prefix }),
   },
 });

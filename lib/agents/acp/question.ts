@@ -59,7 +59,9 @@ const fieldOf = (name: string, schema: Wire, required: boolean): QuestionField |
   if (!isFilledIn && !isChoice(options)) return `The options of the field ${name} cannot be shown.`;
   const format = FIELD_FORMATS.find((known) => known === schema.format);
   const field: QuestionField = {
-    ...{ name, type, required },
+    name,
+    type,
+    required,
     ...defined({ title: text(schema.title), description: text(schema.description) }),
     ...(options !== undefined && { options }),
     ...(isFilledIn && defined({ format, pattern: text(schema.pattern) })),

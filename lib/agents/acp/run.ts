@@ -2,6 +2,7 @@ import { messageOf } from '../../../store/base/attempt.ts';
 import { onceEach } from '../../sandbox/egress/doors.ts';
 import { capRaw, capText } from '../../text/cap-text.ts';
 import { record } from '../../text/unknown-json.ts';
+import type { Environment } from '../../tools/process/environment.ts';
 import type { Program } from '../../tools/process/spawn.ts';
 import { askEnvironment } from '../ask-switches.ts';
 import { coalesce } from '../coalesce.ts';
@@ -78,33 +79,28 @@ const startTurn = (
   tell: (event: RunEvent) => void,
   deps: RunDeps,
 ): AcpTurn => {
-  const { argv, token_by_env } = preset;
-  const token = token_by_env ? spec.mcp?.token : undefined;
-  const env = {
-    ...preset.env,
-    ...(spec.phase === 'work' && askEnvironment(preset.asking, preset.env)),
-    ...(token !== undefined && { [TOKEN_VARIABLE]: token }),
-  };
   const onNetwork = onceEach((data) => tell({ type: 'network', data }));
-  const program = launch(spec, { argv, env, onNetwork }, deps);
+  const env = environmentFor(preset, spec);
+  const program = launch(spec, { argv: preset.argv, env, onNetwork }, deps);
   const transcript = createTranscript(tell, TOLD_OUTPUT);
-  const meter = createUsageMeter(preset.sums_turn);
-  const inside = (path: string): boolean => deps.isInside(spec.cwd, path);
   const clock = idleClock(program, spec.limits.idle_ms, transcript.calling);
   const { onWaiting } = clock;
-  const permissions = createPermissionRequests({
-    scope: {
-      ...{ phase: spec.phase, policy: deps.policy, inside, cwd: spec.cwd },
-      ...{ prefixes: spec.prefixes ?? [], unasked: spec.unasked ?? [] },
-    },
-    ...{ tell, onWaiting },
-    ...(spec.project !== undefined && { project: spec.project }),
-  });
-  const { attended = false } = spec;
-  const questions = createQuestionRequests({ attended, tell, onWaiting });
   const busy = (): boolean => clock.isAsking() || transcript.calling();
   const turn: AcpTurn = {
-    ...{ preset, spec, program, transcript, meter, permissions, questions, tell, seen: deps.seen },
+    preset,
+    spec,
+    program,
+    transcript,
+    meter: createUsageMeter(preset.sums_turn),
+    permissions: createPermissionRequests({
+      scope: permissionScope(spec, deps),
+      tell,
+      onWaiting,
+      ...(spec.project !== undefined && { project: spec.project }),
+    }),
+    questions: createQuestionRequests({ attended: spec.attended ?? false, tell, onWaiting }),
+    tell,
+    seen: deps.seen,
     busy,
     wind: clock.wind,
     watch: watchQuiet({
@@ -122,6 +118,24 @@ const startTurn = (
   };
   return turn;
 };
+
+const environmentFor = (preset: AcpAgent, spec: RunSpec): Environment => {
+  const token = preset.token_by_env ? spec.mcp?.token : undefined;
+  return {
+    ...preset.env,
+    ...(spec.phase === 'work' && askEnvironment(preset.asking, preset.env)),
+    ...(token !== undefined && { [TOKEN_VARIABLE]: token }),
+  };
+};
+
+const permissionScope = (spec: RunSpec, { policy, isInside }: RunDeps) => ({
+  phase: spec.phase,
+  policy,
+  inside: (path: string): boolean => isInside(spec.cwd, path),
+  cwd: spec.cwd,
+  prefixes: spec.prefixes ?? [],
+  unasked: spec.unasked ?? [],
+});
 
 // No idle limit while the operator is asked or a tool call runs; only the operator's time does not count for the time limit.
 const idleClock = (program: Program, idle_ms: number, calling: () => boolean) => {

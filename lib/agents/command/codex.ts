@@ -1,59 +1,59 @@
 import { list, record, text, type Wire } from '../../text/unknown-json.ts';
 import { exitCodeIn } from '../exit-code.ts';
-import type { Lines, OutputReader } from './output-reading.ts';
+import type { Lines, OutputReader } from './output-reader.ts';
 
-type HearItem = (told: OutputReader, item: Wire, done: boolean) => void;
+type HearItem = (reader: OutputReader, item: Wire, done: boolean) => void;
 
 const hearItem =
   (done: boolean) =>
-  (told: OutputReader, { item }: Wire): void => {
+  (reader: OutputReader, { item }: Wire): void => {
     const type = text(record(item).type) ?? 'item';
     const hear = ITEMS[type];
-    if (hear === undefined) told.other(type, item);
-    else hear(told, record(item), done);
+    if (hear === undefined) reader.other(type, item);
+    else hear(reader, record(item), done);
   };
 
-const fail = (told: OutputReader, line: Wire): void =>
-  told.fail(text(record(line.error).message) ?? text(line.message) ?? 'the turn failed');
+const fail = (reader: OutputReader, line: Wire): void =>
+  reader.fail(text(record(line.error).message) ?? text(line.message) ?? 'the turn failed');
 
 /** `codex exec --json`. */
 export const codexLines: Lines = {
   'item.started': hearItem(false),
   'item.updated': hearItem(false),
   'item.completed': hearItem(true),
-  'turn.completed': (told, line) => {
+  'turn.completed': (reader, line) => {
     const { input_tokens, output_tokens } = record(line.usage);
-    told.use(input_tokens, output_tokens);
+    reader.use(input_tokens, output_tokens);
   },
   'turn.failed': fail,
   error: fail,
 };
 
 const ITEMS: Record<string, HearItem> = {
-  agent_message: (told, item, done) => {
-    if (done) told.message(`${text(item.text) ?? ''}\n`);
+  agent_message: (reader, item, done) => {
+    if (done) reader.message(`${text(item.text) ?? ''}\n`);
   },
-  reasoning: (told, item, done) => {
-    if (done) told.thought(text(item.text) ?? '');
+  reasoning: (reader, item, done) => {
+    if (done) reader.thought(text(item.text) ?? '');
   },
-  command_execution: (told, item, done) =>
-    told.call(text(item.id) ?? '', {
+  command_execution: (reader, item, done) =>
+    reader.call(text(item.id) ?? '', {
       title: text(item.command) ?? 'command',
       kind: 'execute',
       status: statusOf(item, done),
       ...(done && { output: text(item.aggregated_output) ?? '', ...exitCodeIn(item) }),
     }),
-  file_change: (told, item, done) => {
+  file_change: (reader, item, done) => {
     const paths = list(item.changes).flatMap((change) => text(record(change).path) ?? []);
-    told.call(text(item.id) ?? '', {
+    reader.call(text(item.id) ?? '', {
       title: `Change ${paths.join(', ')}`,
       kind: 'edit',
       status: statusOf(item, done),
       locations: paths,
     });
   },
-  todo_list: (told, item) =>
-    told.plan(
+  todo_list: (reader, item) =>
+    reader.plan(
       list(item.items).map((entry) => ({
         content: text(record(entry).text) ?? '',
         status: record(entry).completed === true ? 'completed' : 'pending',

@@ -32,7 +32,7 @@ import { describeExit, failedRun, plainRun } from '../run-end.ts';
 import { atLeast } from '../usage.ts';
 import { type Watch, watchQuiet } from '../waiting.ts';
 import { type Format, hearLine } from './formats.ts';
-import { createOutputReader, type OutputReader } from './output-reading.ts';
+import { createOutputReader, type OutputReader } from './output-reader.ts';
 import type { Flags } from './presets.ts';
 
 /** A program that takes a prompt, performs one turn, and exits. */
@@ -134,29 +134,29 @@ const startCommandRun = (
   const given = argv.map((word) => (word === PLACE ? prompt : word));
   if (given.some((word) => Buffer.byteLength(word) > LONGEST_ARGUMENT)) return failedRun(TOO_LONG);
   const joined = coalesce(tell);
-  const told = createOutputReader(joined.tell);
+  const reader = createOutputReader(joined.tell);
   const hear = hearLine(output);
   const onNetwork = onceEach((data) => joined.tell({ type: 'network', data }));
   let stopped = false;
   let watch: Watch | undefined;
   const onLine = (line: string): void => {
     watch?.heard();
-    hear(told, line);
+    hear(reader, line);
     wind();
   };
   let isCalling = false;
   // No idle limit during a tool call.
   const wind = (): void => {
-    if (started instanceof Error || told.calling() === isCalling) return;
-    isCalling = told.calling();
+    if (started instanceof Error || reader.calling() === isCalling) return;
+    isCalling = reader.calling();
     started.idle(isCalling ? undefined : spec.limits.idle_ms, true);
   };
   const started = attempt(() => launch(spec, { argv: given, env, onNetwork, onLine }, deps));
   if (started instanceof Error) return failedRun(messageOf(started));
   started.stdin.end(argv.includes(PLACE) ? '' : prompt);
-  watch = quietly(spec, started, { tell: joined.tell, busy: told.calling });
+  watch = quietly(spec, started, { tell: joined.tell, busy: reader.calling });
   const done = started.exited
-    .then((exit): RunResult => (stopped ? cancelled(told) : resultOf(spec.phase, exit, told)))
+    .then((exit): RunResult => (stopped ? cancelled(reader) : resultOf(spec.phase, exit, reader)))
     .finally(() => {
       watch?.end();
       joined.flush();
@@ -194,18 +194,18 @@ const attempt = (start: () => Program): Program | Error => {
   }
 };
 
-const cancelled = (told: OutputReader): RunResult => {
-  told.killed();
-  return { ...cutOff(told), outcome: 'cancelled' };
+const cancelled = (reader: OutputReader): RunResult => {
+  reader.killed();
+  return { ...cutOff(reader), outcome: 'cancelled' };
 };
 
-const cutOff = (told: OutputReader): Pick<RunResult, 'usage'> => {
-  const { usage } = told.result();
+const cutOff = (reader: OutputReader): Pick<RunResult, 'usage'> => {
+  const { usage } = reader.result();
   return usage === undefined ? {} : { usage: atLeast(usage) };
 };
 
-const resultOf = (phase: Phase, exit: Exit, told: OutputReader): RunResult => {
-  const { usage, error } = told.result();
+const resultOf = (phase: Phase, exit: Exit, reader: OutputReader): RunResult => {
+  const { usage, error } = reader.result();
   const used = usage === undefined ? {} : { usage };
   const failed = (why: string): RunResult => {
     const outage = outageIn(why, new Date());
@@ -213,12 +213,12 @@ const resultOf = (phase: Phase, exit: Exit, told: OutputReader): RunResult => {
   };
   if (exit.code !== 0 || exit.ended_by !== 'itself') {
     const why = `The program ${describeExit(exit)}.${lastWords(exit, error)}`;
-    return { ...failed(why), ...cutOff(told) };
+    return { ...failed(why), ...cutOff(reader) };
   }
   if (error !== undefined) return failed(`The program reports a failure: ${error}`);
   if (phase === 'work') return { ...used, outcome: 'completed' };
-  if (told.planTooLong()) return failed(PLAN_TOO_LONG);
-  const plan = told.lastMessage();
+  if (reader.planTooLong()) return failed(PLAN_TOO_LONG);
+  const plan = reader.lastMessage();
   if (plan === '') return failed('The program ended without writing a plan.');
   return { ...used, outcome: 'completed', plan };
 };

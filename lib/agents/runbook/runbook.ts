@@ -142,22 +142,23 @@ const ofReviews = ({ title, feedback }: PromptParts, reviews: string): string =>
 
 const REVIEWED = [
   'Nothing would be run: the runbook cannot act on reviews. They are quoted below for you.',
-  'Write what is to be run for them as fenced `sh` blocks into this plan before you approve it. They are run one by ' +
-    'one, in the order in which they stand, in the worktree of this Work item. Approved as it is, this plan does nothing.',
+  'To run something for them, add fenced `sh` blocks to this plan before you approve it. They run one by one, in order, in ' +
+    'the worktree of this Work item. Approved unchanged, this plan does nothing.',
 ];
 
 const nothingToRun = (source: string): string[] => [
   `Nothing would be run: there is no fenced \`sh\` block in ${source}.`,
-  'To have something run, add fenced `sh` blocks to this plan before you approve it. They are run one by one, in the ' +
-    'order in which they stand, in the worktree of this Work item. Approved as it is, this plan does nothing.',
+  'To run something, add fenced `sh` blocks to this plan before you approve it. They run one by one, in order, in the ' +
+    'worktree of this Work item. Approved unchanged, this plan does nothing.',
 ];
 
 const steps = (source: string, blocks: ShellBlock[]): string[] => [
   `${count(blocks.length)} from ${source}.`,
   ...blocks.flatMap((block, at) => [heading(block, at + 1), fenceOff(block.script, block.shell)]),
-  `Approving this plan runs the shell blocks that stand in it then, ${count(blocks.length)} as proposed here, one by ` +
-    'one in the worktree of this Work item, each with `sh -eu` (blocks marked `bash` with `bash -eu`). The first that ' +
-    'fails ends the session. Nothing else is run. A step that a kill cuts off is run again, or left, as you say when you resume; one that your pause cuts off is run again from its start, unless you say that it is left.',
+  `Approving this plan runs the shell blocks that it then contains, ${count(blocks.length)} as proposed here, one by one in ` +
+    'the worktree of this Work item, each with `sh -eu` (blocks marked `bash` with `bash -eu`). The first that fails ends ' +
+    'the session. Nothing else is run. If a kill interrupts a step, you decide when you resume whether it runs again; a step ' +
+    'interrupted by your pause runs again from its start unless you skip it.',
 ];
 
 const heading = ({ lead }: ShellBlock, number: number): string => {

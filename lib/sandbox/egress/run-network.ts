@@ -62,7 +62,9 @@ export const openRunNetwork = (options: RunNetworkOptions): OpenNetwork<OwnNetwo
 
 // The run lost its whole network, so there is no single destination.
 const lostNews = (reason: string): NetworkNews => ({
-  ...{ host: '*', port: 0, allowed: false },
+  host: '*',
+  port: 0,
+  allowed: false,
   reason: `${reason}; this run has lost its network`,
 });
 

@@ -42,8 +42,11 @@ export const DEEPEST = 32;
  */
 export const readLeaves = (markdown: string): Leaves => {
   const document: Document = {
-    ...{ containers: [], leaf: undefined, leaves: [] },
-    ...{ line: { text: '', at: 0 }, deep: false },
+    containers: [],
+    leaf: undefined,
+    leaves: [],
+    line: { text: '', at: 0 },
+    deep: false,
   };
   const lines = linesOf(markdown);
   for (const [at, line] of lines.entries()) {

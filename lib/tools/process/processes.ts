@@ -58,7 +58,12 @@ export const readProcess = (pid: number): ProcessRow | undefined => {
   const zombie = state === 'Z';
   const { homeless, ...traits } = traitsOf(pid, fields, zombie);
   return {
-    ...{ pid, ppid, pgid, sid, started: Number(fields[STARTED]), zombie },
+    pid,
+    ppid,
+    pgid,
+    sid,
+    started: Number(fields[STARTED]),
+    zombie,
     ...traits,
     ...(homeless !== undefined && { homeless_in: attempt(() => readlinkSync(`${homeless}/cwd`)) }),
   };

@@ -58,7 +58,7 @@ describe('noticeIn', () => {
   it('reads what Claude Code waits for, and until when', () => {
     assert.deepEqual(claude({ ...retry, ...more, error_status: 429 }), {
       trouble: {
-        message: 'Its model answers with an error (rate_limit).',
+        message: "The agent's model answers with an error (rate_limit).",
         http_status: 429,
         attempt: 2,
         attempts: 10,

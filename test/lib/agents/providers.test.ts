@@ -85,9 +85,9 @@ describe('createProviders', () => {
   });
 
   const WRONG: [claim: string, entry: unknown, id: string, kind: string, reason: RegExp][] = [
-    ['a command that cannot work', { kind: 'command' }, 'mine', 'command', /work is needed/],
+    ['a command that cannot work', { kind: 'command' }, 'mine', 'command', /Set work to a program/],
     ['an unknown kind', { kind: 'magic' }, 'mine', 'acp', /kind magic is not supported/],
-    ['no command', { kind: 'acp' }, 'mine', 'acp', /a command is needed/],
+    ['no command', { kind: 'acp' }, 'mine', 'acp', /Set command, or the preset/],
     [
       'an unknown preset',
       { kind: 'acp', preset: 'hal' },
@@ -114,7 +114,7 @@ describe('createProviders', () => {
       { kind: 'acp', command: '/nonexistent/agent' },
       'mine',
       'acp',
-      /is not there, or is no program/,
+      /does not exist, or is not executable/,
     ],
     ['the name of a built-in', { kind: 'acp', command: 'x' }, 'manual', 'manual', /built-in/],
   ];
@@ -132,7 +132,7 @@ describe('createProviders', () => {
   it('fails a run of what is not available with the same reason', async (t) => {
     const { place, get } = providersOn(t, { providers: { mine: { kind: 'command' } } });
     for (const [name, reason] of [
-      ['mine', /work is needed/],
+      ['mine', /Set work to a program/],
       ['qwen', /qwen is not installed/],
     ] as const) {
       const { run } = watch(t, (tell) => {

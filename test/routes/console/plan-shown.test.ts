@@ -11,7 +11,7 @@ describe('the head of a plan', { skip: noBrowser }, () => {
     const { url } = await withPlan(t, { settings: 'sandbox: off' });
     const { page, complaints } = await look(t, url);
     await page.getByText('Not isolated.').waitFor();
-    await page.getByText('The sandbox is switched off in the settings.').waitFor();
+    await page.getByText('The sandbox is turned off in the settings.').waitFor();
     const facts = await page.locator('.plan-facts').textContent();
     assert.match(facts ?? '', /Sandboxnone\s*Networkopen, including this machine/);
     await assertAccessible(page);

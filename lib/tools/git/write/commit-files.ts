@@ -69,8 +69,11 @@ const SIGNERS: Readonly<Record<string, string>> = {
 
 // A prompt for a passphrase fails, and the time limit ends a signing program that waits for a person.
 const UNASKED = {
-  ...{ DISPLAY: '', WAYLAND_DISPLAY: '', GPG_TTY: '' },
-  ...{ SSH_ASKPASS: '', SSH_ASKPASS_REQUIRE: 'never' },
+  DISPLAY: '',
+  WAYLAND_DISPLAY: '',
+  GPG_TTY: '',
+  SSH_ASKPASS: '',
+  SSH_ASKPASS_REQUIRE: 'never',
 };
 const SIGNING_MS = 20_000;
 

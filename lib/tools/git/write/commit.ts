@@ -64,7 +64,8 @@ export const uncommitted = async (
   return {
     branch: branch === '(detached)' ? null : branch,
     changed: files.filter(isOurs).map(({ path, code }) => ({
-      ...{ path, change: CHANGES[code] as Changed['change'] },
+      path,
+      change: CHANGES[code] as Changed['change'],
       ...(code === '.A' && { named: true }),
     })),
     left: files.filter((file) => !isOurs(file)),

@@ -145,7 +145,7 @@ describe('an acp run in Plan mode', () => {
   it('fails when the agent ends its turn without anything', async (t) => {
     const { run } = startOn(t, 'silent', 'plan');
 
-    assert.match((await run.done).error ?? '', /without saying or doing anything/);
+    assert.match((await run.done).error ?? '', /without any text or action/);
   });
 
   it('is held by the sandbox even where the agent asks nobody', async (t) => {
@@ -234,7 +234,7 @@ describe('an acp run in Work mode', () => {
     const { outcome, error } = await run.done;
 
     assert.equal(outcome, 'failed');
-    assert.match(error ?? '', /gave up when it was refused: Edit a\.txt\. In Plan mode/);
+    assert.match(error ?? '', /gave up after this was refused: Edit a\.txt\. In Plan mode/);
   });
 
   it('asks the operator about a command and passes the answer on', async (t) => {
@@ -358,7 +358,7 @@ describe('an acp run in Work mode', () => {
     const { outcome, error } = await run.done;
 
     assert.equal(outcome, 'failed');
-    assert.match(error ?? '', /^The agent ended with exit code 7\. Its last words:\nout of luck$/);
+    assert.match(error ?? '', /^The agent ended with exit code 7\. Its last output:\nout of luck$/);
   });
 
   it('fails when the agent goes away with its turn open, whatever its exit code', async (t) => {
@@ -390,7 +390,7 @@ describe('an acp run in Work mode', () => {
     const { run, of } = startOn(t, 'talkative', 'plan');
     const result = await run.done;
     assert.deepEqual([result.outcome, result.plan], ['failed', undefined]);
-    assert.match(result.error ?? '', /more than 1 Mi characters.*shorter plan/);
+    assert.match(result.error ?? '', /longer than 1 Mi characters.*shorter plan/);
     const lengths = of('message').map(({ text }) => text.length);
     const sum = lengths.reduce((all, length) => all + length, 0);
     assert.equal(sum, 100_000 + 20 * 1024 * 1024);
@@ -437,7 +437,7 @@ describe('an acp run in Work mode', () => {
     const limits = { idle_ms: 60_000, wall_ms: 2000, output_bytes: 1e9 };
     const { run } = startOn(t, 'chatter', 'work', { limits });
 
-    assert.match((await run.done).error ?? '', /went on for longer than a turn may/);
+    assert.match((await run.done).error ?? '', /ended by the time limit of a turn/);
   });
 
   it('tells updates of an unknown kind, capped, and goes on', async (t) => {
@@ -473,7 +473,7 @@ describe('an acp run in Work mode', () => {
 
     assert.match((await failing.run.done).error ?? '', /the model is on holiday/);
     assert.match((await locked.run.done).error ?? '', /Log in with the agent/);
-    assert.match((await refusing.run.done).error ?? '', /refused to go on/);
+    assert.match((await refusing.run.done).error ?? '', /refused to continue/);
     assert.match((await old.run.done).error ?? '', /version 0 of the protocol/);
   });
 

@@ -63,14 +63,14 @@ describe('the question desk', () => {
   it('declines all where nobody answers', async () => {
     const { desk, last } = openDesk(false);
     assert.deepEqual(await desk.ask(NAME, never), { action: 'decline' });
-    assert.equal(last()?.reason, 'Nobody answers here.');
+    assert.equal(last()?.reason, 'This session cannot ask the operator.');
   });
 
   it('has ten open at the most', async () => {
     const { desk, asked, last } = openDesk();
     for (let nth = 0; nth < 10; nth += 1) void desk.ask(NAME, never);
     assert.deepEqual(await desk.ask(NAME, never), { action: 'decline' });
-    assert.match(last()?.reason ?? '', /10 questions wait/);
+    assert.match(last()?.reason ?? '', /10 questions are already open/);
     assert.equal(asked().length, 10);
   });
 

@@ -140,7 +140,7 @@ describe('a command as provider', () => {
         output: 'codex-jsonl',
       },
     });
-    assert.match((await claimed.run.done).error ?? '', /says that it failed: no model/);
+    assert.match((await claimed.run.done).error ?? '', /reports a failure: no model/);
   });
 
   it('leaves the plan to the operator when it cannot plan', async (t) => {

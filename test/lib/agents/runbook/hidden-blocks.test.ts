@@ -18,7 +18,7 @@ describe('what keeps a plan with shell blocks from being approved', () => {
       for (const between of ['', 'x'])
         assert.match(
           hiddenBlock(`# Plan\n${`\u200b${between}`.repeat(count)}\rnot seen\n\n${RUNS}`) ?? '',
-          /carriage return \(␍\) stands alone in line 2/,
+          /^Line 2 of the plan contains a carriage return \(␍\) without a line feed/,
           `${count}`,
         );
   });

@@ -134,7 +134,7 @@ describe('runbook in Work mode', () => {
     assert.equal((await short.run.done).outcome, 'completed');
     const long = workOn(t, fence('sleep 1000'), { limits: { ...limits, wall_ms: 500 } });
 
-    assert.match((await long.run.done).error ?? '', /went on for longer than a turn may/);
+    assert.match((await long.run.done).error ?? '', /ended by the time limit of a turn/);
   });
 
   it('fails a block that writes more than the output limit', async (t) => {
@@ -142,7 +142,7 @@ describe('runbook in Work mode', () => {
       limits: { idle_ms: 60_000, wall_ms: 120_000, output_bytes: 100_000 },
     });
 
-    assert.match((await run.done).error ?? '', /wrote more than the output limit/);
+    assert.match((await run.done).error ?? '', /ended by the output limit/);
   });
 
   it('fails, and does not throw, for a block that cannot be started', async (t) => {

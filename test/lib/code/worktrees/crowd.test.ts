@@ -100,7 +100,7 @@ describe('many at once in one repository', () => {
     const { body: next } = await call<Case>('POST', '/cases', wanted);
     const busy = await call('POST', '/api/worktrees', { case_id: next.id, branch: 'held' });
     assert.deepEqual([busy.status, busy.body.code], [409, 'worktree_busy'], busy.text);
-    assert.match(String(busy.body.detail), /held\.lock is there since \d+ s/);
+    assert.match(String(busy.body.detail), /held .*held\.lock for \d+ s/);
     rmSync(join(heads, 'held.lock'));
     rmSync(lock);
     const made = await call('POST', '/api/worktrees', { case_id: next.id, branch: 'held' });

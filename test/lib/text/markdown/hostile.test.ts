@@ -155,7 +155,7 @@ describe('what reads the Markdown of others', () => {
       ['paragraph', 'paragraph'],
     );
     assert.deepEqual(shellBlocks(deep), []);
-    assert.match(hiddenBlock(deep) ?? '', /^Line 3 of the plan stands deeper/);
+    assert.match(hiddenBlock(deep) ?? '', /^Line 3 of the plan is nested in more than/);
     assert.equal(readLeaves(`${'> '.repeat(32)}a`).too_deep, undefined);
     assert.deepEqual(codeSpans('`a` and ``b`c``'), [
       [0, 3],

@@ -235,12 +235,12 @@ describe('pushWithLease', () => {
 
 describe('what goes wrong with a remote', () => {
   const CASES: readonly [Fault, string, RegExp][] = [
-    [403, 'codehost_forbidden', /refuses/],
-    [404, 'codehost_not_found', /private/],
+    [403, 'codehost_forbidden', /denied access/],
+    [404, 'codehost_not_found', /no access/],
     [429, 'codehost_rate_limited', /too many/],
     [500, 'codehost_upstream', /failed/],
     [502, 'codehost_upstream', /failed/],
-    ['page', 'codehost_upstream', /no git server/],
+    ['page', 'codehost_upstream', /is not a git server/],
     ['silence', 'codehost_timeout', /in time/],
     ['cut answer', 'codehost_unreachable', /broke/],
     ['cut push', 'codehost_unreachable', /broke/],
@@ -286,7 +286,7 @@ describe('what goes wrong with a remote', () => {
     const { server, hosted, place, git } = await setUp(t);
     const none = await failureOf(remoteRefs(git.at(place), { remote: { url: hosted.url } }));
     assert.equal(none.code, 'codehost_auth_missing');
-    assert.match(none.message, /Log in to it once/);
+    assert.match(none.message, /Log in with your own git/);
     const credentials = { username: 'somebody', password: 'wr0ng-one' };
     const wrong = await failureOf(
       remoteRefs(git.at(place), { remote: { url: hosted.url, credentials } }),

@@ -123,7 +123,7 @@ describe('Git.run', () => {
   it('says that a directory is gone', async (t) => {
     await assert.rejects(
       testGit(t).at('/no/such/place').run(['status'], { read: true }),
-      problem('git_failed', /is gone/),
+      problem('git_failed', /does not exist/),
     );
   });
 
@@ -146,7 +146,7 @@ describe('Git.run', () => {
     await git.at(root).run(['status'], { read: true });
     await assert.rejects(
       git.at(root).run(['add', '--all']),
-      problem('worktree_busy', /index\.lock is there since \d+ s/),
+      problem('worktree_busy', /has held .*index\.lock for \d+ s/),
     );
     assert.equal(existsSync(lock), true);
   });
@@ -182,7 +182,7 @@ describe('Git.run', () => {
       writeFileSync(lock, '');
       utimesSync(lock, at, at);
       const busy = testGit(t).at({ git_dir, common_dir: git_dir }).run(args);
-      await assert.rejects(busy, problem('worktree_busy', /is there since \d+ s/));
+      await assert.rejects(busy, problem('worktree_busy', /has held .* for \d+ s/));
       assert.equal(existsSync(lock), true, name);
     };
     await Promise.all([
@@ -198,7 +198,7 @@ describe('Git.run', () => {
       testGit(t)
         .at(known({ root, git: () => '' }))
         .run(['config', 'user.name', 'x']),
-      problem('worktree_busy', /config\.lock is there since \d+ s/),
+      problem('worktree_busy', /has held .*config\.lock for \d+ s/),
     );
   });
 

@@ -8,7 +8,7 @@ import { addUsage } from '../usage.ts';
 type Call = Extract<RunEvent, { type: 'tool_call' }>['data'];
 
 /** Readers for the lines of a format, by their `type`. */
-export type Lines = Readonly<Record<string, (told: OutputReader, line: Wire) => void>>;
+export type Lines = Readonly<Record<string, (reader: OutputReader, line: Wire) => void>>;
 
 /** Emits events for a program's output line by line, and collects the result. */
 export const createOutputReader = (tell: (event: RunEvent) => void) => {
