@@ -115,5 +115,8 @@ export const tellUnconfirmed = ({ store, log }: WithLog & WithStore): void => {
   if (all.length === 0) return;
   const waiting = all.map(({ kind, key, title = '' }) => `${kind} ${key} ${plain(title)}`);
   const command = trustCommandFor(store.layout);
-  log.warn({ waiting }, `Sessions or approvals from another machine wait for confirmation: run ${command}`);
+  log.warn(
+    { waiting },
+    `Sessions or plan approvals that were not made on this machine wait for confirmation: run ${command}`,
+  );
 };
