@@ -16,34 +16,33 @@ import type {
 } from '../../store/records/code-host.ts';
 
 /**
- * A service that keeps repositories, issues and pull requests. GitHub is the one that is live; another is one more
- * implementation of this. Merging is a human's: no call here merges, closes, updates a branch or writes content, and none
- * may be added. Every call throws a ServiceError `codehost_…` that says what to do; nothing is ever an empty list because
- * it could not be read.
+ * A service for repositories, issues and pull requests; GitHub is the only implementation. Merging stays with a human: no
+ * call merges, closes, updates a branch or writes content, and none may be added. Every call throws a ServiceError
+ * `codehost_…` that says what to do; a failed read never returns an empty list.
  */
 export interface CodeHost {
   readonly kind: 'github';
-  /** The program, and whether a token is taken. Never throws for what it tells. */
+  /** Whether gh is installed and a token is accepted. Never throws for these results. */
   availability(host: string): Promise<Availability>;
   authStatus(host: string): Promise<AuthStatus>;
-  /** Reads the token again; starts no login. */
+  /** Reads the token again; does not start a login. */
   authRefresh(host: string): Promise<AuthRefresh>;
   me(host: string): Promise<HostUser>;
-  /** The login for git itself, for its own server alone: undefined without a token. */
+  /** The credentials for git on this host; undefined without a token. */
   gitLogin(host: string): Promise<{ username: string; password: string } | undefined>;
-  /** An image of an issue, from the host's own servers. */
+  /** Downloads an image of an issue, only from the host's own servers. */
   image(host: string, url: string): Promise<Buffer>;
   repository(name: RepositoryName): HostedRepository;
 }
 
 export interface RepositoryName {
-  /** Such as `github.com`; with its port where it has one. */
+  /** Such as `github.com`; includes the port if there is one. */
   host: string;
   owner: string;
   name: string;
 }
 
-/** What can be asked of one repository, and the few things that can be done there. */
+/** The calls for one repository. */
 export interface HostedRepository {
   readonly name: RepositoryName;
   validate(): Promise<Validation>;
@@ -56,31 +55,31 @@ export interface HostedRepository {
   countOpenIssues(): Promise<number>;
   issues(filter: IssueFilter): Promise<IssuePage>;
   issue(number: number): Promise<Issue>;
-  /** Several at once; one that is not there any more, or was moved, says so. */
+  /** Several issues at once; a deleted or moved one is a MissingIssue. */
   issuesByNumber(numbers: readonly number[]): Promise<Map<number, Issue | MissingIssue>>;
   issueComments(number: number): Promise<IssueComment[]>;
   linkedPulls(number: number): Promise<LinkedPull[]>;
 
-  /** The open pull request of a branch, of that owner. */
+  /** The open pull request of an owner's branch. */
   findPull(head: { owner: string; branch: string }): Promise<Pull | undefined>;
   pull(number: number): Promise<Pull>;
-  /** What has happened to it, oldest first, each with the host's own id. */
+  /** The events of a pull request, oldest first, with the host's ids. */
   pullEvents(number: number): Promise<PullEvent[]>;
   reviews(number: number): Promise<HostReview[]>;
   threads(number: number): Promise<ReviewThread[]>;
-  /** What fails of a commit: only the newest run of each check counts. */
+  /** The failing checks of a commit, by the newest run of each check. */
   failingChecks(commit: string): Promise<FailingChecks>;
-  /** What a job said last where it failed. What keeps its log from being read is told in it, and no error. */
+  /** The end of the log of a job's failed step. If the log cannot be read, `why` says so; no error is thrown. */
   jobLog(job: number): Promise<JobLog>;
 
   createPull(wanted: NewPull): Promise<Pull>;
   updatePull(number: number, change: { title?: string; body?: string }): Promise<Pull>;
-  /** Gives a pull request these labels, in place of those it has. */
+  /** Replaces the labels of a pull request. */
   setLabels(number: number, labels: readonly string[]): Promise<void>;
-  /** Ends the draft, and confirms it. */
+  /** Marks a draft as ready for review, and verifies the result. */
   markReady(number: number): Promise<Pull>;
   resolveThread(threadId: string): Promise<void>;
-  /** One comment for a marker, which no reader sees: made, or, where it is there, brought up to date. */
+  /** Creates or updates the one comment with a hidden marker. */
   comment(
     number: number,
     comment: { marker: string; body: string },
@@ -91,7 +90,7 @@ export type TokenSource = NonNullable<Availability['token_source']>;
 
 export interface MissingIssue {
   missing: 'deleted' | 'moved';
-  /** Where it is now. */
+  /** Its new URL. */
   url?: string;
 }
 
@@ -118,10 +117,10 @@ export interface Pull {
   head_ref: string;
   head_sha: string;
   base_ref: string;
-  /** Null: the host has not worked it out yet. */
+  /** Null: the host has not computed it yet. */
   mergeable: boolean | null;
   review_decision: 'approved' | 'changes_requested' | 'review_required' | null;
-  /** All checks and statuses of the head together; null: there are none. */
+  /** All checks and statuses of the head combined; null if there are none. */
   checks: 'success' | 'failure' | 'pending' | null;
   created_at: string;
   updated_at: string;
@@ -130,7 +129,7 @@ export interface Pull {
 }
 
 export interface PullEvent {
-  /** The host's own, the same whoever tells it. */
+  /** The host's id, the same by API and by webhook. */
   id: string;
   kind: 'ready' | 'draft' | 'closed' | 'reopened' | 'merged' | 'head_pushed' | 'review' | 'renamed';
   actor: string | null;
@@ -154,7 +153,7 @@ export interface ReviewThread {
   resolved: boolean;
   outdated: boolean;
   path: string;
-  /** Null for one on the whole file, or on a line that is gone. */
+  /** Null for a thread on the whole file, or on a line that no longer exists. */
   line: number | null;
   start_line: number | null;
   comments: ThreadComment[];
@@ -162,7 +161,7 @@ export interface ReviewThread {
 
 export interface ThreadComment {
   node_id: string;
-  /** Of the review that it came with, as REST counts reviews. */
+  /** The REST id of its review. */
   review: number | null;
   author: string | null;
   body: string;
@@ -170,43 +169,43 @@ export interface ThreadComment {
   created_at: string;
 }
 
-/** The code host, with the token of its own program or of the environment. Asks nobody until it is asked. */
+/** The code host, with the token of `gh` or of the environment. Makes no request before the first call. */
 export interface WithCodeHost {
   readonly codeHost: () => CodeHost;
 }
 
 export interface FailingChecks {
   checks: FailingCheck[];
-  /** Why some of them are not known, each in a sentence: what the token may not read. */
+  /** Sentences that say which checks the token may not read. */
   unread: string[];
 }
 
 export interface FailingCheck {
-  /** As the host counts runs of checks; `status-` before it for what another service has told of a commit. */
+  /** The id of the check run; with the prefix `status-` for a commit status. */
   id: string;
   name: string;
-  /** The host's word, such as `failure` or `timed_out`. */
+  /** The host's conclusion, such as `failure` or `timed_out`. */
   conclusion: string;
-  /** Who checks. */
+  /** The name of the app that checks. */
   app: string | null;
-  /** What that says of it, its annotations too; empty where nothing. */
+  /** The output of the check, annotations included; may be empty. */
   said: string;
   url: string | null;
   at: string | null;
-  /** Of the host's own runners: its log may be there. */
+  /** The job id, if the check ran on the host's runners and may have a log. */
   job: number | null;
 }
 
 export interface JobLog {
-  /** The first that failed. */
+  /** The first failed step. */
   step: { number: number; name: string } | null;
-  /** The end of what the step said, everything in it to be seen; null where it could not be read. */
+  /** The end of the step's log with control characters made visible; null if it could not be read. */
   end: string | null;
-  /** Why it is null. */
+  /** Why `end` is null. */
   why: string | null;
 }
 
-/** A repository of a host by the name that both write it with, `owner/name`. */
+/** Parses a full name, `owner/name`. */
 export const repositoryNamed = (host: string, full_name: string): RepositoryName => {
   const [owner = '', name = ''] = full_name.split('/');
   return { host, owner, name };

@@ -282,7 +282,7 @@ export const OPERATIONS: readonly Operation[] = [
     prepare: (life, world) => ask(life, `DELETE /api${at(world)}/worktree?force=true`),
     run: (life, world) => ask(life, 'POST /api/worktrees', { case_id: world.id }),
     isMany: true,
-    logs: /was not whole/,
+    logs: /was incomplete/,
     next: unlessGone(async (life, world) => {
       const { status } = await ask(life, `GET /api${at(world)}/worktree`);
       if (status === 404) await must(life, 'POST /api/worktrees', { case_id: world.id });

@@ -47,7 +47,7 @@ describe('the only project', () => {
     const refused = await run(root, 'start', 'the-second', '--provider', 'manual');
     const [first, second] = (await api.call('GET /settings')).projects.map(({ name }) => name);
     assert.equal(refused.code, 1);
-    assert.match(refused.stderr, /names no project, and there are several/);
+    assert.match(refused.stderr, /has no project, and there are several/);
     assert.match(refused.stderr, new RegExp(`--project ${first} or ${second}`));
     const words = ['start', 'the-second', '--provider', 'manual', '--project', second ?? ''];
     assert.equal((await run(root, ...words)).code, 0);

@@ -173,7 +173,7 @@ describe('a forced removal and its restore', () => {
     assert.equal(statSync(join(root, 'lines.txt')).size, 68_200_000);
     let head = '';
     for await (const chunk of createReadStream(patch, { end: 40 })) head += chunk;
-    assert.match(head, /^What the worktree held/);
+    assert.match(head, /^Content of the worktree/);
   });
 });
 

@@ -109,7 +109,7 @@ describe('copy_files', () => {
     const out = await start(t, { settings: settingsOf(['touch ran'], ['../secret']) });
     const failed = setupOf(await create(out));
     assert.deepEqual([failed.status, failed.commands], ['failed', []]);
-    assert.match(failed.error ?? '', /\.\.\/secret.*copy_files.*out of the main checkout/);
+    assert.match(failed.error ?? '', /\.\.\/secret.*copy_files.*outside the main checkout/);
   });
 });
 

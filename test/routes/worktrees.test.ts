@@ -205,7 +205,7 @@ describe('POST /api/worktrees', () => {
     const bare = await start(t, { repo: null });
     const none = await bare.send('POST', '/api/worktrees', { case_id: bare.item.id });
     assert.deepEqual(codes(none), [[422, 'no_repository']]);
-    assert.match(String(none.body.detail), /Run dossier in it.*workspace\.md/);
+    assert.match(String(none.body.detail), /Run `dossier` in it.*workspace\.md/);
     const wrong = await start(t, { repo: temporaryDirectory(t) });
     const not = await wrong.send('POST', '/api/worktrees', { case_id: wrong.item.id });
     assert.deepEqual(codes(not), [[422, 'no_repository']]);

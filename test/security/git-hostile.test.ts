@@ -87,7 +87,9 @@ echo nonsense > index; mkdir -p commondir`,
       assert.equal(on.git('log', '-1', '--format=%s').trim(), 'mine');
       assert.equal(on.git('status', '--short'), '');
       assert.ok(
-        (await on.told()).some(({ message }) => /staged cannot be read/.test(String(message))),
+        (await on.told()).some(({ message }) =>
+          /index of the turn cannot be read/.test(String(message)),
+        ),
       );
     });
   });
@@ -103,7 +105,7 @@ echo nonsense > index; mkdir -p commondir`,
         `${nest}; git add sub; echo '* filter=evil diff=evil' > .gitattributes; echo x >> a.txt`,
         'failed',
       );
-      assert.match(on.summary(), /Repositories were put into the worktree .*: sub \(/);
+      assert.match(on.summary(), /The turn added repositories to the worktree .*: sub \(/);
       on.git('status', '--short');
       on.git('diff');
       gitIn(join(on.path, 'sub'))('status');

@@ -93,11 +93,8 @@ for (const sandbox of ['auto', 'off'] as const)
       // Node removes nothing so deep.
       atEnd(t, () => execFileSync('rm', ['-rf', on.path]));
       const told = (await on.told()).find(({ code }) => code === 'left_unseen');
-      assert.match(
-        String(told?.message),
-        /^Directories of the worktree were not looked into.*aaaa/,
-      );
-      assert.match(on.summary(), /not looked into/);
+      assert.match(String(told?.message), /^Directories of the worktree were not checked.*aaaa/);
+      assert.match(on.summary(), /were not checked/);
     });
   });
 

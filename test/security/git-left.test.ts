@@ -82,7 +82,7 @@ for (const sandbox of ['auto', 'off'] as const)
       assert.equal(on.git('status', '--short', '--untracked-files=all'), '?? lib/x.txt\n');
       assert.match(
         on.summary(),
-        /were removed, for git waits .*: \.gitattributes, lib\/\.gitignore\./,
+        /were removed, because git would block .*: \.gitattributes, lib\/\.gitignore\./,
       );
       assert.ok(lstatSync(join(on.path, 'lib/pipe')).isFIFO());
     });

@@ -164,6 +164,6 @@ describe('a turn in an attached clone without a sandbox', () => {
     assert.equal(clone.git('log', '-1', '--format=%s').trim(), 'mine');
     const [told, ...more] = await on.told();
     assert.deepEqual([told?.code, more], ['git_noted', []]);
-    assert.match(on.summary(), /No sandbox holds this turn.*repository of your own/);
+    assert.match(on.summary(), /runs without a sandbox directly in your repository/);
   });
 });

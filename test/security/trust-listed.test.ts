@@ -106,7 +106,9 @@ describe('the list of what waits', () => {
       ['approval'],
     );
     assert.ok(
-      it.running.logged.some(({ message }) => /plans approved elsewhere wait/.test(message)),
+      it.running.logged.some(({ message }) =>
+        /plan approvals that were not made on this machine wait/.test(message),
+      ),
     );
   });
 

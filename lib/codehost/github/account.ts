@@ -12,7 +12,7 @@ import type { Headers } from './failure.ts';
 import { howToLogIn, tokenMissing } from './refusals.ts';
 import { type Token, tokenKind } from './tokens.ts';
 
-/** Whether gh is there, and whether a token is taken. Never throws for what it tells. */
+/** Whether gh is installed and a token is accepted. Never throws for these results. */
 export const availability = async (context: HostContext, host: string): Promise<Availability> => {
   const version = await context.gh.version().catch(() => undefined);
   const { authenticated, token, reason } = await probe(context, host);
@@ -27,7 +27,7 @@ export const availability = async (context: HostContext, host: string): Promise<
 
 const VERDICTS = { yes: true, no: false, unknown: null } as const;
 
-/** Who the token belongs to and what it may, told apart: none, a wrong one, and nobody to ask. */
+/** The user and the scopes of the token; distinguishes no token, an invalid token and an unreachable host. */
 export const authStatus = async (context: HostContext, host: string): Promise<AuthStatus> => {
   const { authenticated, token, login, headers, reason, hint } = await probe(context, host);
   return {
@@ -57,7 +57,7 @@ export const authRefresh = async (context: HostContext, host: string): Promise<A
 const noCli = (host: string): ServiceError =>
   new ServiceError(
     'codehost_cli_missing',
-    `There is no token for ${host}, and gh is not installed to give one. Install it (https://cli.github.com) and run gh auth login --hostname ${host}; or start the daemon with a token in its environment.`,
+    `There is no token for ${host}, and gh is not installed. Install it (https://cli.github.com) and run gh auth login --hostname ${host}; or start the daemon with a token in its environment.`,
   );
 
 /** The user that the token belongs to. */
@@ -108,7 +108,7 @@ const REASONS: Partial<Record<ErrorCode, string>> = {
   invalid_state: 'misconfigured',
 };
 
-// Only what GitHub itself said of the token decides; a token without a user of its own, an app's, is refused this.
+// Only GitHub's own answer counts. A 403 means a valid token without a user, such as an app's.
 const verdict = (error: unknown): Probe => {
   if (!(error instanceof ServiceError)) throw error;
   const { code, message: hint } = error;
@@ -118,7 +118,7 @@ const verdict = (error: unknown): Probe => {
   return { authenticated: 'unknown', headers: {}, reason: REASONS[code] ?? code, hint };
 };
 
-/** What a classic token may; null for one that does not tell. */
+/** The scopes of a classic token; null for other tokens. */
 export const scopesIn = (headers: Headers): string[] | null => {
   const scopes = text(headers['x-oauth-scopes']);
   if (scopes === undefined) return null;

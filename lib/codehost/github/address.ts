@@ -11,9 +11,9 @@ interface Wanted {
 }
 
 /**
- * Where the API of a host is asked, in a URL's normal form and without a slash at its end. `GITHUB_API_URL`, else the setting `api_url`, is that of the
- * host in the settings alone. 422 `invalid_state` for one that would send the token unencrypted over the network, or to a
- * server that it is not for: what a file names as github.com's API gets no token of github.com's.
+ * The base URL of a host's API, normalized and without a trailing slash. `GITHUB_API_URL`, else the setting `api_url`,
+ * applies only to the host in the settings. 422 `invalid_state` if the URL would send the token unencrypted or to another
+ * server: a setting cannot send a token of github.com elsewhere.
  */
 export const apiOf = (host: string, { env, settings }: Wanted): string => {
   const isOwn = host === (settings.host?.toLowerCase() ?? GITHUB);
@@ -25,7 +25,7 @@ export const apiOf = (host: string, { env, settings }: Wanted): string => {
   throw invalidState(`${name} ${why}. Change it, then try again.`);
 };
 
-// As the addresses of pages are, which are compared with it: lower case, and no port that goes without saying.
+// Normalized like the page URLs that are compared with it: lower case, without the default port.
 const normal = (api: string): string =>
   (URL.canParse(api) ? new URL(api).href : api).replace(/\/+$/, '');
 
@@ -34,10 +34,10 @@ const elsewhere = (host: string, api: string, env: Wanted['env']): string | unde
   const { hostname } = new URL(api);
   if (isGitHubCom(host)) {
     if (hostname === `api.${name}`) return undefined;
-    return `is not on api.${host}, and a token for ${host} goes nowhere else. If that is wanted, start the daemon with GITHUB_API_URL=${api}`;
+    return `is not on api.${host}, and a token for ${host} is sent nowhere else. To allow it, start the daemon with GITHUB_API_URL=${api}`;
   }
   if (hostname === name || hostname.endsWith(`.${name}`) || hasOwnToken(env)) return undefined;
-  return `is not on ${host}, whose login of gh goes nowhere else. Start the daemon with GH_ENTERPRISE_TOKEN for it`;
+  return `is not on ${host}, and the login of gh for ${host} is sent nowhere else. Start the daemon with GH_ENTERPRISE_TOKEN`;
 };
 
 const hasOwnToken = ({ GH_ENTERPRISE_TOKEN, GITHUB_ENTERPRISE_TOKEN }: Wanted['env']): boolean =>
@@ -48,31 +48,28 @@ const usual = (host: string): string => {
   return `https://${host}/api/v3`;
 };
 
-/** Where a host's pages are: where its API is, but for GitHub's own, which has a server for that. */
+/** The origin of a host's pages: the same server as its API, except for github.com. */
 export const webOf = (host: string, api: string): string =>
   isGitHubCom(host) && api === usual(host) ? `https://${host}` : new URL(api).origin;
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
-/** What is wrong with the address of an API, if anything is. */
+/** What is wrong with an API URL, worded to follow its name; undefined if it is valid. */
 export const wrongApi = (text: string): string | undefined => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol)) return 'has to begin with https://';
+  if (url === undefined || !/^https?:$/.test(url.protocol)) return 'must begin with https://';
   if (`${url.username}${url.password}${url.search}${url.hash}` !== '')
-    return 'must hold neither a login nor a query';
+    return 'must not contain credentials, a query or a fragment';
   if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname))
-    return 'has to begin with https://, or the token could be read on its way';
+    return 'must begin with https://, or the token would be sent unencrypted';
   return undefined;
 };
 
-/** Whether an address, which may be relative, is of the server that is asked. */
+/** Whether an absolute or relative URL is on the same server. */
 export const isSameServer = (address: string, base: string): boolean =>
   URL.canParse(address, base) && new URL(address, base).origin === new URL(base).origin;
 
-/**
- * Whether what the host keeps elsewhere may be read at an address: encrypted, with no login in it, and on this machine
- * only where the host itself is.
- */
+/** Whether a download URL given by the host may be read: https, without credentials, and loopback only if the host is. */
 export const isTrustedDownloadUrl = (address: string, base: string): boolean => {
   if (!URL.canParse(address)) return false;
   const { protocol, hostname, username, password } = new URL(address);

@@ -1,11 +1,11 @@
 import { MUTATIONS, QUERIES } from './documents.ts';
 
-/** The whole of what is written by REST: the fields that each call may carry. What is not here does not leave. */
+/** All REST calls that write, with the fields they may send. Any other write is refused before it is sent. */
 export const WRITES: Readonly<Record<string, readonly string[]>> = {
   'POST /repos/{owner}/{repo}/pulls': ['title', 'body', 'head', 'base', 'draft'],
-  // Not `state`: it would close.
+  // Not `state`, which could close it.
   'PATCH /repos/{owner}/{repo}/pulls/{pull_number}': ['title', 'body'],
-  // Of a pull request, which is an issue too for this.
+  // The labels of a pull request are set through its issue.
   'PUT /repos/{owner}/{repo}/issues/{issue_number}/labels': ['labels'],
   'POST /repos/{owner}/{repo}/issues/{issue_number}/comments': ['body'],
   'PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}': ['body'],
@@ -19,17 +19,17 @@ export interface HostRequest {
   [parameter: string]: unknown;
 }
 
-/** What a request does, as far as whoever sends it has to know. */
+/** The effect of a request; `question` is a read by POST. */
 export type Effect = 'read' | 'question' | 'write';
 
 /**
- * Says what a request does that Octokit is about to make: `question` is a read by POST. Whatever is not known to be
- * harmless throws, before anything leaves: a write that is not on the list, another server, another GraphQL document.
+ * Classifies a request that Octokit is about to send. Throws for anything not on the allow-list: other writes, other
+ * servers, other GraphQL documents.
  */
 export const classifyRequest = (asked: HostRequest, base: string): Effect => {
   const effect = judged(asked, base);
   if (effect !== undefined && hasPlainHeaders(asked)) return effect;
-  throw new Error(`${asked.method} ${asked.url} is not among what the code host may be asked`);
+  throw new Error(`${asked.method} ${asked.url} is not on the allow-list of code host requests`);
 };
 
 const judged = (asked: HostRequest, base: string): Effect | undefined => {
@@ -42,7 +42,7 @@ const judged = (asked: HostRequest, base: string): Effect | undefined => {
   return fields !== undefined && carriesOnly(asked, fields) ? 'write' : undefined;
 };
 
-/** Where GraphQL is asked: beside REST, which on GitHub Enterprise has a path of its own. */
+/** The GraphQL URL: next to REST, whose path differs on GitHub Enterprise. */
 export const graphqlUrl = (base: string): string =>
   base.endsWith('/api/v3') ? base.replace(/v3$/, 'graphql') : `${base}/graphql`;
 
@@ -56,13 +56,13 @@ const graphqlEffect = (asked: HostRequest): Effect | undefined => {
   return MUTATIONS.has(document) ? 'write' : undefined;
 };
 
-// A page's address is a whole one, as the host told it.
+// Pagination links of the host are absolute URLs.
 const leadsTo = (asked: HostRequest, base: string): boolean => {
   if (asked.url.startsWith('/')) return hasPlainPath(asked);
   return URL.canParse(asked.url) && isBelow(new URL(asked.url), base);
 };
 
-/** Whether an address is of the API that is asked. */
+/** Whether a URL is below the API's base URL. */
 const isBelow = ({ origin, pathname, username }: URL, base: string): boolean =>
   username === '' && `${origin}${pathname}`.startsWith(`${base}/`);
 
@@ -72,7 +72,7 @@ const carriesOnly = (asked: HostRequest, fields: readonly string[]): boolean =>
 const placesIn = (template: string): string[] =>
   [...template.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 
-// No value may lead out of its place in the path.
+// A path parameter must not contain a slash or `..`.
 const hasPlainPath = (asked: HostRequest): boolean =>
   placesIn(asked.url).every((name) => {
     const value = asked[name];
@@ -94,6 +94,6 @@ const hasOnly = (asked: HostRequest, names: readonly string[]): boolean =>
 
 const HEADERS = ['accept', 'authorization', 'user-agent', 'x-github-api-version'];
 
-// There are headers by which a request becomes another one.
+// Some headers change the meaning of a request, such as method overrides.
 const hasPlainHeaders = ({ headers = {} }: HostRequest): boolean =>
   Object.keys(headers).every((name) => HEADERS.includes(name.toLowerCase()));

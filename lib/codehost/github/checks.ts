@@ -2,7 +2,7 @@ import type { FailingCheck, FailingChecks } from '../code-host.ts';
 import { apiPath, hostClient, listOf, PER_PAGE, type RepositoryContext } from './client.ts';
 import { hasErrorCode } from './problem.ts';
 
-// What GitHub counts as failed when it says what the checks of a commit come to.
+// The conclusions that GitHub's combined status counts as failures.
 const FAILING = new Set([
   'failure',
   'timed_out',
@@ -14,8 +14,8 @@ const isFailing = ({ conclusion }: { conclusion: string | null }): boolean =>
   FAILING.has(conclusion ?? '');
 
 /**
- * What fails of a commit: runs of checks, and what other services have told of it. A fine-grained token may read no runs
- * of checks, whatever it is allowed; the jobs of Actions it may, and they are told in their place.
+ * The failing check runs and commit statuses of a commit. A fine-grained token can never read check runs; failing Actions
+ * jobs are returned instead.
  */
 export const failingChecks = async (
   place: RepositoryContext,
@@ -77,7 +77,7 @@ const notesOf = async (place: RepositoryContext, check_run_id: number): Promise<
   );
 };
 
-// Only the newest of each context is in it.
+// The combined status has only the newest status of each context.
 const failingStatuses = async (
   place: RepositoryContext,
   commit: string,
@@ -99,7 +99,7 @@ const failingStatuses = async (
     }));
 };
 
-/** The same runs as far as they are of Actions: a job has the number of its check. */
+/** Failing Actions jobs. The id of a job is that of its check run. */
 const failingJobs = async (place: RepositoryContext, commit: string): Promise<FailingCheck[]> => {
   const every = 'GET /repos/{owner}/{repo}/actions/runs';
   const runs = await listOf(place, every, { head_sha: commit });

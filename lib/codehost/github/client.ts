@@ -10,53 +10,53 @@ import { apiOf, webOf } from './address.ts';
 import type { Headers } from './failure.ts';
 import { createFetch, createNetwork, type Fetch } from './fetch.ts';
 import { problemFrom } from './problem.ts';
-import { contextOf, type Door, guarded } from './send.ts';
+import { contextOf, createRequestHook, type HostConnection } from './send.ts';
 import { createTokens, type Tokens } from './tokens.ts';
 
-/** What the client is made from. */
+/** The options of `createGitHub`. */
 export interface GitHubOptions {
   env: Config['env'];
   settings: () => CodeHostSettings;
-  /** Of Dossier. */
+  /** The version of Dossier, for the user agent. */
   version: string;
 }
 
 export type Api = Octokit & { paginate: PaginateInterface } & paginateGraphQLInterface;
 
-/** One host's API. Whatever fails is a ServiceError. */
+/** The API of one host. Every failure is a ServiceError. */
 interface HostClient {
   host: string;
-  /** Of its API. */
+  /** The base URL of its API. */
   base: string;
-  /** REST: `api.request`, and `api.paginate` for a whole list. */
+  /** REST: `api.request` for one call, `api.paginate` for a whole list. */
   api: Api;
-  /** One GraphQL document. */
-  ask<T>(document: string, variables: Variables, wish?: Wish): Promise<T>;
-  /** All pages of its one list, each asked for when it is wanted. */
+  /** Sends one GraphQL document. */
+  ask<T>(document: string, variables: Variables, options?: QueryOptions): Promise<T>;
+  /** The pages of the document's list, fetched on demand. */
   pages<T>(document: string, variables: Variables): AsyncIterable<T>;
 }
 
-interface Wish {
-  /** What is not found below the first field is null in the answer, and no error. */
+interface QueryOptions {
+  /** Return null for objects below the first field that are not found, instead of an error. */
   absent?: boolean;
-  /** The permission, where GitHub's refusal would not name it. */
+  /** The required permission, if GitHub's error does not name it. */
   needs?: string;
-  /** What is asked about, where the variables do not say. */
+  /** The subject for error messages, if the variables do not name it. */
   about?: string;
 }
 
 type Variables = Record<string, string | number>;
 
-/** What all calls share. */
+/** The state shared by all calls. */
 export interface HostContext {
   gh: Gh;
   tokens: Tokens;
   /** One write at a time for a host. */
   locks: Locks;
   client(host: string): Promise<HostClient>;
-  /** Where the pages of a host are asked. */
+  /** The origin of a host's pages. */
   web(host: string): string;
-  /** As it is, for what is no API: no redirect is followed, nothing is repeated. */
+  /** Plain fetch for other URLs than the API: without redirects and retries. */
   fetch: Fetch;
   seconds: () => number;
 }
@@ -94,32 +94,32 @@ interface Means {
   version: string;
 }
 
-const open = async (door: Door, means: Means): Promise<HostClient> => {
-  const api = await octokit(door, means);
+const open = async (connection: HostConnection, means: Means): Promise<HostClient> => {
+  const api = await octokit(connection, means);
   return {
-    host: door.host,
-    base: door.base,
+    host: connection.host,
+    base: connection.base,
     api,
-    ask: async <T>(document: string, variables: Variables, wish: Wish = {}) => {
+    ask: async <T>(document: string, variables: Variables, options: QueryOptions = {}) => {
       try {
         return await api.graphql<T>(document, variables);
       } catch (error) {
-        if (wish.absent && isAbsence(error)) return error.data as T;
-        throw await graphqlProblem(error, { door, variables, wish });
+        if (options.absent && isAbsence(error)) return error.data as T;
+        throw await graphqlProblem(error, { connection, variables, options });
       }
     },
     pages: async function* <T>(document: string, variables: Variables) {
       try {
         yield* api.graphql.paginate.iterator<T>(document, variables);
       } catch (error) {
-        throw await graphqlProblem(error, { door, variables, wish: {} });
+        throw await graphqlProblem(error, { connection, variables, options: {} });
       }
     },
   };
 };
 
-// Loaded with the first call: a workspace without a code host starts without it.
-const octokit = async (door: Door, { fetch, version }: Means): Promise<Api> => {
+// Loaded on the first call, so that a workspace without a code host starts faster.
+const octokit = async (connection: HostConnection, { fetch, version }: Means): Promise<Api> => {
   const [core, rest, graphql, retry] = await Promise.all([
     import('@octokit/core'),
     import('@octokit/plugin-paginate-rest'),
@@ -128,33 +128,33 @@ const octokit = async (door: Door, { fetch, version }: Means): Promise<Api> => {
   ]);
   const Made = core.Octokit.plugin(rest.paginateRest, graphql.paginateGraphQL, retry.retry);
   const api = new Made({
-    baseUrl: door.base,
+    baseUrl: connection.base,
     userAgent: `dossier/${version}`,
     log: SILENT,
     request: { fetch, log: SILENT },
     retry: { retries: RETRIES, doNotRetry: ANSWERS, retryAfterBaseValue: RETRY_MS },
   });
-  api.hook.wrap('request', guarded(door));
+  api.hook.wrap('request', createRequestHook(connection));
   return api;
 };
 
 const nothing = (): void => undefined;
-// What it would say holds addresses and headers.
+// Octokit's log messages contain URLs and headers.
 const SILENT = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
-// Asked again they would say the same, and a limit would be overdrawn further.
+// Statuses that a retry cannot change; for 429 a retry would make the limit worse.
 const ANSWERS = [400, 401, 403, 404, 405, 406, 409, 410, 415, 422, 429, 451];
-// The second time after 200 ms, the third after 800 more.
+// Retries wait 200 ms and 800 ms.
 const RETRIES = 2;
 const RETRY_MS = 200;
 
 interface Query {
-  door: Door;
+  connection: HostConnection;
   variables: Variables;
-  wish: Wish;
+  options: QueryOptions;
 }
 
-/** GraphQL's own errors, as Octokit throws them. */
+/** A GraphqlResponseError of Octokit. */
 interface Refusal extends Error {
   errors?: { type?: string; path?: unknown[] }[];
   headers: Headers;
@@ -168,18 +168,18 @@ const isAbsence = (error: unknown): error is Refusal =>
   isRefusal(error) &&
   error.errors?.every(({ type, path = [] }) => type === 'NOT_FOUND' && path.length > 1) === true;
 
-// An answer that is partly there is none: what is missing would read as if it were not.
-const graphqlProblem = async (error: unknown, { door, variables, wish }: Query) => {
+// A partial response counts as a failure, because missing data would look like absent data.
+const graphqlProblem = async (error: unknown, { connection, variables, options }: Query) => {
   if (!isRefusal(error)) return error;
   const { owner, name, number } = variables;
   const place = number === undefined ? `${owner}/${name}` : `${owner}/${name}#${number}`;
   const about = owner === undefined ? 'what was asked' : place;
-  const question = contextOf(door, about, await door.tokens.of(door.host));
+  const question = contextOf(connection, about, await connection.tokens.of(connection.host));
   const { errors = [], headers } = error;
-  return problemFrom({ kind: 'errors', errors, headers }, { ...question, ...wish });
+  return problemFrom({ kind: 'errors', errors, headers }, { ...question, ...options });
 };
 
-/** A repository, and who asks about it. */
+/** A repository and the state of its host. */
 export interface RepositoryContext {
   name: RepositoryName;
   context: HostContext;
@@ -188,13 +188,13 @@ export interface RepositoryContext {
 export const hostClient = ({ name, context }: RepositoryContext): Promise<HostClient> =>
   context.client(name.host);
 
-/** As REST's routes name it. */
+/** The path parameters of REST routes. */
 export const apiPath = ({ name }: RepositoryContext): { owner: string; repo: string } => ({
   owner: name.owner,
   repo: name.name,
 });
 
-/** As GraphQL's documents do. */
+/** The variables of GraphQL documents. */
 export const variablesOf = ({ name }: RepositoryContext): { owner: string; name: string } => ({
   owner: name.owner,
   name: name.name,
@@ -203,13 +203,13 @@ export const variablesOf = ({ name }: RepositoryContext): { owner: string; name:
 export const fullNameOf = ({ owner, name }: Pick<RepositoryName, 'owner' | 'name'>): string =>
   `${owner}/${name}`;
 
-/** GitHub tells no upper from lower case in names. */
+/** Compares names like GitHub, which ignores case. */
 export const isSameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
-/** As many to a page as GitHub gives. */
+/** GitHub's maximum page size. */
 export const PER_PAGE = { per_page: 100 } as const;
 
-/** The whole of one of a repository's lists, by REST; `of` is what stands in its path and its query. */
+/** All items of a repository's list, by REST. `of` holds path and query parameters. */
 export const listOf = async <R extends keyof PaginatingEndpoints>(
   place: RepositoryContext,
   route: R,
@@ -222,7 +222,7 @@ export const listOf = async <R extends keyof PaginatingEndpoints>(
   >;
 };
 
-/** What `pick` finds in all pages of a list of one issue's, or pull request's, by GraphQL. */
+/** The items that `pick` selects from all pages of a list of an issue or pull request, by GraphQL. */
 export const collectPages = async <P, T>(
   place: RepositoryContext,
   { document, number }: { document: string; number: number },

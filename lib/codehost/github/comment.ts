@@ -8,13 +8,13 @@ import { hasErrorCode } from './problem.ts';
 interface Written {
   id: number;
   url: string;
-  /** It was there already. */
+  /** Whether it existed before. */
   updated: boolean;
 }
 
 /**
- * One comment of ours for a marker, which no reader sees: looked for first, so that one whose answer was lost is found
- * again; then brought up to date, or made. Two calls at once make one.
+ * Creates or updates our one comment with a hidden marker. It is looked up first, so that a retry after a lost response
+ * creates no second one; a lock serializes concurrent calls.
  */
 export const comment = (
   place: RepositoryContext,
@@ -24,7 +24,7 @@ export const comment = (
   place.context.locks.take(
     lockOn.comment(`${place.name.host}/${fullNameOf(place.name)}#${number}`),
     async () => {
-      // Two dashes would end it.
+      // Two dashes would end the HTML comment.
       const hidden = `<!-- ${marker.replaceAll('--', '- -')} -->`;
       const text = `${body.trimEnd()}\n\n${hidden}\n`;
       const known = await find(place, number, hidden);
@@ -32,7 +32,7 @@ export const comment = (
     },
   );
 
-// Somebody else's that quotes ours is not ours to change.
+// A comment by another author that quotes ours must not be changed.
 const find = async (
   place: RepositoryContext,
   number: number,
@@ -45,7 +45,7 @@ const find = async (
   );
 };
 
-// The token of an app belongs to no user.
+// An app's token has no user.
 const authorOf = async ({ context, name }: RepositoryContext): Promise<string | undefined> => {
   try {
     return (await me(context, name.host)).login;

@@ -1,7 +1,6 @@
 /**
- * Every document that GitHub's GraphQL API is sent, word for word: what is not one of these texts does not leave. They
- * are validated against GitHub's schema by a test. Lists come in pages, `$cursor` is where the next begins. What only
- * has another name here is asked for by ours.
+ * All documents that may be sent to GitHub's GraphQL API; any other text is refused. A test validates them against
+ * GitHub's schema. `$cursor` is the start of the next page. Aliases give fields the names of our records.
  */
 
 const ISSUE = `fragment OneIssue on Issue {
@@ -39,7 +38,7 @@ export const COUNT_ISSUES = `query CountIssues(${OF_REPOSITORY}) {
   ${REPOSITORY} { issues(states: OPEN) { totalCount } }
 }`;
 
-/** How many issues one question may be about. */
+/** The maximum number of issues in one query. */
 export const BATCH = 50;
 
 const issueBatch = (size: number): string => {
@@ -52,7 +51,7 @@ ${each.map((at) => `    i${at}: issue(number: $n${at}) { ...OneIssue }`).join('\
 ${ISSUE}`;
 };
 
-/** `ISSUE_BATCHES[n - 1]` asks for n issues at once: as `i0`, `i1`, …, by their numbers `$n0`, `$n1`, …. */
+/** `ISSUE_BATCHES[n - 1]` queries n issues as `i0`, `i1`, …, by their numbers `$n0`, `$n1`, …. */
 export const ISSUE_BATCHES: readonly string[] = Array.from({ length: BATCH }, (_, at) =>
   issueBatch(at + 1),
 );
@@ -124,7 +123,7 @@ export const THREADS = `query Threads(${OF_REPOSITORY}, $number: Int!, $cursor: 
 }
 ${THREAD_COMMENT}`;
 
-/** What a thread holds beyond its first hundred. */
+/** The comments of a thread after its first hundred. */
 export const THREAD_COMMENTS = `query ThreadComments($thread: ID!, $cursor: String) {
   node(id: $thread) {
     ... on PullRequestReviewThread {
@@ -153,5 +152,5 @@ export const QUERIES: ReadonlySet<string> = new Set([
   THREAD_COMMENTS,
 ]);
 
-/** The only ones that change anything. No merging one is among them, and none may be added. */
+/** All mutations. None merges, and none that merges may be added. */
 export const MUTATIONS: ReadonlySet<string> = new Set([MARK_READY, RESOLVE_THREAD]);

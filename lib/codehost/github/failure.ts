@@ -1,41 +1,41 @@
 import type { TokenSource } from '../code-host.ts';
 
-/** What came of a request that failed. */
+/** How a request failed. */
 export type Failure =
   | { kind: 'answer'; status: number; headers: Headers; body: unknown }
-  /** An answer of GraphQL's, whose status is 200. */
+  /** GraphQL errors, in a response with status 200. */
   | { kind: 'errors'; errors: readonly unknown[]; headers: Headers }
   | { kind: 'timeout'; seconds: number }
-  /** No answer at all: the reason is of the network. */
-  | { kind: 'silence'; cause: unknown };
+  /** No response, because of a network error. */
+  | { kind: 'unreachable'; cause: unknown };
 
 export type Headers = Readonly<Record<string, string | number | undefined>>;
 
-/** What was asked, for the words of an error. */
+/** The request, for the text of an error. */
 export interface RequestContext {
   host: string;
-  /** Of its API. */
+  /** The base URL of its API. */
   base: string;
   /** Such as `acme/app` or `acme/app#12`. */
   about: string;
   write: boolean;
   source: TokenSource | null;
-  /** Where it was asked by GraphQL; undefined for REST. */
+  /** The GraphQL URL; undefined for REST. */
   graphql?: string;
-  /** What GitHub asks for here, where its own words do not say. */
+  /** The required permission, if GitHub's error does not name it. */
   needs?: string;
 }
 
-/** An answer, by REST or GraphQL, in one form. */
+/** A failed response of REST or GraphQL in one form. */
 export interface HostAnswer {
   status: number;
   headers: Headers;
   message: string;
-  /** What exactly is wrong, in GitHub's words. */
+  /** GitHub's messages about single fields. */
   details: string[];
-  /** Of GraphQL's errors. */
+  /** The types of GraphQL errors. */
   types: string[];
-  /** GitHub's own servers number each request: without it, somebody before them answered. */
+  /** Whether GitHub's request id is present; without it, a proxy answered. */
   numbered: boolean;
   isJson: boolean;
 }

@@ -1,10 +1,10 @@
 import type { Config } from '../../config.ts';
 import { isSameServer } from './address.ts';
 
-/** As Octokit calls it. */
+/** The fetch function that Octokit calls. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** Octokit repeats whatever fails, but for an error of this name; and waiting once more would double the time. */
+/** A timeout. Its name keeps Octokit from retrying, which would double the time. */
 export class TimedOut extends Error {
   override readonly name = 'AbortError';
   readonly seconds: number;
@@ -18,26 +18,25 @@ export class TimedOut extends Error {
 const MOST_REDIRECTS = 3;
 
 /**
- * Sends a request and reads the whole answer, so that a connection that breaks in the middle is an error and not a short
- * answer. Reads follow redirects on the same server, unless they ask where one leads to; a write never does, for the next
- * request might be another.
+ * Sends a request and reads the whole response, so that a broken connection is an error and not a short response. Reads
+ * follow redirects on the same server, unless the caller wants the redirect itself; writes never follow one.
  */
 export const createFetch =
   (network: Fetch, seconds: () => number): Fetch =>
   (url, init) =>
     withTimeout(seconds(), async (signal) => {
-      const isSafe: Way['isSafe'] = (to, from, status) =>
+      const isSafe: RedirectOptions['isSafe'] = (to, from, status) =>
         init.method === 'GET' && isSameServer(to, from) && !isWanted(status, init);
       const asked: RequestInit = { ...init, signal, redirect: 'manual' };
       const response = await follow(network, { url, init: asked, isSafe });
       return wholeOf(response, await response.arrayBuffer());
     });
 
-/** Whether an answer is where something is kept, which is what was asked for; a repository that has moved answers 301. */
+/** Whether a response is the redirect (302) that the caller wants; a moved repository responds with 301. */
 export const isWanted = (status: number, { redirect }: { redirect?: unknown }): boolean =>
   redirect === 'manual' && status === 302;
 
-/** Gives some work so many seconds, after which it is TimedOut. */
+/** Runs `work` and throws TimedOut after `seconds`. */
 export const withTimeout = async <T>(
   seconds: number,
   work: (signal: AbortSignal) => Promise<T>,
@@ -50,17 +49,17 @@ export const withTimeout = async <T>(
   }
 };
 
-interface Way {
+interface RedirectOptions {
   url: string;
   init: RequestInit;
   /** Whether a redirect from one address to another may be followed. */
   isSafe: (to: string, from: string, status: number) => boolean;
 }
 
-/** Follows a few redirects, each only where it is safe; what comes then is the answer, perhaps one more redirect. */
+/** Follows up to three redirects that `isSafe` allows. The result may be a redirect that was not followed. */
 export const follow = async (
   fetch: Fetch,
-  { url: first, init, isSafe }: Way,
+  { url: first, init, isSafe }: RedirectOptions,
 ): Promise<Response> => {
   let url = first;
   for (let left = MOST_REDIRECTS; ; left -= 1) {
@@ -72,7 +71,7 @@ export const follow = async (
   }
 };
 
-/** Where an answer leads to, if it is a redirect. */
+/** The target of a redirect; null for other responses. */
 export const redirectOf = ({ status, headers }: Response): string | null =>
   status > 300 && status < 400 ? headers.get('location') : null;
 
@@ -81,13 +80,13 @@ const NO_BODY = new Set([204, 205, 304]);
 const wholeOf = (from: Response, bytes: ArrayBuffer): Response => {
   const { status, statusText, headers, url } = from;
   const body = NO_BODY.has(status) ? null : bytes;
-  // Where a read ended up, which a new Response does not say.
+  // A constructed Response has no URL; Octokit reads the final one.
   return Object.defineProperty(new Response(body, { status, statusText, headers }), 'url', {
     value: url,
   });
 };
 
-/** The network as the environment says that it is reached; looked at with the first request. */
+/** A fetch that uses the proxy settings of the environment, read on the first request. */
 export const createNetwork = (env: Config['env']): Fetch => {
   let network: Promise<Fetch> | undefined;
   return async (url, init) => {
@@ -96,7 +95,7 @@ export const createNetwork = (env: Config['env']): Fetch => {
   };
 };
 
-// Node's own fetch does not know of proxies, and its agents are not those of the package.
+// Node's fetch ignores proxy variables, and does not accept agents of the undici package.
 const networkOf = async (env: Config['env']): Promise<Fetch> => {
   const httpProxy = env.http_proxy || env.HTTP_PROXY;
   const httpsProxy = env.https_proxy || env.HTTPS_PROXY;

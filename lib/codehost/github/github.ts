@@ -19,7 +19,7 @@ import {
 import { assignees, labels, listMilestones, meta, permissions, validate } from './repository.ts';
 import { resolveThread, reviews, threads } from './reviews.ts';
 
-/** GitHub, and GitHub Enterprise. No library is loaded and nobody is asked before the first call. */
+/** GitHub and GitHub Enterprise. Loads no library and makes no request before the first call. */
 export const createGitHub = (options: GitHubOptions): CodeHost => {
   const context = createHostContext(options);
   return {

@@ -5,8 +5,8 @@ import { type Fetch, follow, redirectOf } from './fetch.ts';
 import { isGitHubCom, type Tokens } from './tokens.ts';
 
 /**
- * Reads an image that somebody put into an issue of this host: from the host's own servers alone, over https, bounded. The
- * token is shown to the host itself, and goes along no redirect. Throws a ServiceError that says why there is none.
+ * Downloads an image of an issue, only from the host's own servers over https, with a size limit. The token is sent only
+ * to the host itself, and not with redirects. Throws a ServiceError whose message is the reason.
  */
 export const image = async (
   context: ImageAccess,
@@ -39,7 +39,7 @@ export type ImageAccess = Pick<HostContext, 'web' | 'fetch' | 'seconds'> & {
 
 const ELSEWHERE = 'it is not on a server of the code host';
 
-// An address of the host's pages, which are asked where its API is.
+// Page URLs of the host are requested on the server of its API.
 const placed = (address: string, host: string, own: string): URL | undefined => {
   if (!URL.canParse(address)) return undefined;
   const url = new URL(address);
@@ -50,7 +50,7 @@ const placed = (address: string, host: string, own: string): URL | undefined => 
 
 const ATTACHED = /^\/(?:user-attachments|storage|[\w.-]+\/[\w.-]+\/(?:assets|raw|files))\//;
 
-// Where the host keeps what people attach.
+// The servers that store attachments.
 const isAllowed = (url: URL, host: string, own: string): boolean => {
   if (url.username !== '' || url.password !== '') return false;
   if (url.origin === own) return true;
@@ -68,14 +68,14 @@ const asked = async (fetch: Fetch, url: string, init: RequestInit): Promise<Resp
     const headers = { accept: 'image/*', 'user-agent': 'dossier', ...init.headers };
     return await fetch(url, { ...init, method: 'GET', headers, redirect: 'manual' });
   } catch {
-    throw refusal(`${new URL(url).host} does not answer`);
+    throw refusal(`${new URL(url).host} did not respond`);
   }
 };
 
 const bytesOf = async (answer: Response): Promise<Buffer> => {
   if (answer.status !== 200 || answer.body === null) {
     await answer.body?.cancel();
-    throw refusal(`the code host answered ${answer.status}`);
+    throw refusal(`the code host responded with ${answer.status}`);
   }
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -86,7 +86,7 @@ const bytesOf = async (answer: Response): Promise<Buffer> => {
       chunks.push(chunk);
     }
   } catch (error) {
-    throw error instanceof ServiceError ? error : refusal('its connection broke');
+    throw error instanceof ServiceError ? error : refusal('the connection broke');
   }
   return Buffer.concat(chunks);
 };

@@ -20,7 +20,7 @@ import { hasErrorCode } from './problem.ts';
 import { listMilestones } from './repository.ts';
 import { type GraphqlIssue, issueFromGraphql, issueFromRest, type RestIssue } from './wire.ts';
 
-/** The open ones, without pull requests, which REST counts as issues. */
+/** The number of open issues, without pull requests, which REST counts as issues. */
 export const countOpenIssues = async (place: RepositoryContext): Promise<number> => {
   const { ask } = await hostClient(place);
   const { repository } = await ask<Counted>(COUNT_ISSUES, variablesOf(place));
@@ -31,7 +31,7 @@ interface Counted {
   repository: { issues: { totalCount: number } };
 }
 
-/** One issue. 404 `codehost_gone` where it was moved to another repository or deleted. */
+/** One issue. 404 `codehost_gone` if it was moved to another repository or deleted. */
 export const issue = async (place: RepositoryContext, number: number): Promise<Issue> => {
   const { api } = await hostClient(place);
   const { data } = await api.request('GET /repos/{owner}/{repo}/issues/{issue_number}', {
@@ -46,18 +46,18 @@ export const issue = async (place: RepositoryContext, number: number): Promise<I
 const isPull = ({ name }: RepositoryContext, number: number): ServiceError =>
   new ServiceError(
     'codehost_not_found',
-    `${fullNameOf(name)}#${number} is a pull request, and no issue. Name an issue: POST /api/codehost/issues/fetch lists them.`,
+    `${fullNameOf(name)}#${number} is a pull request, not an issue. POST /api/codehost/issues/fetch lists the issues.`,
     { members: { is_pull_request: true } },
   );
 
 const movedTo = ({ name }: RepositoryContext, number: number, moved_to: string): ServiceError =>
   new ServiceError(
     'codehost_gone',
-    `${fullNameOf(name)}#${number} was moved to ${moved_to}. Link the Work item to that one, or go on without.`,
+    `${fullNameOf(name)}#${number} was moved to ${moved_to}. Link the Work item to the new issue, or continue without a link.`,
     { members: { moved_to } },
   );
 
-// A redirect was followed. That of a renamed repository leads to the same issue; that of a moved one to another.
+// After a redirect: that of a renamed repository leads to the same issue, that of a moved issue to another repository.
 const wasMoved = async (
   place: RepositoryContext,
   number: number,
@@ -72,7 +72,7 @@ const wasMoved = async (
   return !isSameName(now, repository.data.full_name);
 };
 
-/** Several, in questions about fifty at once, one after the other. One that is not there any more says so. */
+/** Several issues, in queries of 50 each. A deleted or moved one is a MissingIssue. */
 export const issuesByNumber = async (
   place: RepositoryContext,
   numbers: readonly number[],
@@ -97,16 +97,16 @@ const askFor = async (place: RepositoryContext, numbers: readonly number[]): Pro
   const { ask } = await hostClient(place);
   const document = ISSUE_BATCHES[numbers.length - 1] ?? '';
   const variables = Object.fromEntries(numbers.map((number, at) => [`n${at}`, number]));
-  const wish = { absent: true };
+  const options = { absent: true };
   const answer = await ask<{ repository: Batch }>(
     document,
     { ...variablesOf(place), ...variables },
-    wish,
+    options,
   );
   return answer.repository;
 };
 
-// GraphQL only says that it is not there; REST redirects to where it went.
+// GraphQL only reports that it is missing; REST redirects to its new place.
 const whereIs = async (place: RepositoryContext, number: number): Promise<Issue | MissingIssue> => {
   try {
     return await issue(place, number);
@@ -138,8 +138,8 @@ export const issueComments = async (
 const PAGE = 30;
 
 /**
- * One page of issues. REST lists pull requests among them: they are left out, so a page may hold fewer than the limit,
- * but never none while more are to come.
+ * One page of issues. REST includes pull requests, which are removed: a page may have fewer items than the limit, but is
+ * never empty while there are more.
  */
 export const issues = async (place: RepositoryContext, filter: IssueFilter): Promise<IssuePage> => {
   const wanted = await parametersOf(place, filter);
@@ -167,7 +167,7 @@ const page = async (
   return { found, next: next === undefined ? null : positionIn(new URL(next).searchParams) };
 };
 
-// GitHub pages by number in some lists, and by a cursor of its own in others.
+// GitHub paginates some lists by number and others by cursor.
 const PLACES = ['page', 'after'];
 
 const positionIn = (query: URLSearchParams): Position =>
@@ -181,7 +181,7 @@ const positionOf = (cursor: string | undefined): Position => {
   const query = new URLSearchParams(Buffer.from(cursor, 'base64url').toString('utf8'));
   const position = positionIn(query);
   if (Object.keys(position).length > 0) return position;
-  throw badField('/cursor', 'is not one that was answered; leave it out to begin anew');
+  throw badField('/cursor', 'is not a cursor of an earlier response; omit it to start again');
 };
 
 const parametersOf = async (place: RepositoryContext, filter: IssueFilter): Promise<object> => {
@@ -194,7 +194,7 @@ const parametersOf = async (place: RepositoryContext, filter: IssueFilter): Prom
   };
 };
 
-// GitHub wants the number of a milestone, `*` for any and `none`; people know its title.
+// GitHub expects the number of a milestone, `*` or `none`; also accept its title.
 const numberOf = async (place: RepositoryContext, milestone: string): Promise<string> => {
   if (/^(\d+|\*|none)$/.test(milestone)) return milestone;
   const known = await listMilestones(place);
@@ -202,6 +202,6 @@ const numberOf = async (place: RepositoryContext, milestone: string): Promise<st
   if (found !== undefined) return String(found.number);
   throw badField(
     '/milestone',
-    'is no milestone there; GET /api/codehost/repo/milestones lists them',
+    'is not a milestone of the repository; GET /api/codehost/repo/milestones lists them',
   );
 };

@@ -5,14 +5,14 @@ import { apiPath, type HostContext, hostClient, type RepositoryContext } from '.
 import type { RequestContext } from './failure.ts';
 import { follow, redirectOf, TimedOut, withTimeout } from './fetch.ts';
 import { createLogTail, type StepTimes } from './log-tail.ts';
-import { silence, timedOut } from './refusals.ts';
+import { timedOut, unreachable } from './refusals.ts';
 
-/** Where a job of Actions failed, and the end of what was said there. What cannot be read is told in it. */
+/** The failed step of an Actions job and the end of its log. If the log cannot be read, `why` says so. */
 export const jobLog = async (place: RepositoryContext, job: number): Promise<JobLog> => {
   let step: JobLog['step'] = null;
   try {
     const failed = await failedStep(place, job);
-    if (failed === undefined) return { step, end: null, why: 'No step of it failed.' };
+    if (failed === undefined) return { step, end: null, why: 'No step of the job failed.' };
     const { number, name } = failed;
     step = { number, name };
     return { step, end: await endOf(place, job, failed), why: null };
@@ -22,10 +22,10 @@ export const jobLog = async (place: RepositoryContext, job: number): Promise<Job
   }
 };
 
-// GitHub keeps logs for 90 days, or for as long as the owner says.
+// GitHub keeps logs for 90 days by default.
 const wordsOf = ({ code, message }: ServiceError): string =>
   code === 'codehost_gone' || code === 'codehost_not_found'
-    ? 'The log is not kept any more, or may not be seen.'
+    ? 'The log has expired, or the token may not read it.'
     : `The log could not be read. ${message}`;
 
 interface Step extends StepTimes {
@@ -59,20 +59,20 @@ const endOf = async (place: RepositoryContext, job: number, step: StepTimes): Pr
   return end.read();
 };
 
-interface Elsewhere {
-  /** As the host told it: it may hold a signature, and is repeated to nobody. */
+interface Download {
+  /** The URL given by the host. It may contain a signature, so it appears in no message. */
   address: string;
-  /** Of the host's API. */
+  /** The base URL of the host's API. */
   base: string;
 }
 
 /**
- * Reads a text that the host keeps on another server, piece by piece, until `take` has enough. Nobody's token goes there,
- * and redirects only where `isTrustedDownloadUrl` says. Throws a ServiceError `codehost_…` that says why it was not read to its end.
+ * Reads a text on a storage server of the host in chunks until `take` returns `enough`. Sends no token, and follows
+ * redirects only to trusted download URLs. Throws a ServiceError `codehost_…` with the reason if reading fails.
  */
 const readElsewhere = async (
   { fetch, seconds }: Pick<HostContext, 'fetch' | 'seconds'>,
-  { address, base }: Elsewhere,
+  { address, base }: Download,
   take: (text: string) => 'more' | 'enough',
 ): Promise<void> => {
   if (!isTrustedDownloadUrl(address, base)) throw new ServiceError('codehost_gateway', NOWHERE);
@@ -87,7 +87,9 @@ const readElsewhere = async (
     });
   } catch (error) {
     if (error instanceof ServiceError) throw error;
-    throw error instanceof TimedOut ? timedOut(error.seconds, question) : silence(error, question);
+    throw error instanceof TimedOut
+      ? timedOut(error.seconds, question)
+      : unreachable(error, question);
   }
 };
 
@@ -96,23 +98,24 @@ const questionOf = (address: string): RequestContext => {
   return { host, base: origin, about: 'a log', write: false, source: null };
 };
 
-const NOWHERE = 'It is said to be where nothing is read: only https is, and on another machine.';
+const NOWHERE =
+  'The code host gave a download URL that is not allowed: only https is, and not on this machine.';
 
 const refused = (why: string): ServiceError =>
-  new ServiceError('codehost_gateway', `The server that keeps it ${why}.`);
+  new ServiceError('codehost_gateway', `The storage server ${why}.`);
 
 const wholesome = (answer: Response): Response => {
   const { status, headers } = answer;
   if (status === 404 || status === 410)
-    throw new ServiceError('codehost_gone', 'It is not kept any more.');
-  if (redirectOf(answer) !== null) throw refused('leads on to another, which is not read');
-  if (status !== 200) throw refused(`answered ${status}`);
-  // A page to log in at would read like a log.
-  if (headers.get('content-type')?.includes('html')) throw refused('answered with a page');
+    throw new ServiceError('codehost_gone', 'The log has expired.');
+  if (redirectOf(answer) !== null) throw refused('redirected to a URL that is not allowed');
+  if (status !== 200) throw refused(`responded with ${status}`);
+  // A login page must not be taken for a log.
+  if (headers.get('content-type')?.includes('html')) throw refused('responded with a web page');
   return answer;
 };
 
-// Longer than what a job of hours says; what comes packed counts as it is unpacked.
+// More than a job of several hours writes; counted after decompression.
 const MOST_BYTES = 128 * 1024 * 1024;
 
 const readText = async (
@@ -121,10 +124,10 @@ const readText = async (
 ): Promise<void> => {
   const decoder = new TextDecoder();
   let size = 0;
-  // Leaving the loop cancels what is still on its way.
+  // Leaving the loop cancels the rest of the download.
   for await (const bytes of body ?? []) {
     size += bytes.byteLength;
-    if (size > MOST_BYTES) throw refused(`has more than ${MOST_BYTES / 1024 / 1024} MiB of it`);
+    if (size > MOST_BYTES) throw refused(`sent more than ${MOST_BYTES / 1024 / 1024} MiB`);
     if (take(decoder.decode(bytes, { stream: true })) === 'enough') return;
   }
   take(decoder.decode());

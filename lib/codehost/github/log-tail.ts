@@ -1,16 +1,16 @@
 import { visibleOutput } from '../../../store/base/visible.ts';
 
-/** When a step ran, by the clock of its runner, in whole seconds. */
+/** The times of a step by the clock of its runner, in whole seconds. */
 export interface StepTimes {
   started_at: string | null;
   completed_at: string | null;
 }
 
-/** Takes a log in pieces of any size, and keeps of one step what it said last. */
+/** Reads a log in chunks of any size, and keeps the last lines of one step. */
 interface LogTail {
-  /** Enough: the step is over, and nothing of what follows is its own. */
+  /** Returns `enough` after the end of the step. */
   take(text: string): 'more' | 'enough';
-  /** Without times and colours, everything else in it to be seen. Where no line is of that time, the end of all. */
+  /** The last lines without timestamps and colors, with control characters made visible. Of the whole log if no line matches the step. */
   read(): string;
 }
 
@@ -18,19 +18,19 @@ const MOST_LINES = 200;
 const MOST_CHARACTERS = 16_384;
 const LONGEST_LINE = 4096;
 
-/** The end of a step in the log of its job, which knows of no steps: by the time that stands before each line. */
+/** Finds the end of a step in the log of its job. The log has no steps, so lines are assigned by their timestamps. */
 export const createLogTail = (step: StepTimes): LogTail => {
   const [own, all] = [createTail(), createTail()];
   const isOwn = withinStep(step);
   const line = createLine();
   let over = false;
-  const add = (text: string): void => {
-    const { time, said } = partsOf(text);
-    const where = isOwn(time, said);
+  const add = (line: string): void => {
+    const { time, text } = partsOf(line);
+    const where = isOwn(time, text);
     over ||= where === 'after';
     if (over) return;
-    all.add(said);
-    if (where === 'in') own.add(said);
+    all.add(text);
+    if (where === 'in') own.add(text);
   };
   return {
     take: (text) => {
@@ -44,40 +44,40 @@ export const createLogTail = (step: StepTimes): LogTail => {
   };
 };
 
-// A zero width mark stands at the beginning of the first.
+// The first line begins with a byte order mark.
 const TIMED = /^\uFEFF?(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d+Z ?/;
 
 const SHORTEST_TIME = '2026-01-01T10:00:00.0Z'.length;
 
-const partsOf = (line: string): { time: number | undefined; said: string } => {
+const partsOf = (line: string): { time: number | undefined; text: string } => {
   const [stamp, time] = line.length < SHORTEST_TIME ? [] : (TIMED.exec(line) ?? []);
-  if (stamp === undefined) return { time: undefined, said: line };
-  return { time: Date.parse(`${time}Z`), said: line.slice(stamp.length) };
+  if (stamp === undefined) return { time: undefined, text: line };
+  return { time: Date.parse(`${time}Z`), text: line.slice(stamp.length) };
 };
 
 const SECOND_MS = 1000;
 const NEXT_STEP = /^(?:##\[group\]Run |Post job cleanup\.)/;
 
 /**
- * Whether a line is of the step. What fails says so in its last lines, and the times are not exact: before that the step
- * is not over, and after it the next one may begin within the same second.
+ * Whether a line belongs to the step. Times are not exact, so the step ends only after its `##[error]` line, and the next
+ * step may begin within the same second.
  */
 const withinStep = ({ started_at, completed_at }: StepTimes) => {
   const from = started_at === null ? Number.POSITIVE_INFINITY : Date.parse(started_at);
   const to = completed_at === null ? Number.POSITIVE_INFINITY : Date.parse(completed_at);
   let [now, failed] = [Number.NEGATIVE_INFINITY, false];
-  return (time: number | undefined, said: string): 'before' | 'in' | 'after' => {
-    // A line without a time goes on with the one before.
+  return (time: number | undefined, text: string): 'before' | 'in' | 'after' => {
+    // A line without a timestamp continues the previous one.
     now = time ?? now;
     if (now < from) return 'before';
-    const isNext = now >= to && NEXT_STEP.test(said);
+    const isNext = now >= to && NEXT_STEP.test(text);
     if (failed && (now > to + SECOND_MS || isNext)) return 'after';
-    failed ||= said.startsWith('##[error]');
+    failed ||= text.startsWith('##[error]');
     return 'in';
   };
 };
 
-/** The line that is not whole yet, of which no more is kept than is shown. */
+/** Buffers an incomplete line, up to the length that is shown. */
 const createLine = () => {
   let [kept, length] = ['', 0];
   const flush = (add: (line: string) => void): void => {
@@ -108,9 +108,8 @@ const createLine = () => {
   };
 };
 
-/** The last lines of many. */
+/** A ring buffer of the last lines. */
 const createTail = () => {
-  // Each new one takes the place of the oldest.
   const ring: string[] = [];
   let count = 0;
   return {
@@ -129,7 +128,7 @@ const createTail = () => {
   };
 };
 
-// As many of the last lines as there is room for; of the very last one, what there is room for.
+// The last lines that fit; if the last one alone is too long, its beginning.
 const fitting = (lines: readonly string[]): string[] => {
   let room = MOST_CHARACTERS;
   const first = lines.findLastIndex((line) => {

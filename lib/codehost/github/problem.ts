@@ -2,36 +2,36 @@ import { type ErrorCode, ServiceError } from '../../errors.ts';
 import { list, record, text } from '../../text/unknown-json.ts';
 import type { Failure, HostAnswer, RequestContext } from './failure.ts';
 import {
-  absent,
   conflicting,
-  failing,
   forbidden,
-  foreign,
   gone,
-  limited,
+  hostFailed,
   type Make,
   movedRefusal,
+  notFoundOnHost,
+  notGitHub,
+  rateLimited,
   rejected,
-  signOn,
-  silence,
+  ssoRequired,
   timedOut,
   unauthorized,
+  unreachable,
 } from './refusals.ts';
 
-/** What the caller of the API is told of a failure: one code each, and what to do next. Rate limits are told first. */
+/** Converts a failure to a ServiceError with a code and what to do next. Rate limits take precedence. */
 export const problemFrom = (
   failure: Failure,
   question: RequestContext,
   now: () => Date = () => new Date(),
 ): ServiceError => {
   if (failure.kind === 'timeout') return timedOut(failure.seconds, question);
-  if (failure.kind === 'silence') return silence(failure.cause, question);
-  const told = toldBy(failure);
+  if (failure.kind === 'unreachable') return unreachable(failure.cause, question);
+  const told = normalize(failure);
   const [, make] = RULES.find(([fits]) => fits(told)) ?? [undefined, rejected];
   return make(told, question, now());
 };
 
-const toldBy = (failure: Extract<Failure, { kind: 'answer' | 'errors' }>): HostAnswer => {
+const normalize = (failure: Extract<Failure, { kind: 'answer' | 'errors' }>): HostAnswer => {
   const { headers } = failure;
   const numbered = Boolean(headers['x-github-request-id']);
   if (failure.kind === 'errors') {
@@ -83,21 +83,21 @@ const asksForSso = (told: HostAnswer): boolean =>
   isForbidden(told) &&
   (String(told.headers['x-github-sso'] ?? '').startsWith('required') || SSO.test(told.message));
 
-// In this order: the first that fits.
+// The first rule that matches applies.
 const RULES: readonly (readonly [fits: (told: HostAnswer) => boolean, make: Make])[] = [
-  [isLimit, limited],
+  [isLimit, rateLimited],
   [isRedirect, movedRefusal],
-  [isForeign, foreign],
+  [isForeign, notGitHub],
   [({ status }) => status === 401, unauthorized],
-  [asksForSso, signOn],
+  [asksForSso, ssoRequired],
   [isForbidden, forbidden],
-  [({ status, types }) => status === 404 || types.includes('NOT_FOUND'), absent],
+  [({ status, types }) => status === 404 || types.includes('NOT_FOUND'), notFoundOnHost],
   [({ status }) => status === 410, gone],
   [({ status }) => status === 409, conflicting],
-  [({ status }) => status >= 500, failing],
-  [({ status, isJson }) => status < 400 && !isJson, foreign],
+  [({ status }) => status >= 500, hostFailed],
+  [({ status, isJson }) => status < 400 && !isJson, notGitHub],
 ];
 
-/** Whether an error is of one of these kinds. */
+/** Whether an error is a ServiceError with one of these codes. */
 export const hasErrorCode = (error: unknown, ...codes: ErrorCode[]): error is ServiceError =>
   error instanceof ServiceError && codes.includes(error.code);

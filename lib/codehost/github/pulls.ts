@@ -27,7 +27,7 @@ import {
   stateFrom,
 } from './wire.ts';
 
-/** One pull request as it is now, with what reviews and checks come to. */
+/** The current state of a pull request, with its review decision and combined checks. */
 export const pull = async (place: RepositoryContext, number: number): Promise<Pull> => {
   const { ask } = await hostClient(place);
   const answer = await ask<Answered>(PULL_REQUEST, { ...variablesOf(place), number });
@@ -38,7 +38,7 @@ interface Answered {
   repository: { pullRequest: GraphqlPull };
 }
 
-/** The open pull request of a branch, of that owner's repository. */
+/** The open pull request of an owner's branch. */
 export const findPull = async (
   place: RepositoryContext,
   { owner, branch }: { owner: string; branch: string },
@@ -49,7 +49,7 @@ export const findPull = async (
   return found && pull(place, found.number);
 };
 
-/** Makes a pull request. There is one for the branch: 422 `codehost_rejected`. */
+/** Creates a pull request. 422 `codehost_rejected` if the branch has one. */
 export const postPull = async (place: RepositoryContext, wanted: NewPull): Promise<Pull> => {
   const { title, body, head, base, draft } = wanted;
   const { api } = await hostClient(place);
@@ -64,7 +64,7 @@ export const postPull = async (place: RepositoryContext, wanted: NewPull): Promi
   return newPullFromRest(data);
 };
 
-/** Writes a title or a body, and no more. Read first: what cannot be read is not written either. */
+/** Changes only the title or body. Reads the pull request first, and writes nothing if that fails. */
 export const updatePull = async (
   place: RepositoryContext,
   number: number,
@@ -82,7 +82,7 @@ export const updatePull = async (
   return { ...before, title: data.title, body: data.body ?? '', updated_at };
 };
 
-/** Gives it these labels in place of its own. What has that number and is an issue is left alone: `codehost_not_found`. */
+/** Replaces the labels of a pull request. `codehost_not_found` if the number is that of an issue. */
 export const setLabels = async (
   place: RepositoryContext,
   number: number,
@@ -98,13 +98,13 @@ export const setLabels = async (
   });
 };
 
-/** Ends the draft. One that is open is left as it is; one that is closed is 422 `codehost_rejected`. */
+/** Marks a draft as ready for review. Does nothing if it is open; 422 `codehost_rejected` if it is closed or merged. */
 export const postReady = async (place: RepositoryContext, number: number): Promise<Pull> => {
   const before = await pull(place, number);
   if (before.state === 'open') return before;
   const about = `${fullNameOf(place.name)}#${number}`;
   if (before.state !== 'draft') {
-    const detail = `${about} is ${before.state}: nobody can review it any more. Look at it on ${place.name.host}.`;
+    const detail = `${about} is ${before.state} and cannot be marked as ready for review. See it on ${place.name.host}.`;
     throw new ServiceError('codehost_rejected', detail, { members: { host_errors: [] } });
   }
   const { ask } = await hostClient(place);
@@ -115,7 +115,7 @@ export const postReady = async (place: RepositoryContext, number: number): Promi
   );
   if (answer.markPullRequestReadyForReview?.pullRequest?.isDraft === false)
     return { ...before, state: 'open' };
-  const detail = `${about} is still a draft, although ${place.name.host} took the request. Look at it there, then try again.`;
+  const detail = `${about} is still a draft, although ${place.name.host} accepted the request. Check it there, then try again.`;
   throw new ServiceError('codehost_conflict', detail);
 };
 
@@ -123,7 +123,7 @@ interface Readied {
   markPullRequestReadyForReview: { pullRequest: { isDraft: boolean } | null } | null;
 }
 
-/** What has happened to a pull request, oldest first. */
+/** The events of a pull request, oldest first. */
 export const pullEvents = (place: RepositoryContext, number: number): Promise<PullEvent[]> =>
   collectPages(place, { document: PULL_EVENTS, number }, ({ pullRequest }: Page) =>
     nodesOf(pullRequest.timelineItems).flatMap(eventFrom),
@@ -135,7 +135,7 @@ interface Page {
 
 type Who = { login: string } | null;
 
-/** Every field that one of them has. */
+/** The union of the fields of all event types. */
 interface Item {
   __typename: string;
   id: string;
@@ -163,7 +163,7 @@ const KINDS: Record<string, PullEvent['kind']> = {
 const eventFrom = (item: Item): PullEvent[] => {
   const kind = KINDS[item.__typename];
   const at = timeOf(item);
-  // A review that is not submitted yet is its author's alone.
+  // A pending review is only visible to its author.
   if (kind === undefined || at === undefined) return [];
   return [{ id: item.id, kind, actor: actorOf(item)?.login ?? null, at, head_sha: headOf(item) }];
 };
@@ -179,10 +179,7 @@ const actorOf = ({ actor, author, pushed }: Item): Who =>
 const headOf = ({ afterCommit, commit, pushed }: Item): string | null =>
   (afterCommit ?? commit ?? pushed)?.oid ?? null;
 
-/**
- * The pull requests of an issue: those that close it when they are merged, as GitHub itself links them, then those that
- * only mention it.
- */
+/** The pull requests of an issue: first those that close it on merge, as linked by GitHub, then those that mention it. */
 export const linkedPulls = async (
   place: RepositoryContext,
   number: number,
@@ -215,7 +212,7 @@ interface Closing {
 }
 
 interface Mentioning {
-  /** An issue that mentions it has none of the fields. */
+  /** For an issue as the source, the fields are missing. */
   issue: { timelineItems: Nodes<{ source: Linked | Record<string, never> }> };
 }
 

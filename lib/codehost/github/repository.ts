@@ -19,7 +19,7 @@ import type { Headers } from './failure.ts';
 import { hasErrorCode } from './problem.ts';
 import { tokenMissing } from './refusals.ts';
 
-/** Whether the repository can be seen: without a token too, where it is public. That it cannot is an answer. */
+/** Whether the repository is accessible; a public one is without a token. Inaccessibility is a result, not an error. */
 export const validate = async (place: RepositoryContext): Promise<Validation> => {
   const { host } = place.name;
   const anonymous = (await place.context.tokens.of(host)) === undefined;
@@ -60,7 +60,7 @@ type Read = Awaited<ReturnType<typeof read>>;
 type Granted = NonNullable<Read['data']['permissions']>;
 type Can = 'yes' | 'no' | 'unknown';
 
-/** What the user may there, and the token as far as it tells. */
+/** The user's role and capabilities in the repository, limited by the token's scopes if they are known. */
 export const permissions = async (place: RepositoryContext): Promise<Permissions> => {
   try {
     const { data, headers } = await read(place);
@@ -88,7 +88,7 @@ const ROLES: readonly (readonly [right: keyof Granted, role: string])[] = [
   ['pull', 'read'],
 ];
 
-/** `permissions` of the answer is about the user; a classic token tells its scopes, a fine-grained one nothing. */
+/** The response's `permissions` are the user's. A classic token lists its scopes; a fine-grained one does not. */
 export const permitted = (
   { permissions: granted, private: hidden }: Pick<Read['data'], 'permissions' | 'private'>,
   scopes: readonly string[] | null,
@@ -135,7 +135,7 @@ export const labels = async (place: RepositoryContext): Promise<Label[]> => {
   return all.map(({ name, color, description }) => ({ name, color, description }));
 };
 
-/** Open and closed ones. */
+/** All milestones, open and closed. */
 export const listMilestones = async (place: RepositoryContext): Promise<Milestone[]> => {
   const all = await listOf(place, 'GET /repos/{owner}/{repo}/milestones', { state: 'all' });
   return all.map(({ number, title, state, due_on, description }) => ({
@@ -147,7 +147,7 @@ export const listMilestones = async (place: RepositoryContext): Promise<Mileston
   }));
 };
 
-/** Who an issue there can be assigned to. GitHub does not say their names here. */
+/** The users an issue can be assigned to. GitHub returns no display names here. */
 export const assignees = async (place: RepositoryContext): Promise<HostUser[]> => {
   const all = await listOf(place, 'GET /repos/{owner}/{repo}/assignees');
   return all.map(({ login, html_url: url }) => ({ login, name: null, url }));

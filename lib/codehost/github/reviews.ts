@@ -26,7 +26,7 @@ export const reviews = async (place: RepositoryContext, number: number): Promise
   }));
 };
 
-/** Every thread with every comment of it. */
+/** All review threads with all their comments. */
 export const threads = async (
   place: RepositoryContext,
   number: number,
@@ -75,18 +75,18 @@ const commentFrom = ({ author, pullRequestReview, ...comment }: Comment): Thread
   author: author?.login ?? null,
 });
 
-// GitHub's refusal names neither.
+// GitHub's error names neither permission.
 const RESOLVING = 'contents=write and pull_requests=write';
 
-/** Marks a thread as resolved on the host, and confirms it. */
+/** Resolves a thread on the host, and verifies the result. */
 export const resolveThread = async (place: RepositoryContext, thread: string): Promise<void> => {
   const { ask } = await hostClient(place);
-  const wish = { about: `the thread ${thread}`, needs: RESOLVING };
-  const answer = await ask<Resolved>(RESOLVE_THREAD, { thread }, wish);
+  const options = { about: `the thread ${thread}`, needs: RESOLVING };
+  const answer = await ask<Resolved>(RESOLVE_THREAD, { thread }, options);
   if (answer.resolveReviewThread?.thread?.isResolved === true) return;
   throw new ServiceError(
     'codehost_conflict',
-    `The thread is still open, although ${place.name.host} took the request. Look at it there, then try again.`,
+    `The thread is still open, although ${place.name.host} accepted the request. Check it there, then try again.`,
   );
 };
 

@@ -11,10 +11,10 @@ import { hasErrorCode, problemFrom } from './problem.ts';
 import { tokenMissing } from './refusals.ts';
 import type { Token, Tokens } from './tokens.ts';
 
-/** One host, and what a request to it goes through. */
-export interface Door {
+/** One host with its tokens and locks. */
+export interface HostConnection {
   host: string;
-  /** Of its API. */
+  /** The base URL of its API. */
   base: string;
   tokens: Tokens;
   locks: Locks;
@@ -22,24 +22,24 @@ export interface Door {
 
 type Answer = Awaited<ReturnType<Octokit['request']>>;
 
-/** As Octokit's hooks send a request on. It goes with the options that it came with, whatever is given here. */
+/** The inner function of an Octokit hook. It uses the original options object, whatever is passed. */
 type Send<Options> = (options: Options) => Answer | Promise<Answer>;
 
 /**
- * The one way out: what is not allowed throws before anything leaves; one write at a time; with the token of the host; a
- * read once more when the host does not take the token and there is a newer one; and every failure as a ServiceError.
+ * The request hook for all calls: refuses requests that are not on the allow-list, serializes writes, adds the token,
+ * repeats a read with a newer token if the host rejects the old one, and converts every failure to a ServiceError.
  */
-export const guarded =
-  (door: Door) =>
+export const createRequestHook =
+  (connection: HostConnection) =>
   <Options extends object>(send: Send<Options>, options: Options): Promise<Answer> => {
     const asked = options as unknown as HostRequest;
-    const effect = classifyRequest(asked, door.base);
+    const effect = classifyRequest(asked, connection.base);
     const attempt = (token: Token | undefined): Promise<Answer> =>
-      once({ door, asked, effect, token }, async () => send(options));
-    const work = (): Promise<Answer> => withToken(door, { asked, effect }, attempt);
+      once({ connection, asked, effect, token }, async () => send(options));
+    const work = (): Promise<Answer> => withToken(connection, { asked, effect }, attempt);
     if (effect !== 'write') return work();
-    notePlaced(door.base);
-    return door.locks.take(lockOn.host(door.host), work);
+    notePlaced(connection.base);
+    return connection.locks.take(lockOn.host(connection.host), work);
   };
 
 interface Request {
@@ -48,7 +48,7 @@ interface Request {
 }
 
 const withToken = async (
-  { host, tokens }: Door,
+  { host, tokens }: HostConnection,
   { asked, effect }: Request,
   attempt: (token: Token | undefined) => Promise<Answer>,
 ): Promise<Answer> => {
@@ -68,19 +68,28 @@ const withToken = async (
 const VERSION = '2022-11-28';
 
 const once = async (
-  { door, asked, effect, token }: Request & { door: Door; token: Token | undefined },
+  {
+    connection,
+    asked,
+    effect,
+    token,
+  }: Request & { connection: HostConnection; token: Token | undefined },
   send: () => Promise<Answer>,
 ): Promise<Answer> => {
-  const question = contextOf(door, placeOf(asked), token);
+  const question = contextOf(connection, placeOf(asked), token);
   const failed = (failure: Failure): ServiceError =>
-    problemFrom(failure, { ...question, ...graphqlOf(asked, door), write: effect === 'write' });
+    problemFrom(failure, {
+      ...question,
+      ...graphqlOf(asked, connection),
+      write: effect === 'write',
+    });
   Object.assign(asked, {
     headers: {
       ...asked.headers,
       'x-github-api-version': VERSION,
       ...(token !== undefined && { authorization: `Bearer ${token.value}` }),
     },
-    // Whoever repeats a write makes two of it. A number for a read would overrule which answers are final.
+    // A write is never retried. For reads no number is set, because it would override `doNotRetry`.
     request: { ...record(asked.request), ...(effect !== 'read' && { retries: 0 }) },
   });
   const answer = await send().catch((error: unknown) => {
@@ -92,10 +101,13 @@ const once = async (
   throw failed({ kind: 'answer', status, headers, body: data });
 };
 
-const graphqlOf = ({ url }: HostRequest, { base }: Door): Pick<RequestContext, 'graphql'> =>
+const graphqlOf = (
+  { url }: HostRequest,
+  { base }: HostConnection,
+): Pick<RequestContext, 'graphql'> =>
   url.endsWith('/graphql') ? { graphql: graphqlUrl(base) } : {};
 
-// A page to log in at is an answer too, and so is a redirect that was not followed.
+// Rejects login pages and redirects that were not followed.
 const isWhole = ({ status, data }: Answer): boolean =>
   status < 300 && (status === 204 || (typeof data === 'object' && data !== null));
 
@@ -103,13 +115,13 @@ const failureOf = (error: unknown): Failure | undefined => {
   if (error instanceof TimedOut) return { kind: 'timeout', seconds: error.seconds };
   if (!(error instanceof Error) || error.name !== 'HttpError') return undefined;
   const { status, response, cause } = error as Error & { status: number; response?: Answer };
-  if (response === undefined) return { kind: 'silence', cause: cause ?? error };
+  if (response === undefined) return { kind: 'unreachable', cause: cause ?? error };
   const { headers, data } = response;
-  // GraphQL's server says that it failed with a status of 200; Octokit makes it 500.
+  // GraphQL reports a server failure with status 200; Octokit converts it to 500.
   return { kind: 'answer', status, headers: headers as Headers, body: data };
 };
 
-/** Where in a host something is: what is asked about, in the words of its errors. */
+/** The subject of a request for error messages, such as `acme/app#12`. */
 const placeOf = ({ url, variables, ...parameters }: HostRequest): string => {
   const { owner, repo, name = repo, number, ...more } = { ...parameters, ...record(variables) };
   if (owner === undefined) return /^\/user$/.test(url) ? 'the user' : 'what was asked';
@@ -117,9 +129,9 @@ const placeOf = ({ url, variables, ...parameters }: HostRequest): string => {
   return `${owner}/${name}${count === undefined ? '' : `#${count}`}`;
 };
 
-/** The words of an error: by whom, and about what. */
+/** The context of a request for error messages. */
 export const contextOf = (
-  { host, base }: Pick<Door, 'host' | 'base'>,
+  { host, base }: Pick<HostConnection, 'host' | 'base'>,
   about: string,
   token: Token | undefined,
 ): RequestContext => ({ host, base, about, write: false, source: token?.source ?? null });

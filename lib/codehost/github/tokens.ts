@@ -7,11 +7,11 @@ export interface Token {
   source: TokenSource;
 }
 
-/** The tokens, a host each, in memory only: of the environment first, else what gh keeps. */
+/** Tokens by host, in memory only: from the environment, else from gh. */
 export interface Tokens {
-  /** Undefined when there is none. Throws `tool_timeout` when gh does not answer. */
+  /** Undefined if there is none. Throws `tool_timeout` if gh does not respond. */
   of(host: string): Promise<Token | undefined>;
-  /** Reads it again, unless somebody else did since this one was given out. */
+  /** Reads the token again, unless another call has replaced `used` already. */
   renew(host: string, used: Token | undefined): Promise<Token | undefined>;
 }
 
@@ -23,7 +23,7 @@ export const createTokens = (env: Config['env'], gh: Pick<Gh, 'token'>): Tokens 
     const forget = (): void => {
       if (known.get(host) === found) known.delete(host);
     };
-    // That there is none, or that gh was too slow, may be otherwise the next time.
+    // A missing token or a timeout is not cached.
     found.then((token) => token ?? forget(), forget);
     return found;
   };
@@ -50,17 +50,17 @@ const find = async (
   return isToken(value) ? { value, source: 'gh' } : undefined;
 };
 
-/** Whose token it is to be: one for github.com goes to no other server. */
+/** The environment variables for a host: a token for github.com is sent to no other server. */
 const namesFor = (host: string): Exclude<TokenSource, 'gh'>[] =>
   isGitHubCom(host)
     ? ['GH_TOKEN', 'GITHUB_TOKEN']
     : ['GH_ENTERPRISE_TOKEN', 'GITHUB_ENTERPRISE_TOKEN'];
 
-/** GitHub's own service, and not an installation of somebody's. */
+/** Whether the host is GitHub's own service, and not a GitHub Enterprise Server. */
 export const isGitHubCom = (host: string): boolean =>
   host === 'github.com' || host.endsWith('.ghe.com');
 
-// Anything else could not be in a header, and the error would name it.
+// Other characters are invalid in a header, and the error would contain the token.
 const isToken = (value: string | undefined): value is string =>
   value !== undefined && /^[\x21-\x7e]+$/.test(value);
 
@@ -72,6 +72,6 @@ const KINDS: readonly (readonly [prefix: string, kind: string])[] = [
   ['ghs_', 'app-installation'],
 ];
 
-/** What kind of token it is, as its beginning tells; null for one that does not. */
+/** The kind of a token by its prefix; null if unknown. */
 export const tokenKind = ({ value }: Token): string | null =>
   KINDS.find(([prefix]) => value.startsWith(prefix))?.[1] ?? null;

@@ -3,7 +3,7 @@ import type { Pull, PullState } from '../code-host.ts';
 
 type Same = 'number' | 'node_id' | 'title' | 'comments' | 'created_at' | 'updated_at' | 'closed_at';
 
-/** An issue as REST answers it, as far as it is read. */
+/** The fields of a REST issue that are used. */
 export interface RestIssue extends Pick<Issue, Same> {
   html_url: string;
   repository_url: string;
@@ -37,13 +37,13 @@ export const issueFromRest = (issue: RestIssue): Issue => ({
 const labelName = (label: RestIssue['labels'][number]): string =>
   typeof label === 'string' ? label : (label.name ?? '');
 
-// GraphQL shouts what REST says.
+// GraphQL uses upper case.
 const stateOf = (state: string): Issue['state'] =>
   state.toLowerCase() === 'closed' ? 'closed' : 'open';
 
 type Nested = 'labels' | 'assignees' | 'milestone' | 'author' | 'comments' | 'state';
 
-/** The same as GraphQL answers it: by the fragment OneIssue. */
+/** An issue of GraphQL, by the fragment OneIssue. */
 export interface GraphqlIssue extends Omit<Issue, Nested> {
   state: string;
   labels: Nodes<{ name: string }> | null;
@@ -53,7 +53,7 @@ export interface GraphqlIssue extends Omit<Issue, Nested> {
   comments: { totalCount: number };
 }
 
-/** A list of GraphQL's: what may not be seen is null in it. */
+/** A GraphQL list; items that the token may not read are null. */
 export interface Nodes<T> {
   nodes: readonly (T | null)[] | null;
 }
@@ -72,16 +72,16 @@ export const issueFromGraphql = (issue: GraphqlIssue): Issue => ({
   comments: issue.comments.totalCount,
 });
 
-/** The state of a pull request in one word, of GraphQL's or REST's. */
+/** The state of a pull request from GraphQL or REST fields. */
 export const stateFrom = (state: string, draft: boolean): PullState => {
-  const said = state.toLowerCase();
-  if (said === 'merged' || said === 'closed') return said;
+  const lower = state.toLowerCase();
+  if (lower === 'merged' || lower === 'closed') return lower;
   return draft ? 'draft' : 'open';
 };
 
 type Judged = 'state' | 'mergeable' | 'review_decision' | 'checks' | 'author' | 'labels';
 
-/** As GraphQL answers it: by the fragment OnePull. */
+/** A pull request of GraphQL, by the fragment OnePull. */
 export interface GraphqlPull extends Omit<Pull, Judged> {
   state: string;
   isDraft: boolean;
@@ -119,7 +119,7 @@ const CHECKS: Record<string, Pull['checks']> = {
   ERROR: 'failure',
 };
 
-// What is expected, or of a kind that is not known yet, is no success.
+// Expected and unknown states count as pending.
 const checksOf = (commits: GraphqlPull['commits']): Pull['checks'] => {
   const rollup = nodesOf(commits)[0]?.commit.statusCheckRollup;
   return rollup ? (CHECKS[rollup.state] ?? 'pending') : null;
@@ -127,7 +127,7 @@ const checksOf = (commits: GraphqlPull['commits']): Pull['checks'] => {
 
 type Times = 'created_at' | 'updated_at' | 'merged_at' | 'closed_at';
 
-/** As REST answers it, as far as it is read. */
+/** The fields of a REST pull request that are used. */
 interface RestPull extends Pick<Pull, 'number' | 'node_id' | 'title' | Times> {
   html_url: string;
   body: string | null;
@@ -139,7 +139,7 @@ interface RestPull extends Pick<Pull, 'number' | 'node_id' | 'title' | Times> {
   base: { ref: string };
 }
 
-/** One that was made this moment: nobody has checked or reviewed it. */
+/** A new pull request, without checks and reviews. */
 export const newPullFromRest = (pull: RestPull): Pull => ({
   number: pull.number,
   node_id: pull.node_id,

@@ -90,8 +90,10 @@ const noteUse = ({ store, log }: WithLog & WithStore, key: ApiKey): Promise<void
     log.warn({ err: error, key: key.id }, 'Use of the API key could not be recorded'),
   );
 
-/** Decides which keys are valid: only keys that the operator created on this machine, because an unsandboxed program can
- * write key files. */
+/**
+ * Decides which keys are valid: only keys that the operator created on this machine, because an unsandboxed program can
+ * write key files.
+ */
 interface Keyring {
   /** Whether the key existed before any unsandboxed program started, or was created by this daemon. */
   counts(key: ApiKey): boolean;

@@ -118,6 +118,6 @@ export const tellUnconfirmed = ({ store, log }: WithLog & WithStore): void => {
   const command = trustCommandFor(store.layout);
   log.warn(
     { waiting },
-    `Sessions or approvals from another machine wait for confirmation: run ${command}`,
+    `Sessions or plan approvals that were not made on this machine wait for confirmation: run ${command}`,
   );
 };

@@ -56,7 +56,7 @@ describe('doctor', () => {
     const { root, git } = makeRepository(t);
     const said = async (env: Record<string, string> = {}): Promise<string> =>
       (await run(onlyGit(t), env, '--workspace', workspace, '--repo', root)).said;
-    assert.match(await said(), /^note {4}code host +default: .*There is no remote at all/m);
+    assert.match(await said(), /^note {4}code host +default: .*There is no remote\./m);
     git('remote', 'add', 'origin', 'https://github.com/acme/app.git');
     assert.match(
       await said(),

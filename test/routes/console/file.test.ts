@@ -154,10 +154,7 @@ describe('a file in the editor', { skip: noBrowser }, () => {
     await page.getByText('A session (manual) is planning').waitFor();
     await typeAtEnd(page, 'mine');
     await page.keyboard.press('Control+s');
-    await page
-      .getByRole('alert')
-      .filter({ hasText: 'nothing in the worktree may change' })
-      .waitFor();
+    await page.getByRole('alert').filter({ hasText: 'the worktree must not change' }).waitFor();
     await page.getByText('Unsaved').waitFor();
     await dossier.call('POST /api/cases/{id}/session/abort', { id });
     await page.getByText('A session (manual) is planning').waitFor({ state: 'detached' });

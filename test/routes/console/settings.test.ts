@@ -46,7 +46,7 @@ describe('the page of what waits for trust', { skip: noBrowser }, () => {
     const { page, browser } = await look(t, at('settings/trust'), WITHOUT_SCRIPTS);
     writeFileSync(file, readFileSync(file, 'utf8').replace('evil', 'worse'));
     await page.getByRole('button', { name: 'Trust 2 of 2' }).click();
-    await page.getByRole('alert').getByText('is not what you looked at').waitFor();
+    await page.getByRole('alert').getByText('has changed since you read it').waitFor();
     assert.equal((await dossier.call('GET /trust')).length, 2);
     await page.getByRole('button', { name: 'Trust 2 of 2' }).click();
     await page.getByText('Nothing needs your trust.').waitFor();

@@ -184,7 +184,7 @@ describe('GET /lsp/{language}/ws', () => {
     assert.deepEqual([told(a), told(b)], [[], []]);
     b.send(change('of b', 2));
     await eventually(() => assert.deepEqual([told(a).length, told(b).length], [1, 1]));
-    assert.match(JSON.stringify(told(a)), /Another editor has other unsaved text/);
+    assert.match(JSON.stringify(told(a)), /Another editor has different unsaved text/);
     const hover = (who: Speaking, id: number) =>
       who.ask(id, 'textDocument/hover', { textDocument: { uri } });
     assert.equal((await hover(a, 2)).result, 'saved');

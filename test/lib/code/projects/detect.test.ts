@@ -137,7 +137,7 @@ describe('detect', () => {
 
   it('says of every remote why it is none', async (t) => {
     const none = await refusal(detecting(t, []));
-    assert.match(none.message, /There is no remote at all\. .*git remote add origin/);
+    assert.match(none.message, /There is no remote\. .*git remote add origin/);
     const wrong = [
       add('backup', '/srv/app.git'),
       add('lab', 'https://x:glpat@gitlab.com/a/b/c.git'),

@@ -32,7 +32,7 @@ const LOGS = '/repos/{owner}/{repo}/actions/jobs/{job_id}/logs';
 const refuses = (given: HostRequest, base = PUBLIC): void => {
   assert.throws(
     () => classifyRequest(given, base),
-    /is not among what the code host may be asked/,
+    /is not on the allow-list of code host requests/,
     JSON.stringify(given),
   );
 };
@@ -193,7 +193,8 @@ describe('the client', () => {
       () => api.request('GET https://evil.example/'),
       () => api.paginate('GET https://evil.example/'),
     ];
-    for (const attempt of attempts) await assert.rejects(attempt, /not among what the code host/);
+    for (const attempt of attempts)
+      await assert.rejects(attempt, /not on the allow-list of code host requests/);
     assert.deepEqual(host.requests, []);
   });
 });

@@ -29,7 +29,7 @@ const errors = (type: string, message = 'So it is', headers: object = ID) =>
 
 const broken = (code: string) =>
   ({
-    kind: 'silence',
+    kind: 'unreachable',
     cause: new TypeError('fetch failed', { cause: Object.assign(new Error(code), { code }) }),
   }) as const;
 
@@ -153,7 +153,12 @@ const ROWS: Row[] = [
     members: { accepted_permissions: 'contents=write' },
   },
   { what: 'a 451', failure: answer(451), code: 'codehost_forbidden' },
-  { what: 'a 404', failure: answer(404), code: 'codehost_not_found', says: /looks the same/ },
+  {
+    what: 'a 404',
+    failure: answer(404),
+    code: 'codehost_not_found',
+    says: /was not found on .* It may be private/,
+  },
   { what: "GraphQL's", failure: errors('NOT_FOUND'), code: 'codehost_not_found' },
   { what: 'a 410', failure: answer(410), code: 'codehost_gone', members: { moved_to: null } },
   {
@@ -162,7 +167,7 @@ const ROWS: Row[] = [
     question: { write: true },
     code: 'codehost_gone',
     members: { moved_to: 'https://api.github.com/repositories/1/pulls' },
-    says: /Nothing was written there\. .*git remote set-url/,
+    says: /Nothing was written\. .*git remote set-url/,
   },
   {
     what: 'a redirect to another server',
@@ -205,7 +210,7 @@ const ROWS: Row[] = [
     question: { write: true },
     code: 'codehost_upstream',
     members: { outcome: 'unknown' },
-    says: /look there before you try again/,
+    says: /check there before you try again/,
   },
   { what: 'no name', failure: broken('ENOTFOUND'), code: 'codehost_unreachable' },
   {
@@ -224,7 +229,7 @@ const ROWS: Row[] = [
   {
     what: "a proxy's refusal to go on",
     failure: {
-      kind: 'silence',
+      kind: 'unreachable',
       cause: new Error('Proxy response (407) !== 200 when HTTP Tunneling'),
     },
     code: 'codehost_gateway',
@@ -232,7 +237,7 @@ const ROWS: Row[] = [
   },
   {
     what: "fetch's own 407",
-    failure: { kind: 'silence', cause: new TypeError('fetch failed', { cause: new Error() }) },
+    failure: { kind: 'unreachable', cause: new TypeError('fetch failed', { cause: new Error() }) },
     code: 'codehost_gateway',
     members: { host_status: 407 },
   },
@@ -248,7 +253,7 @@ const ROWS: Row[] = [
     question: { write: true },
     code: 'codehost_timeout',
     members: { outcome: 'unknown' },
-    says: /Nobody knows whether it was done/,
+    says: /The change may have been made/,
   },
 ];
 

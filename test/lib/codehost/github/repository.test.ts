@@ -207,7 +207,7 @@ describe('validate', () => {
     const { hosted } = clientOf(host, { env: { GH_TOKEN: token } });
     const { accessible, reason = '' } = await hosted.validate();
     assert.equal(accessible, false);
-    assert.match(reason, /private looks the same/);
+    assert.match(reason, /It may be private/);
   });
 });
 

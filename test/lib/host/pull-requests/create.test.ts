@@ -323,7 +323,7 @@ describe('POST /api/cases/{id}/pr/push', () => {
     const rebase = await running.call<Problem>('POST', `/api/cases/${item.id}/pr/rebase`);
     for (const { status, body } of [await scene.post('push'), rebase]) {
       assert.deepEqual([status, body.code], [409, 'worktree_busy'], JSON.stringify(body));
-      assert.match(body.detail, /could not be taken in.*kept at/);
+      assert.match(body.detail, /could not be imported.*kept at/);
     }
     assert.deepEqual(picture(), before);
     assert.equal(await host.repositories.headOf(worktree.branch), pushed);

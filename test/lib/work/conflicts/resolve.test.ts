@@ -132,7 +132,7 @@ describe('POST /api/cases/{id}/conflicts/resolve-with-agent', () => {
     const go = 'git -c user.name=A -c user.email=a@b -c core.editor=true rebase --continue';
     await scene.approve(body.id, `echo x > a.txt; echo x > b.txt; git add -A; ${go}`);
     const ended = await scene.until(body.id, 'failed');
-    assert.match(ended.error ?? '', /went on with the rebase by itself/);
+    assert.match(ended.error ?? '', /continued or ended the rebase itself/);
     assert.equal((await scene.history())[0]?.step, 'interrupted');
     assert.equal((await scene.post('conflicts/abort')).status, 200);
     assert.equal(scene.git('rev-parse', 'HEAD').trim(), original);
@@ -148,7 +148,10 @@ describe('POST /api/cases/{id}/conflicts/resolve-with-agent', () => {
     await scene.until(body.id, 'completed');
     assert.equal(unmerged(scene), 'a.txt\nb.txt\n');
     assert.match(scene.git('status', '--porcelain'), /^\?\? c\.txt$/m);
-    assert.match((await scene.history())[0]?.log ?? '', /The agent staged files\. That was undone/);
+    assert.match(
+      (await scene.history())[0]?.log ?? '',
+      /The agent staged files\. They were unstaged/,
+    );
     const stream = `/cases/${scene.item.id}/sessions/${body.id}/stream`;
     const events = await scene.running.call('GET', stream, undefined, {
       accept: 'application/json',
@@ -171,7 +174,7 @@ describe('POST /api/cases/{id}/conflicts/resolve-with-agent', () => {
     assert.match(plan, /## The conflict\n\nThe branch work\/\S+ is being rebased onto main\./);
     assert.match(plan, /both_modified {2}a\.txt\nboth_modified {2}b\.txt/);
     assert.match(plan, /\+\+<<<<<<< HEAD/);
-    assert.match(plan, /Stage nothing and commit nothing/);
+    assert.match(plan, /Stage and commit nothing/);
   });
 
   it('is refused where there is nothing to resolve', async (t) => {
