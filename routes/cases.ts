@@ -142,8 +142,13 @@ export const caseRoutes = [
     query: Type.Object({ force: Type.Optional(Type.Boolean()) }),
     conditional: true,
     errors: [
-      ...(['session_active', 'lock_held', 'work_would_be_lost', 'worktree_busy'] as const),
-      ...(['worktree_tampered', 'unreadable_record', 'file_busy'] as const),
+      'session_active',
+      'lock_held',
+      'work_would_be_lost',
+      'worktree_busy',
+      'worktree_tampered',
+      'unreadable_record',
+      'file_busy',
     ],
     handler: ({ params, query, ifMatch }, service) =>
       removeCase(service, params.id, { force: query.force === true, ifMatch }),

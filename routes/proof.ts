@@ -32,11 +32,15 @@ const MAX_FILE = 26_214_400;
 const CHANGE_ERRORS = ['unreadable_record', 'file_busy'] as const;
 
 const which = (params: { id: string; pid: string }, ifMatch: string | undefined) => ({
-  ...{ caseId: params.id, id: params.pid, ifMatch },
+  caseId: params.id,
+  id: params.pid,
+  ifMatch,
 });
 
 const inList = (params: { id: string; item_id: string }, ifMatch: string | undefined) => ({
-  ...{ caseId: params.id, id: params.item_id, ifMatch },
+  caseId: params.id,
+  id: params.item_id,
+  ifMatch,
 });
 
 const served = ({ proof, etag }: { proof: Proof; etag: string }) => tagged(proof, etag);
@@ -80,9 +84,17 @@ export const proofRoutes = [
     response: Proof,
     status: 202,
     errors: [
-      ...(['session_active', 'lock_held', 'worktree_busy', 'worktree_missing'] as const),
-      ...(['worktree_tampered', 'worktree_elsewhere', 'rebase_in_progress'] as const),
-      ...(['unreadable_record', 'file_busy', 'unavailable', 'git_failed'] as const),
+      'session_active',
+      'lock_held',
+      'worktree_busy',
+      'worktree_missing',
+      'worktree_tampered',
+      'worktree_elsewhere',
+      'rebase_in_progress',
+      'unreadable_record',
+      'file_busy',
+      'unavailable',
+      'git_failed',
     ],
     handler: ({ params, body }, service) =>
       runCheck(service, params.id, { command: body.command, type: body.type ?? 'check' }),

@@ -57,9 +57,20 @@ const nextStep = (
 const FIX = 'dossier check --fix';
 
 const RESTORABLE = new Set([
-  ...['empty_file', 'nul_byte', 'not_utf8', 'no_front_matter', 'unclosed_front_matter'],
-  ...['bad_yaml', 'not_a_mapping', 'too_many_aliases', 'not_a_record', 'wrong_id', 'missing_file'],
-  ...['not_a_file', 'symbolic_link', 'too_large'],
+  'empty_file',
+  'nul_byte',
+  'not_utf8',
+  'no_front_matter',
+  'unclosed_front_matter',
+  'bad_yaml',
+  'not_a_mapping',
+  'too_many_aliases',
+  'not_a_record',
+  'wrong_id',
+  'missing_file',
+  'not_a_file',
+  'symbolic_link',
+  'too_large',
 ]);
 
 const quoted = (path: string): string =>

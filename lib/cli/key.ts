@@ -49,7 +49,10 @@ export const key = async (
 
 // Leaves the hash out.
 const told = ({ id, name, created_at, last_used_at }: ApiKey) => ({
-  ...{ id, name, created_at, last_used_at },
+  id,
+  name,
+  created_at,
+  last_used_at,
 });
 
 const make = async (

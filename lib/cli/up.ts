@@ -17,24 +17,30 @@ export const up = async ({ config, values }: Call): Promise<number> => {
   const flags = flagsOf(values);
   const json = values.json === true;
   await createWorkspaceRepository(config);
-  const begun = await findOrStartDaemon(config, flags);
-  refuseFlags(begun, config.workspace, flags);
-  const { url, pid, began } = begun;
+  const found = await findOrStartDaemon(config, flags);
+  refuseFlags(found, config.workspace, flags);
+  const { url, pid, began } = found;
   const { workspace } = config;
   if (json) {
-    const project = (await hereIn(config, begun)) ?? null;
+    const project = (await hereIn(config, found)) ?? null;
     sayJson(say, { url, pid, began, workspace, project });
     return 0;
   }
   say(`Dossier is ready: ${url}/dashboard (workspace ${workspace})`);
-  await tellProject(config, begun);
+  await tellProject(config, found);
   const opener = values['no-open'] === true ? undefined : browserOpener(config.env, isTerminal());
   if (opener !== undefined) await openWith(opener, `${url}/dashboard`);
   return 0;
 };
 
 const OF_THE_START: readonly OptionName[] = [
-  ...(['host', 'port', 'socket', 'state-dir', 'dev', 'trust', 'log-level'] as const),
+  'host',
+  'port',
+  'socket',
+  'state-dir',
+  'dev',
+  'trust',
+  'log-level',
 ];
 
 const flagsOf = (values: Values): string[] =>
@@ -55,8 +61,8 @@ const refuseFlags = (
   );
 };
 
-const tellProject = async (config: Config, begun: FoundDaemon): Promise<void> => {
-  const here = await hereIn(config, begun);
+const tellProject = async (config: Config, found: FoundDaemon): Promise<void> => {
+  const here = await hereIn(config, found);
   if (here === undefined)
     return say(
       `${directoryOf(config)} is not in a git repository. Run dossier in one to add it as a project.`,
