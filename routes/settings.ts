@@ -7,14 +7,14 @@ import { route } from '../lib/http/route.ts';
 import { WorkspaceSettings, WorkspaceSettingsChange } from '../store/records/workspace-settings.ts';
 
 type Read = Awaited<ReturnType<typeof readWorkspaceSettings>>;
-const told = ({ settings, etag }: Read) => tagged(settings, etag);
+const toAnswer = ({ settings, etag }: Read) => tagged(settings, etag);
 
 export const settingsRoutes = [
   route('GET /settings', {
     summary: 'Read the projects and the provider',
     description: 'The current values. While workspace.md is invalid, its last valid values.',
     response: WorkspaceSettings,
-    handler: async (_input, service) => told(await readWorkspaceSettings(service)),
+    handler: async (_input, service) => toAnswer(await readWorkspaceSettings(service)),
   }),
   route('PUT /settings', {
     summary: 'Change the projects and the provider of new sessions',
@@ -25,6 +25,6 @@ export const settingsRoutes = [
     conditional: true,
     errors: ['unreadable_record', 'file_busy'],
     handler: async ({ body, ifMatch }, service) =>
-      told(await changeWorkspaceSettings(service, body, ifMatch)),
+      toAnswer(await changeWorkspaceSettings(service, body, ifMatch)),
   }),
 ];
