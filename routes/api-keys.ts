@@ -3,8 +3,8 @@ import { route } from '../lib/http/route.ts';
 
 export const apiKeyRoutes = [
   route('DELETE /api-keys/{id}', {
-    summary: 'Revoke an API key, at once',
-    description: 'Keys are made and listed in the console, at /dashboard/keys.',
+    summary: 'Revoke an API key immediately',
+    description: 'Create and list keys in the console at /dashboard/keys, or with `dossier key`.',
     handler: ({ params }, { store }) => revokeKey(store, params.id),
   }),
 ];

@@ -14,16 +14,16 @@ const Title = Type.String({
   description: 'One line, without control characters',
 });
 
-// A moment, to whatever precision and in whatever zone.
+// Any precision and time zone.
 const Time = Type.String({
   format: 'date-time',
-  description: 'RFC 3339; that very moment is not in it',
+  description: 'RFC 3339, exclusive',
 });
 
-// What `fields` leaves of one.
+// A Work item with `fields`.
 const PartOfCase = Type.Object(
   { ...Type.Partial(Case).properties, id: Id },
-  { $id: 'PartOfCase', description: 'A Work item with the fields that were asked for' },
+  { $id: 'PartOfCase', description: 'A Work item with the requested fields' },
 );
 
 const served = ({ body, etag }: { body: Buffer; etag: string }) => tagged<Case>(body, etag);
@@ -33,7 +33,7 @@ const readyLists = createListCache<Case>();
 export const caseRoutes = [
   route('GET /cases', {
     summary: 'List Work items, oldest first',
-    description: '`X-Total-Count` says how many match, of which a page has some.',
+    description: 'The `X-Total-Count` header is the number of matches on all pages.',
     query: Type.Object({
       state: Type.Optional(StateName),
       outcome: Type.Optional(Word),
@@ -47,25 +47,31 @@ export const caseRoutes = [
         Type.String({
           minLength: 1,
           maxLength: 200,
-          description: 'Words that all occur in its title or its description, in either case',
+          description:
+            'Words that must all occur in the title or the description; case-insensitive',
         }),
       ),
       ids: Type.Optional(
-        Type.String({ maxLength: 10_000, description: 'With commas between: of these alone' }),
+        Type.String({
+          maxLength: 10_000,
+          description: 'Only these Work items; ids separated by commas',
+        }),
       ),
       id_prefix: Type.Optional(
         Type.String({
           pattern: '^[0-9A-Fa-f-]{1,36}$',
-          description: 'What its id begins with: an id is as good as known by its first digits',
+          description: 'The beginning of the id',
         }),
       ),
       order: Type.Optional(
-        Type.Enum(['oldest', 'newest'], { description: 'Which comes first; default: oldest' }),
+        Type.Enum(['oldest', 'newest'], {
+          description: 'The first entry of the list; default: oldest',
+        }),
       ),
       fields: Type.Optional(
         Type.String({
           description:
-            'Names of fields with commas between, such as `id,title,state`: each Work item has these alone, and its id',
+            'Only return these fields and the id; separated by commas, such as `id,title,state`',
         }),
       ),
       ...PageQuery,
@@ -76,7 +82,7 @@ export const caseRoutes = [
   }),
   route('POST /cases', {
     summary: 'Create a Work item',
-    description: 'It is OPEN, and a directory below `cases/`; nothing runs.',
+    description: 'Creates its directory below `cases/` in state OPEN. Starts no session.',
     body: Type.Object({
       title: Title,
       type: Word,
@@ -85,13 +91,13 @@ export const caseRoutes = [
         Type.String({
           minLength: 1,
           description:
-            'Of the settings. Without one `default`, or where there is no such, the only one',
+            'A project in the settings. Default: `default`, or the only project if there is no `default`',
         }),
       ),
     }),
     response: Case,
     status: 201,
-    // While somebody else moves or removes what is being made.
+    // If another process moves or removes the new directory meanwhile.
     errors: ['file_busy', 'not_found', 'trust_needed'],
     handler: async ({ body }, service) => {
       const { id } = await createCase(service, body);
@@ -107,7 +113,7 @@ export const caseRoutes = [
   route('PUT /cases/{id}', {
     summary: 'Change the title, the type, the description or the project of a Work item',
     description:
-      'Fields that are not named keep what stands in case.md, also what was written there by hand meanwhile. The directory keeps its name.',
+      'Other fields of case.md are kept, also concurrent edits by hand. The directory is not renamed.',
     body: Type.Object(
       {
         title: Type.Optional(Title),
@@ -116,7 +122,8 @@ export const caseRoutes = [
         project: Type.Optional(
           Type.String({
             minLength: 1,
-            description: 'Of the settings. 409 `already_exists` once the Work item has a worktree',
+            description:
+              'A project in the settings. 409 `already_exists` if the Work item has a worktree',
           }),
         ),
       },
@@ -129,22 +136,27 @@ export const caseRoutes = [
       served(await changeCase(service, params.id, body, ifMatch)),
   }),
   route('DELETE /cases/{id}', {
-    summary: 'Delete a Work item and all that belongs to it; there is no way back',
+    summary: 'Delete a Work item and everything that belongs to it; this cannot be undone',
     description:
-      'Its own worktree goes too. Uncommitted or unpushed work there is refused, unless `force` is true: then it is kept under a recovery ref of the repository first. Its issue and its pull request on the code host stay as they are.',
+      'Also removes its worktree. Uncommitted or unpushed work there is a 409, unless `force` is true: then it is first saved under a recovery ref of the repository. The issue and the pull request on the code host are not changed.',
     query: Type.Object({ force: Type.Optional(Type.Boolean()) }),
     conditional: true,
     errors: [
-      ...(['session_active', 'lock_held', 'work_would_be_lost', 'worktree_busy'] as const),
-      ...(['worktree_tampered', 'unreadable_record', 'file_busy'] as const),
+      'session_active',
+      'lock_held',
+      'work_would_be_lost',
+      'worktree_busy',
+      'worktree_tampered',
+      'unreadable_record',
+      'file_busy',
     ],
     handler: ({ params, query, ifMatch }, service) =>
       removeCase(service, params.id, { force: query.force === true, ifMatch }),
   }),
   route('PUT /cases/{id}/state', {
-    summary: 'Set the state of a Work item, past sessions and the proof gate',
+    summary: 'Set the state of a Work item, bypassing sessions and the proof gate',
     description:
-      'The compatibility path for scripts. The same state again changes nothing and makes no event. `outcome` is kept with a state that closes (RESOLVED, NON_ISSUE), where its default is `resolved` or `non_issue`; a Work item in any other state has none.',
+      'A compatibility path for scripts. Setting the current state again changes nothing and creates no event. `outcome` is stored only with a closing state (RESOLVED, NON_ISSUE); its default there is `resolved` or `non_issue`.',
     body: Type.Object({ state: StateName, outcome: Type.Optional(Word) }),
     response: Case,
     conditional: true,
@@ -153,7 +165,7 @@ export const caseRoutes = [
       served(await setState(store, params.id, body, ifMatch)),
   }),
   route('GET /cases/{id}/history', {
-    summary: "List the workspace's git commits that touched a Work item, newest first",
+    summary: "List the workspace's git commits that changed a Work item, newest first",
     query: Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })) }),
     response: Type.Array(HistoryEntry),
     handler: ({ params, query }, { store }) => getHistory(store, params.id, query.limit),

@@ -21,7 +21,8 @@ import { HOST_ERRORS, HOSTED } from './problems.ts';
 
 const Project = Type.String({
   minLength: 1,
-  description: 'A project of the settings, whose remotes name the repository; `default`',
+  description:
+    'A project in the settings, whose remotes determine the repository; default: `default`',
 });
 const JOBS = '/api/codehost/import/jobs';
 
@@ -29,7 +30,7 @@ const ImportedCase = Type.Object(
   {
     ...Case.properties,
     notes: Type.Array(Type.String(), {
-      description: 'What of the issue the Work item does not hold as it is; issue.md has it',
+      description: 'What was changed or left out of the issue; issue.md has the original',
     }),
   },
   { $id: 'ImportedCase' },
@@ -38,15 +39,15 @@ const ImportedCase = Type.Object(
 export const codehostIssueRoutes = [
   route('POST /api/codehost/issues/extract', {
     operationId: 'extractIssue',
-    summary: 'Extract structured content from an issue body',
-    description: 'Of a text that is sent nobody else is asked, and nothing is written.',
+    summary: 'Extract structured content from an issue',
+    description: 'With `body`, makes no request to the code host. Writes nothing.',
     body: Type.Object(
       {
         body: Type.Optional(Type.String({ description: 'Markdown' })),
         number: Type.Optional(IssueNumber),
         project: Type.Optional(Project),
       },
-      { description: 'Either `body`, or the `number` of an issue on the host' },
+      { description: 'Either a `body`, or the `number` of an issue on the code host' },
     ),
     response: ExtractedIssue,
     errors: HOSTED,
@@ -56,7 +57,7 @@ export const codehostIssueRoutes = [
     operationId: 'importIssueAsCase',
     summary: 'Import an issue as a Work item',
     description:
-      'The Work item is linked to the issue from its first moment. Without a `type` it has that of the first label that names one (bug, feature or enhancement, docs, chore, question), else `task`. With `case_id` no Work item is made: that one is linked, and keeps its own title and description.',
+      'The new Work item is linked to the issue. The default of `type` is the first label that names one (bug, feature or enhancement, docs, chore, question), else `task`. With `case_id`, that Work item is linked instead and keeps its title and description.',
     body: Type.Object({
       number: IssueNumber,
       project: Type.Optional(Project),
@@ -83,7 +84,7 @@ export const codehostIssueRoutes = [
     operationId: 'startCodehostImport',
     summary: 'Import many issues as Work items, in the background',
     description:
-      'One issue after another; one that is linked to a Work item already counts as done. The job stops at the first rate limit and tells when it can be resumed. After a restart of the daemon it waits: nothing goes on by itself.',
+      'Imports one issue after another; issues that are already linked to a Work item count as done. At a rate limit the job stops, and tells when it can be resumed. After a restart of the daemon, resume it by hand.',
     body: Type.Object(
       {
         numbers: Type.Optional(IssueNumbers),
@@ -109,7 +110,7 @@ export const codehostIssueRoutes = [
     },
   }),
   route(`GET ${JOBS}/{id}`, {
-    summary: 'Read an import job: how far it is, and what became of each issue',
+    summary: 'Read an import job, with its progress and the outcome of each issue',
     response: ImportJob,
     errors: ['unreadable_record'],
     handler: ({ params }, { store }) => {
@@ -120,7 +121,7 @@ export const codehostIssueRoutes = [
   route(`PATCH ${JOBS}/{id}`, {
     summary: 'Resume, cancel or complete an import job',
     description:
-      '`running` resumes one that is pending or has failed. `cancelled` and `completed` end it at once; the Work items that it has made stay.',
+      '`running` resumes a pending or failed job. `cancelled` and `completed` end it at once; its Work items are kept.',
     body: Type.Object({ status: Type.Enum(['running', 'completed', 'cancelled']) }),
     response: ImportJob,
     conditional: true,
@@ -133,7 +134,7 @@ export const codehostIssueRoutes = [
   route('POST /api/codehost/sync-all', {
     summary: 'Sync all Work items with their issues',
     description:
-      'In batches of 50, those first that waited longest. A conflict is an outcome of its Work item. Where the host takes no more requests it stops and says so, and a second call goes on there.',
+      'In batches of 50, least recently synced first. A conflict is reported for its Work item. At a rate limit it stops and says so; the next call continues there.',
     response: SyncedAll,
     errors: ['sync_running', ...HOST_ERRORS],
     handler: (_input, service) => syncAll(service),

@@ -9,18 +9,20 @@ export const codehostWebhookRoutes = [
   route('POST /api/codehost/webhook', {
     operationId: 'receiveCodehostEvent',
     anyone: true,
-    summary: 'Take an event from the code host',
+    summary: 'Receive an event from the code host',
     description:
-      "For whatever forwards the host's webhook to this machine, such as `gh webhook forward`, with all its headers and its body as it is. Only what `X-Hub-Signature-256` signs with the secret of the settings is taken; a delivery that was taken before, by `X-GitHub-Delivery` or by its event and body, is answered with `duplicate`. It adds to timelines and marks links and pull requests as stale. Nobody is asked, and no Work item moves.",
+      "For a program that forwards the code host's webhooks unchanged to this machine, such as `gh webhook forward`. Requires a valid `X-Hub-Signature-256` with the secret in the settings. A delivery that was received before, by `X-GitHub-Delivery` or by its event and body, is answered with `duplicate`. Adds to timelines, and marks links and pull requests as stale. Makes no request to the code host, and changes no state of a Work item.",
     body: Type.Unsafe<Buffer>(
-      Type.Object({}, { additionalProperties: true, description: "The host's payload" }),
+      Type.Object({}, { additionalProperties: true, description: "The code host's payload" }),
     ),
     raw: true,
     maxBytes: MOST_BYTES,
     response: Type.Object({
       event: Type.String(),
-      duplicate: Type.Boolean({ description: 'It was taken before, and nothing was done' }),
-      case_ids: Type.Array(Id, { description: 'The Work items that it concerned' }),
+      duplicate: Type.Boolean({
+        description: 'The delivery was received before, and nothing was done',
+      }),
+      case_ids: Type.Array(Id, { description: 'The affected Work items' }),
       note: Type.String(),
     }),
     errors: ['codehost_no_webhook_secret', 'unreadable_record', 'file_busy'],

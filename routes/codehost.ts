@@ -31,18 +31,22 @@ import { GIT, HOST_ERRORS, HOSTED } from './problems.ts';
 
 const OfProject = Type.Object({
   project: Type.Optional(
-    Type.String({ minLength: 1, description: 'As the settings name it; `default` by default' }),
+    Type.String({ minLength: 1, description: 'A project in the settings; default: `default`' }),
   ),
 });
 
 const Numbered = {
-  number: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Of the issue' }),
+  number: Type.Integer({
+    minimum: 1,
+    maximum: 2_147_483_647,
+    description: 'The number of the issue',
+  }),
 };
 
 export const codehostRoutes = [
   route('GET /api/codehost/availability', {
-    summary: "Say whether the code host's program is installed, and whether a token is taken",
-    description: 'Always 200: what is missing is the answer. Of a network that is down, `unknown`.',
+    summary: "Check whether the code host's program is installed, and whether a token is accepted",
+    description: 'Always 200: the answer says what is missing. `unknown` if the network is down.',
     query: OfProject,
     response: Availability,
     errors: ['trust_needed', ...GIT],
@@ -50,9 +54,9 @@ export const codehostRoutes = [
       service.codeHost().availability(await hostOf(service, query.project)),
   }),
   route('GET /api/codehost/auth/status', {
-    summary: 'Say who the token belongs to, where it is from and what it may',
+    summary: "Read the token's owner, source and scopes",
     description:
-      'Told apart with 200: no token, one that is not taken, and nobody to ask. The token itself is never told.',
+      'Always 200, also without a token, with a rejected token, or with an unreachable code host. Never returns the token itself.',
     query: OfProject,
     response: AuthStatus,
     errors: ['trust_needed', ...GIT],
@@ -60,8 +64,9 @@ export const codehostRoutes = [
       service.codeHost().authStatus(await hostOf(service, query.project)),
   }),
   route('POST /api/codehost/auth/refresh', {
-    summary: 'Read the token again: after gh auth login, say',
-    description: 'Starts no login. A token in the environment of the daemon wins over that of gh.',
+    summary: 'Read the token again, for example after gh auth login',
+    description:
+      'Starts no login. A token in the environment of the daemon takes precedence over that of gh.',
     query: OfProject,
     response: AuthRefresh,
     errors: ['codehost_cli_missing', 'codehost_auth_missing', 'trust_needed', ...GIT],
@@ -70,9 +75,9 @@ export const codehostRoutes = [
   }),
   route('GET /api/codehost/repo/detect', {
     operationId: 'detectCodehostRepo',
-    summary: "Say which repository a project is, by git's configuration and the settings alone",
+    summary: "Detect the repository of a project from git's configuration and the settings",
     description:
-      'Asks nobody. `base` is where pull requests go, `push` where branches are pushed: two repositories, where one is a fork.',
+      'Makes no request to the code host. `base` is the target of pull requests, `push` the target of branches; they differ for a fork.',
     query: OfProject,
     response: Detection,
     errors: ['codehost_no_remote', 'no_repository', 'trust_needed', ...GIT],
@@ -80,8 +85,9 @@ export const codehostRoutes = [
   }),
   route('GET /api/codehost/repo/validate', {
     operationId: 'validateCodehostRepo',
-    summary: 'Say whether the repository can be seen, and whether it was renamed',
-    description: 'That it cannot is an answer. A public one is seen without a token too.',
+    summary: 'Check whether the repository is accessible, and whether it was renamed',
+    description:
+      'An inaccessible repository is a 200 too. A public one is accessible without a token.',
     query: OfProject,
     response: Validation,
     errors: HOSTED,
@@ -89,7 +95,7 @@ export const codehostRoutes = [
       (await hostedRepositoryOf(service, query.project)).validate(),
   }),
   route('GET /api/codehost/repo/permissions', {
-    summary: 'Say what the operator may do there, as far as the host tells',
+    summary: "Read the operator's permissions for the repository",
     query: OfProject,
     response: Permissions,
     errors: HOSTED,
@@ -105,7 +111,7 @@ export const codehostRoutes = [
       (await hostedRepositoryOf(service, query.project)).meta(),
   }),
   route('GET /api/codehost/repo/labels', {
-    summary: 'List its labels',
+    summary: 'List the labels of the repository',
     query: OfProject,
     response: Type.Array(Label),
     errors: HOSTED,
@@ -113,7 +119,7 @@ export const codehostRoutes = [
       (await hostedRepositoryOf(service, query.project)).labels(),
   }),
   route('GET /api/codehost/repo/milestones', {
-    summary: 'List its milestones, closed ones too',
+    summary: 'List the milestones of the repository, including closed ones',
     query: OfProject,
     response: Type.Array(Milestone),
     errors: HOSTED,
@@ -121,7 +127,7 @@ export const codehostRoutes = [
       (await hostedRepositoryOf(service, query.project)).milestones(),
   }),
   route('GET /api/codehost/repo/assignees', {
-    summary: 'List who an issue there can be assigned to',
+    summary: 'List the users to whom an issue can be assigned',
     query: OfProject,
     response: Type.Array(HostUser),
     errors: HOSTED,
@@ -129,15 +135,15 @@ export const codehostRoutes = [
       (await hostedRepositoryOf(service, query.project)).assignees(),
   }),
   route('GET /api/codehost/settings', {
-    summary: 'Read how the code host is asked',
+    summary: 'Read the settings of the code host',
     response: CodeHostConfig,
     handler: async (_input, { store }) => served(await readCodeHostSettings(store)),
   }),
   route('PUT /api/codehost/settings', {
-    // Whose server is asked is who gets the token.
-    summary: 'Change how the code host is asked',
+    // The settings decide which server receives the token.
+    summary: 'Change the settings of the code host',
     description:
-      'Written below `codehost` in workspace.md; every other byte of the file stays. What is not given stays as it is; null takes a setting out. The secret of incoming webhooks is kept outside of the file, and never told.',
+      'Writes to `codehost` in workspace.md and changes nothing else in the file. null removes a setting. The secret of incoming webhooks is stored outside of the file, and never returned.',
     body: CodeHostConfigChange,
     response: CodeHostConfig,
     conditional: true,
@@ -146,17 +152,17 @@ export const codehostRoutes = [
       served(await changeCodeHostSettings(store, body, ifMatch)),
   }),
   route('GET /api/codehost/me', {
-    summary: 'Read who the operator is on the code host',
+    summary: "Read the operator's user on the code host",
     query: OfProject,
     response: HostUser,
     errors: [...HOST_ERRORS, ...GIT],
     handler: async ({ query }, service) =>
       service.codeHost().me(await hostOf(service, query.project)),
   }),
-  // What is read of issues, and kept nowhere.
+  // Issues are only read, not stored.
   route('GET /api/codehost/issues/count', {
     operationId: 'countCodehostIssues',
-    summary: 'Count the open issues, without pull requests',
+    summary: 'Count the open issues, excluding pull requests',
     query: OfProject,
     response: IssueCount,
     errors: HOSTED,
@@ -164,9 +170,9 @@ export const codehostRoutes = [
   }),
   route('POST /api/codehost/issues/fetch', {
     operationId: 'fetchIssues',
-    summary: 'Fetch a page of issues by filters; nothing is kept',
+    summary: 'Fetch a page of issues by filters, without storing them',
     description:
-      'Pull requests are left out, so a page may hold fewer than `limit`: go on while there is a `next_cursor`.',
+      'Pull requests are left out, so a page may have fewer than `limit` entries: continue while there is a `next_cursor`.',
     query: OfProject,
     body: Type.Optional(IssueFilter),
     response: IssuePage,
@@ -175,7 +181,7 @@ export const codehostRoutes = [
       (await hostedRepositoryOf(service, query.project)).issues(body ?? {}),
   }),
   route('GET /api/codehost/issues/{number}/detail', {
-    summary: 'Read one issue in full',
+    summary: 'Read an issue in full',
     params: Numbered,
     query: OfProject,
     response: Issue,

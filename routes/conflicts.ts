@@ -36,25 +36,25 @@ export const conflictRoutes = [
   route('POST /api/cases/{id}/pr/rebase', {
     summary: "Rebase the Work item's branch in its worktree",
     description:
-      'The exact state before, untracked files too, is kept under `refs/dossier/snapshots/` first. At a conflict the Work item is BLOCKED until `…/conflicts/apply` ends the rebase or `…/conflicts/abort` takes it back. A base of the form `<remote>/<branch>` is fetched first. Files that the rebase would write over, ignored ones too, are a 409.',
+      'First saves the exact state, including untracked files, under `refs/dossier/snapshots/`. At a conflict the Work item is BLOCKED until `…/conflicts/apply` completes the rebase or `…/conflicts/abort` undoes it. A base of the form `<remote>/<branch>` is fetched first. Files that the rebase would overwrite, including ignored ones, are a 409.',
     body: Type.Optional(RebaseWish),
     response: RebaseStep,
     errors: ['uncommitted_changes', 'remote_moved', ...AT_WORK],
     handler: ({ params, body }, service) => startRebase(service, params.id, body ?? {}),
   }),
   route('GET /api/cases/{id}/conflicts/preview', {
-    summary: 'Show the files in conflict, and the raw conflict diff of all of them',
+    summary: 'List the files in conflict, with the raw conflict diff',
     description:
-      'Of a file that only one side still has, the diff is of what that side made of it. Read anew at each call.',
+      "If only one side still has a file, the diff shows that side's changes. Read again at each call.",
     response: ConflictPreview,
     errors: [...READING, ...GIT],
     handler: ({ params }, service) => previewConflicts(service, params.id),
   }),
   route('POST /api/cases/{id}/conflicts/resolve-with-agent', {
     operationId: 'resolveConflictsWithAgent',
-    summary: 'Start a session in which an agent proposes how to resolve the conflicts',
+    summary: 'Start a session in which an agent proposes a resolution',
     description:
-      'A session of type `conflict`: it plans, and changes files only after the operator has approved the plan. Nothing is staged; what the agent stages is put back.',
+      'Creates a session of type `conflict`, which plans and changes files only after the approval of the plan. The index is not changed: what the agent stages is unstaged.',
     body: Type.Optional(Type.Object(ProviderChoice)),
     response: Session,
     status: 202,
@@ -65,9 +65,9 @@ export const conflictRoutes = [
     },
   }),
   route('POST /api/cases/{id}/conflicts/apply', {
-    summary: 'Stage the resolved files and go on with the rebase',
+    summary: 'Stage the resolved files and continue the rebase',
     description:
-      'Stages the files in conflict as they are, and no others. 422 with the files while one is not resolved: it has markers (`lines`), or is exactly as git left it, which of a binary file, a deletion, a rename, a mode or a link is one side alone. Resolved is what was changed or deleted since, staged by hand, or named in `resolved`; a submodule is chosen by staging it, or by name when it is checked out. Answers as the rebase does when the next commit conflicts.',
+      'Stages only the files in conflict. 422 with a list of files while one is unresolved: it has conflict markers (`lines`), or is exactly as git left it, which for a binary file, a deletion, a rename, a mode or a link is one side alone. A file is resolved if it was changed or deleted since, was staged by hand, or is named in `resolved`; a submodule is resolved by staging it, or by name if it is checked out. If the next commit conflicts, the answer is that of the rebase.',
     body: Type.Optional(ResolvedFiles),
     response: RebaseStep,
     errors: ['markers_remain', 'uncommitted_changes', ...AT_WORK],
@@ -75,23 +75,23 @@ export const conflictRoutes = [
   }),
   route('POST /api/cases/{id}/conflicts/push-rebased', {
     operationId: 'pushRebasedBranch',
-    summary: 'Push the rebased branch, if the remote still has what it had before the rebase',
+    summary: 'Push the rebased branch, if the remote branch has not moved since',
     description:
-      "Pushes to the branch's own name on the push remote, never to the base branch, with a lease on the commit that the remote had when the rebase began. A push that came in between is a 409, and nothing is overwritten.",
+      "Pushes to the branch's own name on the push remote, never to the base branch, with a lease (`--force-with-lease`) on the remote commit at the start of the rebase. If the remote branch has moved, the answer is 409 and nothing is overwritten.",
     response: PushedRebase,
     errors: ['remote_moved', 'push_refused', ...REMOTE, ...AT_WORK],
     handler: ({ params }, service) => pushRebased(service, params.id),
   }),
   route('POST /api/cases/{id}/conflicts/abort', {
-    summary: 'Abort the rebase and give back the exact state before it',
+    summary: 'Abort the rebase and restore the exact state before it',
     description:
-      'HEAD, branch, index, changed and untracked files with their modes are as they were. What was made since is kept under `undone_ref`. Ignored files stay as they are.',
+      'Restores HEAD, the branch, the index, and changed and untracked files with their modes. Changes made since are saved under `undone_ref`. Ignored files are not changed.',
     response: AbortedRebase,
     errors: [...AT_WORK],
     handler: ({ params }, service) => abortRebase(service, params.id),
   }),
   route('GET /api/cases/{id}/conflicts/history', {
-    summary: 'List the rebases of a Work item with what came of them, oldest first',
+    summary: 'List the rebases of a Work item with their outcomes, oldest first',
     query: Type.Object(PageQuery),
     response: Type.Array(Conflict),
     errors: ['unreadable_record'],
@@ -99,8 +99,8 @@ export const conflictRoutes = [
       page(conflictHistory(store, params.id), query, `/api/cases/${params.id}/conflicts/history`),
   }),
   route('GET /api/cases/{id}/conflicts/metrics', {
-    summary: 'Say how often rebases conflict and how long it takes to resolve them',
-    description: 'Of the Work item, and under `workspace` of all, read from their records.',
+    summary: 'Read how often rebases conflict, and how long it takes to resolve them',
+    description: 'For the Work item, and under `workspace` for all Work items.',
     response: ConflictMetrics,
     errors: ['unreadable_record'],
     handler: ({ params }, { store }) => conflictMetrics(store, params.id),

@@ -21,7 +21,7 @@ import { GIT, READING } from './problems.ts';
 const Path = Type.String({
   minLength: 1,
   maxLength: 4096,
-  description: 'From the top of the working files, names separated by /',
+  description: 'Relative to the top of the working tree, separated by /',
   examples: ['src/main.ts'],
 });
 const AtPath = Type.Object({ path: Path });
@@ -29,17 +29,17 @@ const AtPath = Type.Object({ path: Path });
 const ProjectPath = { id: Type.String({ minLength: 1, maxLength: 200 }) };
 
 const content = {
-  content: Type.String({ description: 'The whole file, of 4 MiB at most' }),
+  content: Type.String({ description: 'The whole file, at most 4 MiB' }),
   encoding: Type.Optional(Encoding),
 };
 
-// JSON may write each byte as six.
+// JSON may escape each byte as six characters.
 const MAX_BODY = 6 * 4 * 1_048_576 + 65_536;
 
 const CHANGING = [...READING, 'session_active', 'worktree_busy', 'file_busy'] as const;
 
 const SAFE =
-  'A path that leaves the worktree, enters `.git` or leads through a symbolic link is 400; so is one that is no plain file (a link, a pipe, a hard link).';
+  'A path that leaves the worktree, enters `.git` or contains a symbolic link is a 400; so is anything but a regular file (a link, a pipe, a hard link).';
 
 const fileAt = (at: string, path: string): string =>
   `${at}/editor/files?path=${encodeURIComponent(path)}`;
@@ -49,9 +49,9 @@ const Place = Type.Integer({ minimum: 0, maximum: 2_147_483_647 });
 export const editorRoutes = [
   route('POST /editor/complete', {
     operationId: 'completeAtCursor',
-    summary: 'What could stand at the cursor, from the language server',
+    summary: 'Complete code at the cursor, with the language server',
     description:
-      'The position counts from 0, in UTF-16 units. With `content` the text as the editor has it, saved or not. The items are those of the Language Server Protocol.',
+      'The position is zero-based, in UTF-16 code units. `content` is the unsaved text of the editor. Returns items of the Language Server Protocol.',
     body: Type.Object({
       language: LanguageName,
       ...scope,
@@ -66,8 +66,8 @@ export const editorRoutes = [
   }),
   route('POST /projects/{id}/files', {
     operationId: 'createOrReadProjectFile',
-    summary: "Make a file in a project's own checkout, or read one",
-    description: `With \`content\` it is made (201), and must not be there yet. Without, it is read (200). The id is the project's name in workspace.md; \`default\` is the one that \`--repo\` names. ${SAFE}`,
+    summary: "Create or read a file in a project's own checkout",
+    description: `With \`content\` the file is created (201) and must not exist; without, it is read (200). The id is the project's name in workspace.md; \`default\` is the project of \`--repo\`. ${SAFE}`,
     params: ProjectPath,
     body: Type.Object({
       path: Path,
@@ -85,8 +85,8 @@ export const editorRoutes = [
     },
   }),
   route('GET /projects/{id}/files', {
-    summary: "Read a file of a project's own checkout as it is on disk",
-    description: `As POST without a content. ${SAFE}`,
+    summary: "Read a file in a project's own checkout, as it is on disk",
+    description: `The same as POST without \`content\`. ${SAFE}`,
     params: ProjectPath,
     query: AtPath,
     response: EditorFile,
@@ -97,13 +97,17 @@ export const editorRoutes = [
     },
   }),
   route('GET /cases/{id}/editor/directories', {
-    summary: 'List a directory of the worktree, by name',
+    summary: 'List a directory of the worktree, sorted by name',
     description:
-      'Without a path its top. `.git` is left out; what git ignores is marked. `after` is the name of the last one of the page before.',
+      'Default: the top directory. `.git` is left out; entries that git ignores are marked. `after` is the last name of the previous page.',
     query: Type.Object({
       path: Type.Optional(Type.String({ maxLength: 4096 })),
       limit: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: 1000, description: 'How many at most; default: 1000' }),
+        Type.Integer({
+          minimum: 1,
+          maximum: 1000,
+          description: 'The largest number of entries; default: 1000',
+        }),
       ),
       after: Type.Optional(Type.String({ maxLength: 1024 })),
     }),
@@ -123,8 +127,8 @@ export const editorRoutes = [
     },
   }),
   route('POST /cases/{id}/editor/directories', {
-    summary: 'Make a directory in the worktree, with those on the way to it',
-    description: 'git keeps no directory that is empty.',
+    summary: 'Create a directory in the worktree, with its parents',
+    description: 'git does not track empty directories.',
     body: AtPath,
     response: AtPath,
     status: 201,
@@ -136,8 +140,8 @@ export const editorRoutes = [
     },
   }),
   route('GET /cases/{id}/editor/files', {
-    summary: 'Read a file of the worktree as it is on disk, or as the base has it',
-    description: `As a record, so that a client is told whether it is text. With \`which=base\` as it was in the commit that the worktree began with. The ETag is the start of the file's SHA-256. More than 4 MiB are 413. ${SAFE}`,
+    summary: 'Read a file of the worktree, on disk or in its base commit',
+    description: `Returns a record that says whether the file is text. With \`which=base\`, the file in the commit from which the worktree was created. The ETag is the beginning of the file's SHA-256. A file of more than 4 MiB is a 413. ${SAFE}`,
     query: Type.Object({ path: Path, which: Type.Optional(Type.Enum(['current', 'base'])) }),
     response: EditorFile,
     errors: [...READING, 'too_large', 'file_busy', ...GIT],
@@ -149,8 +153,8 @@ export const editorRoutes = [
     },
   }),
   route('POST /cases/{id}/editor/files', {
-    summary: 'Make a file in the worktree, with the directories on the way to it',
-    description: `It must not be there yet. ${SAFE}`,
+    summary: 'Create a file in the worktree, with its parent directories',
+    description: `The file must not exist. ${SAFE}`,
     body: Type.Object({ path: Path, ...content }),
     maxBytes: MAX_BODY,
     response: WrittenFile,
@@ -162,8 +166,8 @@ export const editorRoutes = [
     },
   }),
   route('PUT /cases/{id}/editor/files', {
-    summary: 'Write a file of the worktree that is there',
-    description: `Its mode and owner stay; what it held is kept in .dossier/undo for some days. Told in the stream of a session that goes on. ${SAFE}`,
+    summary: 'Replace the content of a file in the worktree',
+    description: `Keeps its mode and owner. The old content is kept in .dossier/undo for some days. An active session gets an event. ${SAFE}`,
     query: AtPath,
     body: Type.Object(content),
     maxBytes: MAX_BODY,
@@ -177,7 +181,7 @@ export const editorRoutes = [
   }),
   route('DELETE /cases/{id}/editor/files', {
     summary: 'Delete a file of the worktree, or an empty directory',
-    description: `A file is kept in .dossier/undo for some days; one of more than 64 MiB is 413. ${SAFE}`,
+    description: `The file is kept in .dossier/undo for some days; one of more than 64 MiB is a 413. ${SAFE}`,
     query: AtPath,
     conditional: true,
     errors: [...CHANGING, 'too_large', 'invalid_state'],
@@ -186,8 +190,8 @@ export const editorRoutes = [
   }),
   route('POST /cases/{id}/editor/rename', {
     operationId: 'renameCaseEditorFile',
-    summary: 'Give a file or a directory of the worktree another name',
-    description: `Never one that something has: 409. The directories on the way are made. ${SAFE}`,
+    summary: 'Rename a file or a directory of the worktree',
+    description: `An existing target is a 409. Parent directories are created. ${SAFE}`,
     body: Type.Object({ from: Path, to: Path }),
     response: Type.Object({ from: Path, path: Path }),
     errors: [...CHANGING, 'already_exists'],

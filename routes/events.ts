@@ -9,15 +9,15 @@ import { Id } from '../store/records/id.ts';
 
 export const eventRoutes = [
   route('GET /events', {
-    summary: 'Follow all that happens in the workspace, or read what happened',
-    description: 'Server-sent events where Accept names them, else JSON.',
+    summary: 'Follow the events of the workspace, or read recorded ones',
+    description: 'Server-sent events if Accept names `text/event-stream`, else JSON.',
     query: Type.Object({
       types: Type.Optional(commas(Type.Enum(EVENT_TYPES), 'Only events of these types')),
       case_id: Type.Optional(commas(Id, 'Only events of these Work items')),
       after: Type.Optional(
         Type.String({
           pattern: '^(now|[0-9]{1,15})$',
-          description: 'Only what came after the event with this number; `now`: only what comes',
+          description: 'Start after the event with this id; `now`: only new events',
         }),
       ),
     }),
@@ -28,7 +28,7 @@ export const eventRoutes = [
   route('GET /attention', {
     summary: 'List what needs the operator now, oldest first',
     description:
-      'Each with since when, and `answer`: the call after which it waits no more. An event `attention_changed` says when it is another list.',
+      'Each entry has its time, and `answer`, the API call that resolves it. The event `attention_changed` reports changes of the list.',
     response: Type.Array(AttentionItem),
     handler: (_input, { attention }) => {
       const { body, etag } = attention.list();

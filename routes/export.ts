@@ -4,7 +4,7 @@ import { Manifest } from '../store/records/manifest.ts';
 
 const Archive = Type.String({
   contentMediaType: 'application/zip',
-  description: 'A zip archive; its last entry, manifest.json, is as x-manifest says',
+  description: 'A zip archive; x-manifest is the schema of its last entry, manifest.json',
   'x-manifest': Manifest,
 });
 
@@ -13,10 +13,10 @@ export const exportRoutes = [
     operationId: 'exportWorkspace',
     summary: 'Download all files of the workspace as a zip archive with a manifest',
     description:
-      'The tree as it is, but for what is of this machine or of the moment: `.dossier/`, `.git/`, locks, temporary files. ' +
-      'Links and what cannot be read are left out and listed under `skipped`. Nothing waits meanwhile: each file is ' +
-      'in the archive as it was at one moment, and the manifest has its size and SHA-256. An archive without a manifest ' +
-      'at its end is broken off.',
+      'All files except those of this machine or of the moment: `.dossier/`, `.git/`, locks, temporary files. ' +
+      'Links and unreadable files are left out and listed under `skipped`. Other calls are not blocked: each file is ' +
+      'consistent in itself, and the manifest has its size and SHA-256. An archive without a manifest ' +
+      'at its end is incomplete.',
     response: Archive,
     produces: 'application/zip',
     errors: ['too_many_exports', 'disk_full'],
@@ -26,7 +26,7 @@ export const exportRoutes = [
     operationId: 'exportCase',
     summary: 'Download all files of one Work item as a zip archive with a manifest',
     description:
-      'As the export of the workspace, of which it is a part: its directory stands in it where it stands there, so that `dossier import` takes it.',
+      'Has the layout of the export of the workspace, so that `dossier import` accepts it.',
     response: Archive,
     produces: 'application/zip',
     errors: ['too_many_exports', 'disk_full'],

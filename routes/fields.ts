@@ -1,18 +1,18 @@
 import { type TProperties, Type } from 'typebox';
 
-/** A body that need not be sent. */
+/** An optional body. */
 export const optionalBody = <P extends TProperties>(fields: P) =>
   Type.Optional(Type.Object(fields));
 
-/** A branch, tag or commit, as git names it. */
+/** A name of a branch, tag or commit. */
 export const gitName = (description: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 200, description }));
 
-/** What a new worktree begins from. */
+/** The base of a new worktree. */
 export const BASE = gitName(
-  'What a new worktree begins from: a branch, tag or commit, or `current`: what is checked out in the repository of the project. Default: as the settings say, else the default branch, local unless it is behind its upstream',
+  "The base of a new worktree: a branch, tag or commit, or `current` for the commit that is checked out in the project's repository. Default: the setting, else the default branch (its upstream if the local one is behind)",
 );
 
-/** What a route says that answers with a Markdown text, and one that takes it. */
+/** Declarations of routes that return or accept Markdown. */
 export const GIVES_MARKDOWN = { response: Type.String(), produces: 'text/markdown' } as const;
 export const TAKES_MARKDOWN = { body: Type.String(), consumes: 'text/markdown' } as const;

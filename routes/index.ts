@@ -33,43 +33,42 @@ import { worktreeRoutes } from './worktrees.ts';
 export const sections: readonly Section[] = [
   {
     title: 'Work items',
-    description: 'The units of work: made, read, changed and deleted; their history',
+    description: 'Units of work, and their history',
     routes: caseRoutes,
   },
   {
     title: 'Sessions',
-    description: 'Attempts at a Work item: a plan, and once it is approved the work',
+    description: 'Attempts at a Work item: planning, approval and work',
     routes: [...sessionRoutes, ...sessionRecordRoutes, ...sessionMessageRoutes],
   },
   {
     title: 'Session control and locks',
-    description: 'Pause, resume and finish; the queue; the lock on a worktree',
+    description: 'Pause, resume and abort; the queue; the session lock',
     routes: sessionControlRoutes,
   },
   {
     title: 'Memory',
-    description: 'What agents and the operator note: of one Work item, and of all',
+    description: 'Notes of agents and the operator, for one Work item or for all',
     routes: memoryRoutes,
   },
   {
     title: 'Proof',
-    description: 'Evidence, its verification, and the checklist that it is for',
+    description: 'Evidence, its verification, and the checklist',
     routes: proofRoutes,
   },
   {
     title: 'Planning',
-    description: 'Definition of the problem, hypotheses and tasks, and their gate',
+    description: 'Problem definition, hypotheses and tasks, and the planning gate',
     routes: planningRoutes,
   },
   {
     title: 'Worktrees',
-    description: 'The git worktrees of Work items: made, attached, looked after, recovered',
+    description: 'The git worktrees of Work items: creation, status, cleanup and recovery',
     routes: worktreeRoutes,
   },
   {
     title: 'Code-hosting integration',
-    description:
-      'The code host: repositories, issues, imports, its events, and what hangs together',
+    description: 'Repositories, issues, imports, incoming events, and traceability',
     routes: [
       ...codehostRoutes,
       ...codehostIssueRoutes,
@@ -79,29 +78,33 @@ export const sections: readonly Section[] = [
   },
   {
     title: 'Work item link, PR and review',
-    description: 'The linked issue and its synchronisation, the pull request and its reviews',
+    description: 'The linked issue and its synchronization, the pull request and its reviews',
     routes: [...linkRoutes, ...pullRequestRoutes, ...reviewRoutes],
   },
   {
     title: 'PR body',
-    description: 'The text of a pull request: composed, edited, and updated once it is approved',
+    description: 'The text of a pull request, and approved updates of it',
     routes: pullBodyRoutes,
   },
   {
     title: 'Conflicts and rebase',
-    description: 'What a rebase would meet, and how it is resolved',
+    description: 'Rebases, and the resolution of their conflicts',
     routes: conflictRoutes,
   },
-  { title: 'Export', description: 'The whole workspace as an archive', routes: exportRoutes },
-  { title: 'API keys', description: 'The keys that calls may show', routes: apiKeyRoutes },
+  {
+    title: 'Export',
+    description: 'The workspace or a Work item as an archive',
+    routes: exportRoutes,
+  },
+  { title: 'API keys', description: 'API keys', routes: apiKeyRoutes },
   {
     title: 'AI providers',
-    description: 'What plans and works, and whether it can be used',
+    description: 'Agents and other providers',
     routes: providerRoutes,
   },
   {
     title: 'Editor',
-    description: 'Files of worktrees and projects, and completion in them',
+    description: 'Files of worktrees and projects, and code completion',
     routes: editorRoutes,
   },
   {
@@ -111,32 +114,32 @@ export const sections: readonly Section[] = [
   },
   {
     title: 'Webhook registration',
-    description: 'Who is told of events, and what became of each delivery',
+    description: 'Webhooks and their deliveries',
     routes: webhookRoutes,
   },
   {
     title: 'Events',
-    description: 'What happens, in one stream, and what waits for the operator',
+    description: 'The event stream of the workspace, and the inbox',
     routes: eventRoutes,
   },
   {
     title: 'Settings',
-    description: 'Which repositories are worked on, and who works',
+    description: 'Projects, and the provider of new sessions',
     routes: settingsRoutes,
   },
   {
     title: 'Trust',
-    description: 'Which values of hand-made files hold on this machine',
+    description: 'Confirmation of settings and decisions that came by file',
     routes: trustRoutes,
   },
   {
     title: 'System',
-    description: 'Health, version, guides and what is wrong in the workspace',
+    description: 'Health, version, guides and problems of the workspace',
     routes: systemRoutes,
   },
   {
     title: 'Model Context Protocol',
-    description: 'The tools for agents and MCP clients',
+    description: 'Tools for MCP clients',
     routes: mcpRoutes,
   },
 ];

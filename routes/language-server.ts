@@ -7,13 +7,13 @@ import { LANGUAGES } from '../store/records/settings.ts';
 
 export const LanguageName = Type.Enum([...LANGUAGES]);
 
-/** Whose files are meant: one of both. */
+/** The directory of the server: a Work item or a project. */
 export const scope = {
   case_id: Type.Optional(
-    Type.String({ format: 'uuid', description: 'The Work item whose worktree is meant' }),
+    Type.String({ format: 'uuid', description: 'The Work item of the worktree' }),
   ),
   project_id: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 200, description: 'Or the project, by its name' }),
+    Type.String({ minLength: 1, maxLength: 200, description: 'Or the name of the project' }),
   ),
 };
 
@@ -34,23 +34,27 @@ const LanguagePath = { language: LanguageName };
 
 const Message = Type.Object({
   jsonrpc: Type.Optional(Type.Literal('2.0')),
-  id: Type.Optional(Type.Union([Type.String(), Type.Number()], { description: 'Of a request' })),
-  method: Type.Optional(Type.String({ description: 'Required, here or in `message`' })),
+  id: Type.Optional(
+    Type.Union([Type.String(), Type.Number()], { description: 'The id of a request' }),
+  ),
+  method: Type.Optional(Type.String({ description: 'Required here or in `message`' })),
   params: Type.Optional(Type.Unknown()),
   ...scope,
   message: Type.Optional(
-    Type.Record(Type.String(), Type.Unknown(), { description: 'Instead of the four above' }),
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: 'The message, instead of the members `jsonrpc`, `id`, `method` and `params`',
+    }),
   ),
 });
 
 const CLOSES =
-  'The socket is closed with 4000 when the server ended by itself, 4001 when the client leaves too much unread, 4002 when a message is none, and 1001 when the daemon or the worktree goes; a further connection starts a new server.';
+  'Close codes: 4000 if the server exited, 4001 if the client does not read fast enough, 4002 for an invalid message, 1001 if the daemon stops or the worktree is removed. The next connection starts a new server.';
 
 export const languageServerRoutes = [
   route('GET /lsp/{language}/ws', {
     operationId: 'openLanguageServer',
-    summary: 'Speak with the language server, as WebSocket messages',
-    description: `Each text message is one JSON-RPC message of the Language Server Protocol, without its header. All clients of one language and directory share a server that the daemon has initialised: \`initialize\` is answered with what it can do, \`shutdown\` and \`exit\` end the client's own connection only. Notifications go to every client, and a request of the server's to the client that has been there longest; what it has not answered after 2 s is answered in its place. Clients with different unsaved texts of one file are told so by \`window/showMessage\`; each is answered by its own text. ${CLOSES}`,
+    summary: 'Connect to the language server by WebSocket',
+    description: `Each text message is one JSON-RPC message of the Language Server Protocol, without headers. All clients of one language and directory share a server, which the daemon has initialized: \`initialize\` returns its capabilities, and \`shutdown\` and \`exit\` end only the client's own connection. Notifications of the server go to every client, and its requests to the client that connected first; the daemon answers after 2 s if that client does not. If clients have different unsaved texts of a file, they get a \`window/showMessage\`, and each gets answers for its own text. ${CLOSES}`,
     params: LanguagePath,
     query: Type.Object(scope),
     errors: [...SERVING, 'upgrade_required'],
@@ -58,7 +62,7 @@ export const languageServerRoutes = [
     handler: () => {
       throw new ServiceError(
         'upgrade_required',
-        'This is a WebSocket: open it with ws://, or send single messages to POST /lsp/:language/message.',
+        'The endpoint requires a WebSocket: connect with ws://, or send single messages to POST /lsp/:language/message.',
         { headers: { upgrade: 'websocket' } },
       );
     },
@@ -67,7 +71,7 @@ export const languageServerRoutes = [
     operationId: 'sendLanguageServerMessage',
     summary: 'Send one JSON-RPC message to the language server',
     description:
-      "The body is the message, and `case_id` or `project_id` is in the query; or the body is an object with the message as `message` and one of both beside it. A request is answered with the server's answer to it, which may be an error of the protocol (200 all the same); a notification with 202. Files that a message opens are closed with its answer: POST /editor/complete takes unsaved text.",
+      "The body is the message, with `case_id` or `project_id` in the query; or the body is an object with `message` and `case_id` or `project_id`. Returns the server's response to a request (200, even for a protocol error), and 202 for a notification. Files that a message opens are closed afterwards; for unsaved text use POST /editor/complete.",
     params: LanguagePath,
     query: Type.Object(scope),
     body: Message,

@@ -30,7 +30,7 @@ const Link = Type.Object(
     ]),
     problems: Type.Optional(
       Type.Array(ProblemRecord, {
-        description: 'Why link.md cannot be read; `issue` is what was last read of it',
+        description: 'The problems of link.md; `issue` is the last valid value',
       }),
     ),
   },
@@ -39,8 +39,8 @@ const Link = Type.Object(
 
 export const linkRoutes = [
   route('GET /api/cases/{id}/github', {
-    summary: 'Read what a Work item is linked to: its issue and its pull request',
-    description: 'From its files alone; the host is not asked.',
+    summary: 'Read the linked issue and pull request of a Work item',
+    description: 'Read from files, without a request to the code host.',
     response: Link,
     errors: ['unreadable_record'],
     handler: ({ params }, { store }) => {
@@ -51,14 +51,14 @@ export const linkRoutes = [
   route('POST /api/cases/{id}/github/sync', {
     summary: 'Sync a Work item with its issue',
     description:
-      'A three-way merge against the issue as last synced: what changed on the host only is taken, what changed here only is kept. What changed on both is kept and answered with 409 `sync_conflict`, until `prefer` settles it. Nothing is written to the issue, and the state of the Work item stays.',
+      'A three-way merge with the issue as last synced: changes on the code host are taken over, changes here are kept. A field that changed on both sides is a 409 `sync_conflict`, until `prefer` decides. Writes nothing to the issue, and does not change the state of the Work item.',
     body: optionalBody({ prefer: Type.Optional(Type.Enum(['local', 'remote'])) }),
     response: SyncResult,
     errors: ['not_linked', 'sync_conflict', 'unreadable_record', 'file_busy', ...HOST_ERRORS],
     handler: ({ params, body }, service) => syncCase(service, params.id, body?.prefer),
   }),
   route('GET /api/cases/{id}/github/sync-log', {
-    summary: 'List what syncs changed or found, oldest first',
+    summary: 'List the syncs of a Work item, oldest first',
     query: Type.Object({ ...PageQuery }),
     response: Type.Array(Sync),
     errors: ['unreadable_record'],

@@ -6,7 +6,7 @@ export const mcpRoutes = [
     operationId: 'sendMcpMessage',
     summary: 'Send a message of the Model Context Protocol (Streamable HTTP)',
     description:
-      "For the operator's own clients: all Work items, read-only. The agent of a session has a way of its own, for its own Work item. No tool approves, verifies, changes a state or runs anything.",
+      "For the operator's own clients: read-only tools for all Work items. Agents of sessions have an endpoint of their own, for their Work item. No tool approves, verifies, changes a state or runs a program.",
     body: Message,
     maxBytes: 4 * 1024 * 1024,
     response: Message,

@@ -18,7 +18,11 @@ import { Snapshot, SnapshotEntry } from '../store/records/snapshot.ts';
 import { GIVES_MARKDOWN, TAKES_MARKDOWN } from './fields.ts';
 
 const MemoryFile = Type.Object(
-  { filename: Type.String(), size: Type.Integer({ description: 'In bytes' }), sha256: Sha256 },
+  {
+    filename: Type.String(),
+    size: Type.Integer({ description: 'The size in bytes' }),
+    sha256: Sha256,
+  },
   { $id: 'MemoryFile' },
 );
 
@@ -27,16 +31,18 @@ const MAX_CONTENT = 1_048_576;
 const GlobalWrite = Type.Object({
   content: Type.String({ maxLength: MAX_CONTENT, description: 'Markdown' }),
   mode: Type.Enum(['replace', 'append'], {
-    description: 'What is appended begins on a line of its own',
+    description: 'Appended text starts on a new line',
   }),
   case_id: Type.Optional(
     Type.String({
       format: 'uuid',
-      description: 'Whose session lock guards the write. Without it, that of every Work item',
+      description: 'The Work item whose session lock must be free. Default: all Work items',
     }),
   ),
   token: Type.Optional(
-    Type.String({ description: 'Of a lock that you hold yourself: it does not stand in your way' }),
+    Type.String({
+      description: 'The token of a session lock that you hold, which does not block the write',
+    }),
   ),
 });
 
@@ -54,8 +60,7 @@ export const memoryRoutes = [
   }),
   route('PUT /cases/{id}/memory/{filename}', {
     summary: 'Write a memory file',
-    description:
-      'Made where there is none; every session of the Work item that begins is told what is in it.',
+    description: 'Creates the file if needed. New sessions of the Work item receive its content.',
     params: { filename: Type.String() },
     ...TAKES_MARKDOWN,
     ...GIVES_MARKDOWN,
@@ -68,7 +73,7 @@ export const memoryRoutes = [
   }),
   route('GET /api/global-memory', {
     summary: 'List the files of the global memory, by name',
-    description: 'Every session is told what is in them.',
+    description: 'Every new session receives their content.',
     response: Type.Array(MemoryFile),
     handler: (_input, { store }) => listGlobal(store),
   }),
@@ -80,10 +85,10 @@ export const memoryRoutes = [
     handler: ({ params }, { store }) => markdown(getGlobal(store, params.filename)),
   }),
   route('POST /api/global-memory/write', {
-    // Every later session is told it: no session writes it for the others.
-    summary: 'Replace memory/global.md, or add to it',
+    // Every later session receives it, so sessions may not write it.
+    summary: 'Replace memory/global.md, or append to it',
     description:
-      'Refused while a session, or an operator, holds the session lock of the Work item, or of any where none is named. What the file then holds is told by its size and hash, and may have 1 MiB.',
+      'Refused while a session or an operator holds the session lock of the Work item, or without `case_id` of any Work item. The file may have at most 1 MiB. Returns its size and hash.',
     body: GlobalWrite,
     maxBytes: 6 * MAX_CONTENT + 65_536,
     response: MemoryFile,
@@ -95,9 +100,8 @@ export const memoryRoutes = [
     },
   }),
   route('POST /api/global-memory/snapshot', {
-    summary: 'Keep the global memory as it is now, byte for byte',
-    description:
-      'In one Markdown file below memory/snapshots/, which is never written again. 16 MiB at most.',
+    summary: 'Create a snapshot of the global memory, byte for byte',
+    description: 'Writes one immutable Markdown file below memory/snapshots/, of at most 16 MiB.',
     response: Snapshot,
     status: 201,
     errors: ['too_large'],

@@ -22,23 +22,24 @@ import { AT_WORK } from './problems.ts';
 
 const StageWanted = optionalBody({
   provider: Type.Optional(
-    Type.String({ minLength: 1, description: 'Default: that of the settings' }),
+    Type.String({ minLength: 1, description: 'Default: the provider in the settings' }),
   ),
   overwrite: Type.Optional(
     Type.Boolean({
-      description: 'Also where the file was edited by hand; it stays in .dossier/undo',
+      description:
+        'Replace the file even if it was edited by hand; the old one is kept in .dossier/undo',
     }),
   ),
 });
 
 const HOW =
-  'An agent writes it in a turn that only reads, in the worktree of the Work item, which is made where there is none; where the provider is no agent (`runbook`, `manual`) it is made of the text alone. No command of an issue comes out as a block that is run.';
+  'An agent writes it in a read-only turn in the worktree of the Work item, which is created if needed. If the provider is not an agent (`runbook`, `manual`), it is derived from the text. Commands of an issue never become executable blocks.';
 
 const STAGE = {
   description: HOW,
   body: StageWanted,
   response: PlanningStage,
-  // What keeps it from being written, and what keeps an agent from its turn.
+  // Errors of writing the file, and of an agent's turn.
   errors: [
     'planning_edited',
     'file_busy',
@@ -73,8 +74,8 @@ export const planningRoutes = [
     handler: ({ params, body }, service) => generate(service, params.id, 'tasks.md', body ?? {}),
   }),
   route('GET /api/cases/{id}/planning/gate', {
-    summary: 'Read whether the planning files are approved',
-    description: 'No session is approved while there are planning files that are not.',
+    summary: 'Check whether the planning files are approved',
+    description: 'No plan can be approved while planning files are not approved.',
     response: PlanningGate,
     errors: ['unreadable_record'],
     handler: ({ params }, { store }) => planningGate(store, params.id),
@@ -82,25 +83,25 @@ export const planningRoutes = [
   route('POST /api/cases/{id}/planning/approve', {
     summary: 'Approve the planning files as they are now',
     description:
-      'The approval holds for these very files: a later edit makes it stale. With `artifacts`, the hash of each file that you read, it is refused when they are others by now.',
+      'A later edit makes the approval stale. With `artifacts` (the hash of each file that you read), the call fails if a file has changed.',
     body: optionalBody({ artifacts: Type.Optional(Type.Record(Type.String(), Sha256)) }),
     response: PlanningGate,
     errors: ['invalid_state', 'plan_changed', 'unreadable_record', 'file_busy'],
     handler: ({ params, body }, { store }) => approvePlanning(store, params.id, body?.artifacts),
   }),
   route('GET /api/cases/{id}/planning/readiness', {
-    summary: 'Read whether a session of the Work item can be executed now, and what is in the way',
+    summary: 'Check whether a session of the Work item can be executed now, and what prevents it',
     response: Readiness,
     handler: ({ params }, service) => readiness(service, params.id),
   }),
   route('GET /api/cases/{id}/planning-artifacts', {
-    summary: 'List the planning files that are there, in the order of their stages',
+    summary: 'List the planning files, in the order of their stages',
     response: Type.Array(PlanningArtifact),
     errors: ['unreadable_record'],
     handler: ({ params }, { store }) => listArtifacts(store, params.id),
   }),
   route('GET /api/cases/{id}/planning-artifacts/{filename}', {
-    summary: 'Read a planning file, with control characters shown',
+    summary: 'Read a planning file, with control characters made visible',
     params: { filename: Type.String() },
     ...GIVES_MARKDOWN,
     handler: ({ params }, { store }) =>
@@ -108,7 +109,7 @@ export const planningRoutes = [
   }),
   route('PUT /api/cases/{id}/planning-artifacts/{filename}', {
     summary: 'Write a planning file: problem-definition.md, hypotheses.md or tasks.md',
-    description: 'An approval of the planning files is stale after it.',
+    description: 'Makes an approval of the planning files stale.',
     params: { filename: Type.String() },
     ...TAKES_MARKDOWN,
     ...GIVES_MARKDOWN,

@@ -21,13 +21,14 @@ export const pullBodyRoutes = [
   route('POST /api/cases/{id}/pr-body/compose', {
     summary: 'Compose the body of the pull request from session summaries and proof',
     description:
-      'Kept as pr/draft.md; nothing is published. What stands below the line `<!-- Below this line is yours … -->` of the draft stays, and so do its title and labels where none are given.',
+      'Writes pr/draft.md, and publishes nothing. Keeps the text below the line `<!-- Below this line is yours … -->`, and title and labels unless they are given.',
     body: optionalBody({
       title: Type.Optional(PullTitle),
       labels: Type.Optional(Labels),
       overwrite: Type.Optional(
         Type.Boolean({
-          description: 'Also where the composed part was edited by hand, which is a 409 else',
+          description:
+            'Replace the composed part even if it was edited by hand; otherwise that is a 409',
         }),
       ),
     }),
@@ -39,7 +40,7 @@ export const pullBodyRoutes = [
     },
   }),
   route('GET /api/cases/{id}/pr-body/draft', {
-    summary: 'Read the draft of the body as it was composed, edits by hand included',
+    summary: 'Read the draft of the body, including edits by hand',
     response: PullDraft,
     errors: ['unreadable_record'],
     handler: ({ params }, { store }) => {
@@ -49,9 +50,9 @@ export const pullBodyRoutes = [
   }),
   route('POST /api/cases/{id}/pr-body/suggest-update', {
     operationId: 'suggestCasePrBodyUpdate',
-    summary: 'Queue a change of the published body for approval',
+    summary: 'Suggest an update of the published body, for approval',
     description:
-      'Of the draft, or of the body that is given. Nothing is published: the answer shows what would change in the body that the host has now, and the approval holds for that one alone.',
+      'Publishes nothing. Returns the difference to the current body on the code host; an approval is only valid for that body.',
     body: optionalBody({
       body: Type.Optional(
         Type.String({ minLength: 1, maxLength: 65_536, description: 'Default: the draft' }),
@@ -66,7 +67,7 @@ export const pullBodyRoutes = [
     },
   }),
   route('GET /api/cases/{id}/pr-body/updates', {
-    summary: 'List the updates of the published body, queued and published ones, oldest first',
+    summary: 'List the suggested and published updates of the body, oldest first',
     query: Type.Object(PageQuery),
     response: Type.Array(BodyUpdate),
     errors: ['unreadable_record', ...GIT],
@@ -74,7 +75,7 @@ export const pullBodyRoutes = [
       page(await servedUpdates(service, id), query, `/api/cases/${id}/pr-body/updates`),
   }),
   route('GET /api/cases/{id}/pr-body/updates/{update_id}', {
-    summary: 'Read one update, as it is in its file now',
+    summary: 'Read an update of the body',
     response: BodyUpdate,
     errors: ['unreadable_record', ...GIT],
     handler: async ({ params }, service) => {
@@ -83,9 +84,9 @@ export const pullBodyRoutes = [
     },
   }),
   route('POST /api/cases/{id}/pr-body/updates/{update_id}/approve', {
-    summary: 'Approve a queued update and publish it',
+    summary: 'Approve a suggested update and publish it',
     description:
-      'Once. Edited by hand before, it is the edited text that is published; `body_sha256` binds the approval to the one that was read. A body that was changed on the host since is a 409 with the diff, and stays as it is.',
+      'Publishes once, including edits by hand in its file; `body_sha256` ties the approval to the text that you read. If the body has changed on the code host, the answer is 409 with the diff, and nothing is published.',
     body: optionalBody({ body_sha256: Type.Optional(Sha256) }),
     response: BodyUpdate,
     errors: [

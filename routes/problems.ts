@@ -1,7 +1,7 @@
-/** What every endpoint may answer that asks git. */
+/** The errors of endpoints that call git. */
 export const GIT = ['git_failed', 'tool_timeout', 'unavailable'] as const;
 
-/** What an endpoint may answer that reads the worktree. */
+/** The errors of endpoints that read the worktree. */
 export const READING = [
   'worktree_missing',
   'worktree_tampered',
@@ -9,7 +9,7 @@ export const READING = [
   'unreadable_record',
 ] as const;
 
-/** What an endpoint may answer that works in the worktree, alone. */
+/** The errors of endpoints that change the worktree under its lock. */
 export const AT_WORK = [
   'session_active',
   'lock_held',
@@ -20,7 +20,7 @@ export const AT_WORK = [
   ...GIT,
 ] as const;
 
-/** What an endpoint may answer that gives a Work item a worktree which is there, or was. */
+/** The errors of endpoints that attach or restore a worktree. */
 export const TAKING = [
   'already_exists',
   'lock_held',
@@ -33,7 +33,7 @@ export const TAKING = [
   ...GIT,
 ] as const;
 
-/** What an endpoint may answer that makes a session. */
+/** The errors of endpoints that create a session. */
 export const CREATING = [
   'invalid_state',
   'no_repository',
@@ -45,7 +45,7 @@ export const CREATING = [
   ...GIT,
 ] as const;
 
-/** What every endpoint may answer that asks the code host about a repository. */
+/** The errors of endpoints that call the code host. */
 export const HOST_ERRORS = [
   'codehost_auth_missing',
   'codehost_auth_invalid',
@@ -59,14 +59,14 @@ export const HOST_ERRORS = [
   'codehost_gateway',
   'codehost_unreachable',
   'codehost_timeout',
-  // An address of the API that cannot be, and gh that does not answer.
+  // An invalid address of the code host's API, and a gh that does not answer.
   'invalid_state',
   'trust_needed',
   'tool_timeout',
   'unavailable',
 ] as const;
 
-/** The same where the repository has to be found by the project's remotes first. */
+/** The errors of endpoints that also detect the repository from the project's remotes. */
 export const HOSTED = [
   ...HOST_ERRORS,
   'codehost_repo_not_detected',

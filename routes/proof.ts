@@ -31,18 +31,22 @@ const Content = Type.String({ maxLength: MAX_CONTENT, description: 'Free text' }
 const SessionOf = Type.Optional(
   Type.String({
     format: 'uuid',
-    description: 'The session whose work it proves; default: the newest that worked',
+    description: 'The session whose work it proves; default: the newest in Work mode',
   }),
 );
 const MAX_FILE = 26_214_400;
 const CHANGE_ERRORS = ['unreadable_record', 'file_busy'] as const;
 
 const which = (params: { id: string; pid: string }, ifMatch: string | undefined) => ({
-  ...{ caseId: params.id, id: params.pid, ifMatch },
+  caseId: params.id,
+  id: params.pid,
+  ifMatch,
 });
 
 const inList = (params: { id: string; item_id: string }, ifMatch: string | undefined) => ({
-  ...{ caseId: params.id, id: params.item_id, ifMatch },
+  caseId: params.id,
+  id: params.item_id,
+  ifMatch,
 });
 
 const served = ({ proof, etag }: { proof: Proof; etag: string }) => tagged(proof, etag);
@@ -74,28 +78,38 @@ export const proofRoutes = [
   }),
   route('POST /cases/{id}/proof/run', {
     operationId: 'runCaseCheck',
-    summary: 'Run a check in the worktree, and attach what it came to as proof',
+    summary: 'Run a check in the worktree, and attach the result as proof',
     description:
-      'It runs this very command, with `sh -c`, in the sandbox of the sessions, and holds the session lock meanwhile. The answer is its record, which says `running`; `proof_updated` tells its end. The proof is of the tree that the worktree held as it began: it is stale once that is another. It is not verified: the operator does that.',
+      'Runs the command with `sh -c` in the sandbox of sessions, while holding the session lock. Returns the proof with status `running`; the event `proof_updated` reports its end. The proof belongs to the tree of the worktree at the start, and is stale once that changes. It still has to be verified by the operator.',
     body: Type.Object({
       command: Type.String({ minLength: 1, maxLength: 2000, pattern: '\\S' }),
-      type: Type.Optional(Type.Union([Word], { description: 'Of the proof; default: `check`' })),
+      type: Type.Optional(
+        Type.Union([Word], { description: 'The type of the proof; default: `check`' }),
+      ),
     }),
     response: Proof,
     status: 202,
     errors: [
-      ...(['session_active', 'lock_held', 'worktree_busy', 'worktree_missing'] as const),
-      ...(['worktree_tampered', 'worktree_elsewhere', 'rebase_in_progress'] as const),
-      ...(['unreadable_record', 'file_busy', 'unavailable', 'git_failed'] as const),
+      'session_active',
+      'lock_held',
+      'worktree_busy',
+      'worktree_missing',
+      'worktree_tampered',
+      'worktree_elsewhere',
+      'rebase_in_progress',
+      'unreadable_record',
+      'file_busy',
+      'unavailable',
+      'git_failed',
     ],
     handler: ({ params, body }, service) =>
       runCheck(service, params.id, { command: body.command, type: body.type ?? 'check' }),
   }),
   route('POST /cases/{id}/proof/{pid}/abort', {
     operationId: 'abortCaseCheck',
-    summary: 'Abort a check that runs',
+    summary: 'Abort a running check',
     description:
-      'No process of it is alive once this answers. Its record stays as `aborted`, and proves nothing.',
+      'Returns after all its processes have ended. The record stays, with status `aborted`, and proves nothing.',
     response: Proof,
     errors: ['invalid_state', 'unreadable_record', 'file_busy'],
     handler: ({ params }, service) => abortCheck(service, params.id, params.pid),
@@ -104,14 +118,15 @@ export const proofRoutes = [
     operationId: 'uploadCaseProof',
     summary: 'Attach a file as proof: a screenshot, a recording, a report',
     description:
-      'The body is the file, of any Content-Type and 25 MB at most. It is kept beside its record as `proof/<type>-<id>.<ending>`; a verification binds to its bytes, too.',
+      'The body is the file, of any Content-Type and at most 25 MB. It is stored as `proof/<type>-<id>.<extension>`; a verification also covers its content.',
     query: Type.Object({
       type: Word,
       name: Type.Optional(
         Type.String({
           minLength: 1,
           maxLength: 255,
-          description: 'Such as `shot.png`: its ending is kept; default: one of the Content-Type',
+          description:
+            'A file name such as `shot.png`, whose extension is kept; default: an extension for the Content-Type',
         }),
       ),
       session_id: SessionOf,
@@ -129,9 +144,9 @@ export const proofRoutes = [
     },
   }),
   route('GET /cases/{id}/proof/{pid}/file', {
-    summary: 'Show the file that a proof is about',
+    summary: 'Read the file of a proof',
     description:
-      'Images, recordings and plain text are shown as what their ending says, all else is handed over as a file: nothing in it is run. Some of its bytes may be asked for by `Range`, so that a browser can seek in a recording.',
+      'Images, recordings and plain text are displayed by their extension; other files are downloads. Browsers run no code in them. Supports `Range`, so that a browser can seek in a recording.',
     response: Type.String({ format: 'binary' }),
     produces: 'application/octet-stream',
     errors: ['range_not_satisfiable'],
@@ -144,7 +159,7 @@ export const proofRoutes = [
     handler: async ({ params }, { store }) => served(await getProof(store, params.id, params.pid)),
   }),
   route('PATCH /cases/{id}/proof/{pid}', {
-    summary: 'Change the type or the content of a proof; it is not verified any more',
+    summary: 'Change the type or the content of a proof, which removes its verification',
     body: Type.Object(
       { type: Type.Optional(Word), content: Type.Optional(Content) },
       { minProperties: 1 },
@@ -157,15 +172,14 @@ export const proofRoutes = [
       served(await changeProof(store, which(params, ifMatch), body)),
   }),
   route('DELETE /cases/{id}/proof/{pid}', {
-    summary: 'Take a proof away; it is kept in `.dossier/undo/` for some days',
+    summary: 'Delete a proof; its file is kept in `.dossier/undo/` for some days',
     conditional: true,
     errors: CHANGE_ERRORS,
     handler: ({ params, ifMatch }, { store }) => removeProof(store, which(params, ifMatch)),
   }),
   route('PUT /cases/{id}/proof/{pid}/verify', {
     operationId: 'verifyCaseProof',
-    summary:
-      'Mark a proof verified; once the gate is satisfied, a Work item that is VERIFYING is RESOLVED',
+    summary: 'Verify a proof; a VERIFYING Work item is RESOLVED once the gate is satisfied',
     response: Proof,
     conditional: true,
     errors: ['invalid_state', ...CHANGE_ERRORS],
@@ -174,7 +188,7 @@ export const proofRoutes = [
   }),
   route('DELETE /cases/{id}/proof/{pid}/verify', {
     operationId: 'unverifyCaseProof',
-    summary: 'Take the verification of a proof back; the state of the Work item stays as it is',
+    summary: 'Revoke the verification of a proof; the state of the Work item does not change',
     response: Proof,
     conditional: true,
     errors: CHANGE_ERRORS,
@@ -183,7 +197,7 @@ export const proofRoutes = [
   }),
   route('GET /cases/{id}/proof/checklist', {
     operationId: 'listCaseChecklist',
-    summary: 'List what has to be proven',
+    summary: 'List the proof checklist',
     query: Type.Object(PageQuery),
     response: Type.Array(ChecklistItem),
     handler: async ({ params, query }, { store }) =>
@@ -191,7 +205,7 @@ export const proofRoutes = [
   }),
   route('POST /cases/{id}/proof/checklist', {
     operationId: 'addCaseChecklistItem',
-    summary: 'Add to what has to be proven',
+    summary: 'Add an item to the proof checklist',
     body: Type.Object({ description, type, required, command }),
     response: ChecklistItem,
     status: 201,
@@ -201,7 +215,7 @@ export const proofRoutes = [
   }),
   route('PATCH /cases/{id}/proof/checklist/{item_id}', {
     operationId: 'tickCaseChecklistItem',
-    summary: 'Tick a task line of the checklist, or take its mark away',
+    summary: 'Tick or untick a task line of the checklist',
     description:
       'It changes that one mark of `proof/checklist.md`. What its front matter lists under `items` is proven by a verified proof of its type instead (422).',
     body: Type.Object({ done: Type.Boolean() }),
@@ -213,9 +227,9 @@ export const proofRoutes = [
   }),
   route('PUT /cases/{id}/proof/checklist/{item_id}/waiver', {
     operationId: 'waiveCaseChecklistItem',
-    summary: 'Waive a line of the checklist, by name and reason',
+    summary: 'Waive an item of the checklist, with a name and a reason',
     description:
-      'The gate asks for it no more, and it is shown as waived. `waived` in the front matter of `proof/checklist.md` has it: remove it there to ask again.',
+      'The gate no longer requires it, and it is shown as waived. Stored under `waived` in the front matter of `proof/checklist.md`; remove it there to require the item again.',
     body: Type.Object({
       by: Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' }),
       reason: Type.String({ minLength: 1, maxLength: 1000, pattern: '\\S' }),
@@ -228,17 +242,17 @@ export const proofRoutes = [
   }),
   route('DELETE /cases/{id}/proof/checklist/{item_id}', {
     operationId: 'dropCaseChecklistItem',
-    summary: 'Take one off what has to be proven',
+    summary: 'Remove an item from the proof checklist',
     description:
-      'Its line of `proof/checklist.md`, or its entry in the front matter, goes; all else in the file stays. The gate asks for it no more. `If-Match` takes the ETag of the whole list.',
+      'Removes its line, or its entry in the front matter, from `proof/checklist.md` and changes nothing else. `If-Match` is the ETag of the whole list.',
     conditional: true,
     errors: ['unreadable_record', 'file_busy'],
     handler: ({ params, ifMatch }, { store }) => dropChecklist(store, inList(params, ifMatch)),
   }),
   route('GET /cases/{id}/proof/gate', {
-    summary: 'Say whether the proof gate is satisfied, and what is missing',
+    summary: 'Check whether the proof gate is satisfied, and what is missing',
     description:
-      'It is satisfied once each required item of the checklist has a verified proof of its type; without a checklist, once one proof is verified.',
+      'The gate is satisfied if each required item of the checklist has a verified proof of its type; without a checklist, if one proof is verified.',
     response: Gate,
     handler: ({ params }, service) => getGate(service, params.id),
   }),

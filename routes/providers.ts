@@ -6,14 +6,14 @@ import { ProviderInfo, Tried } from '../store/records/provider.ts';
 export const providerRoutes = [
   route('GET /providers', {
     devOnly: true,
-    summary: 'List the providers, and whether each can be used',
+    summary: 'List the providers, and whether each is available',
     response: Type.Array(ProviderInfo),
     handler: (_input, { providers }) => providers().list(),
   }),
   route('POST /providers/{id}/run', {
     devOnly: true,
-    summary: 'Have a provider answer a prompt, in an empty directory that is gone afterwards',
-    description: 'In Plan mode: it reads and answers, and changes nothing.',
+    summary: 'Send a prompt to a provider, in a temporary empty directory',
+    description: 'Runs in Plan mode: the provider reads and answers, and changes nothing.',
     params: { id: Type.String({ minLength: 1 }) },
     body: Type.Object({ prompt: Type.String({ minLength: 1, pattern: '\\S' }) }),
     response: Tried,

@@ -23,7 +23,7 @@ import { PullDraft, PullRequest, PullTransition } from '../store/records/pull-re
 import { PostedProof, PullStatus, ReadyCheck } from '../store/records/pull-status.ts';
 import { AT_WORK, GIT, HOST_ERRORS, READING } from './problems.ts';
 
-/** What may keep the branch from being pushed. */
+/** The errors of a push. */
 const PUSH = [
   'uncommitted_changes',
   'remote_moved',
@@ -37,7 +37,7 @@ const PUSH = [
 export const pullRequestRoutes = [
   route('GET /api/cases/{id}/pr', {
     summary: "Read the record of the Work item's pull request",
-    description: 'As it was last read from the host, which is not asked: `…/pr/status` does.',
+    description: 'As last read from the code host. `…/pr/status` reads it from there.',
     response: PullRequest,
     errors: ['unreadable_record'],
     handler: ({ params }, { store }) => {
@@ -46,9 +46,9 @@ export const pullRequestRoutes = [
     },
   }),
   route('PATCH /api/cases/{id}/pr', {
-    summary: 'Change title and labels of the pull request on the host, and the notes here',
+    summary: 'Change title and labels of the pull request on the code host, and the notes here',
     description:
-      "Only what is named is changed, first on the host. State, branches and checks are the host's; the published body changes by `…/pr-body/suggest-update` and its approval alone.",
+      'Changes only the given fields, first on the code host. State, branches and checks cannot be changed; the published body changes only by `…/pr-body/suggest-update` and its approval.',
     body: PullPatch,
     response: PullRequest,
     conditional: true,
@@ -60,9 +60,9 @@ export const pullRequestRoutes = [
   }),
   route('POST /api/cases/{id}/pr/create', {
     operationId: 'createCasePr',
-    summary: 'Push the branch of the Work item and open its pull request on the host',
+    summary: 'Push the branch of the Work item and create its pull request',
     description:
-      'What the last completed session left in the worktree is committed first, in the name that git is configured with. The branch is pushed to its own name, over no commit that the worktree does not have, and never to the base branch. An open pull request of the branch is adopted as it is, also one that an interrupted call left behind. Nothing is ever merged.',
+      'First commits the changes of the last completed session in the worktree, with the user that git is configured with. Pushes the branch to its own name, never to the base branch, and never overwrites commits that the worktree does not have. An open pull request of the branch is adopted unchanged, also one from an interrupted call. Nothing is ever merged.',
     body: Type.Optional(WantedPull),
     response: CreatedPull,
     status: 201,
@@ -71,54 +71,54 @@ export const pullRequestRoutes = [
       created(`/api/cases/${params.id}/pr`, await createPull(service, params.id, body ?? {})),
   }),
   route('POST /api/cases/{id}/pr/push', {
-    summary: "Push what the Work item's branch has now to its pull request",
+    summary: "Push new commits of the Work item's branch to its pull request",
     description:
-      'As `…/pr/create` does, for what came after: a feedback session, commits by hand. After a rebase use `…/conflicts/push-rebased`.',
+      'Works as `…/pr/create`, for later changes such as a feedback session or commits by hand. After a rebase use `…/conflicts/push-rebased`.',
     body: Type.Optional(Type.Pick(WantedPull, ['changes'])),
     response: PushedPull,
     errors: ['file_busy', ...PUSH],
     handler: ({ params, body }, service) => pushPull(service, params.id, body ?? {}),
   }),
   route('GET /api/cases/{id}/pr/draft', {
-    summary: 'Read title, body and labels of what is to be proposed',
+    summary: 'Read title, body and labels of the planned pull request',
     description:
-      'The draft as it is kept in pr/draft.md. Where there is none, it is composed for this answer: what was asked, what sessions did, how it was proved.',
+      'The draft in pr/draft.md. Without one, it is composed for this answer from the description, the session summaries and the proof.',
     response: PullDraft,
     errors: ['unreadable_record'],
     handler: ({ params }, { store }) => pullDraft(store, params.id),
   }),
   route('GET /api/cases/{id}/pr/status', {
-    summary: 'Ask the host how the pull request is now, and record it',
+    summary: 'Read the status of the pull request from the code host, and record it',
     description:
-      'An error of the host is the answer here; what was last known is at `GET /api/cases/{id}/pr`.',
+      'Fails if the code host fails. The last recorded status is at `GET /api/cases/{id}/pr`.',
     response: PullStatus,
     errors: ['unreadable_record', 'file_busy', ...HOST_ERRORS],
     handler: ({ params }, service) => pullStatus(service, params.id),
   }),
   route('GET /api/cases/{id}/pr/state-timeline', {
-    summary: 'List what became of the pull request, oldest first',
-    description: 'From the files alone; `…/pr/sync-state` adds what the host knows besides.',
+    summary: 'List the state changes of the pull request, oldest first',
+    description: 'Read from files; `…/pr/sync-state` adds the history of the code host.',
     response: Type.Array(PullTransition),
     handler: ({ params }, { store }) => pullTimeline(store, params.id),
   }),
   route('POST /api/cases/{id}/pr/sync-state', {
-    summary: 'Read state and history of the pull request from the host and record both',
+    summary: 'Read state and history of the pull request from the code host, and record both',
     description:
-      'What a human did there, a merge too, is taken over. The state of the Work item stays as it is.',
+      'Records what people did there, including a merge. Does not change the state of the Work item.',
     response: SyncedPull,
     errors: ['unreadable_record', 'file_busy', ...HOST_ERRORS],
     handler: ({ params }, service) => syncPull(service, params.id),
   }),
   route('GET /api/cases/{id}/pr/ready-check', {
-    summary: 'Say whether the pull request may be marked ready, and what is in the way',
+    summary: 'Check whether the pull request can be marked as ready, and what prevents it',
     response: ReadyCheck,
     errors: [...READING, ...GIT, ...HOST_ERRORS],
     handler: ({ params }, service) => readyCheck(service, params.id),
   }),
   route('POST /api/cases/{id}/pr/mark-ready', {
-    summary: 'Mark the pull request ready for review, and show the proof in a comment of it',
+    summary: 'Mark the pull request as ready for review, and post the proof as a comment',
     description:
-      'Behind the proof gate, and every check of `…/pr/ready-check`. One that is ready already stays so, and its proof comment is brought up to date.',
+      'Requires the proof gate and every check of `…/pr/ready-check`. If the pull request is ready already, only the comment is updated.',
     response: MarkedReady,
     errors: [
       'proof_gate_blocked',
@@ -131,9 +131,9 @@ export const pullRequestRoutes = [
     handler: ({ params }, service) => markReady(service, params.id),
   }),
   route('POST /api/cases/{id}/pr/comment-proof', {
-    summary: 'Show the verified proofs in one comment of the pull request',
+    summary: 'Post the verified proofs as a comment on the pull request',
     description:
-      'Made once, and brought up to date after. Contents stand in code blocks: they mention nobody and are cut in the middle where the host would not take them whole.',
+      'Creates one comment and updates it later. Contents are in code blocks, so that they mention no users, and are shortened in the middle if they are too long for the code host.',
     response: PostedProof,
     errors: ['proof_gate_blocked', 'unreadable_record', 'file_busy', ...HOST_ERRORS],
     handler: ({ params }, service) => commentProof(service, params.id),

@@ -20,10 +20,12 @@ const ReviewPath = {
 const Query = Type.Object({
   ...PageQuery,
   after: Type.Optional(
-    Type.String({ minLength: 1, description: 'The id of the last one of the page before' }),
+    Type.String({ minLength: 1, description: 'The id of the last entry of the previous page' }),
   ),
   local: Type.Optional(
-    Type.Boolean({ description: 'As they were when the host was last asked, which is not asked' }),
+    Type.Boolean({
+      description: 'Return the recorded reviews, without a request to the code host',
+    }),
   ),
 });
 const ASKING = ['unreadable_record', 'file_busy', ...HOST_ERRORS] as const;
@@ -39,7 +41,7 @@ export const reviewRoutes = [
   route('GET /api/cases/{id}/pr/reviews', {
     summary: 'List all reviews, threads and failing checks of the pull request, oldest first',
     description:
-      'Read from the host, and recorded. Of a check of GitHub Actions the step that failed and the end of its log are in `check`; a log that cannot be read says why there. An error of the host is the answer: never an empty list because it could not be asked. `local=true` answers the records.',
+      'Reads from the code host and records the result. For a check of GitHub Actions, `check` has the failed step and the end of its log, or why the log cannot be read. Fails if the code host fails, so an empty list means that there are none. `local=true` returns the records.',
     query: Query,
     response: Type.Array(Review),
     errors: ASKING,
@@ -50,7 +52,7 @@ export const reviewRoutes = [
     operationId: 'listUnresolvedCasePrReviews',
     summary: 'List the reviews, threads and checks that block the pull request',
     description:
-      'Threads that are open, checks of the head that fail, and of each author the latest decision where that asks for changes and was not dismissed. Not those that were marked as resolved here.',
+      'Open threads, failing checks of the head commit, and the latest decision of each author if it requests changes and was not dismissed. Excludes those that were marked as resolved here.',
     query: Query,
     response: Type.Array(Review),
     errors: ASKING,
@@ -61,7 +63,8 @@ export const reviewRoutes = [
   }),
   route('POST /api/cases/{id}/pr/reviews/{review_id}/add-to-feedback', {
     summary: 'Queue a review for the next feedback session',
-    description: 'Once, however often it is asked. One that was addressed is queued anew.',
+    description:
+      'Has no effect if the review is queued. A review that was addressed is queued again.',
     params: ReviewPath,
     response: Review,
     errors: ASKING,
@@ -70,7 +73,7 @@ export const reviewRoutes = [
   route('POST /api/cases/{id}/pr/reviews/{review_id}/resolve', {
     summary: 'Mark a review as resolved: a thread on the host, a review here',
     description:
-      'It leaves the queue for feedback, unless a session has it. The host lets a review be ended only by its author or a dismissal, and a check by another run: here it blocks no more.',
+      'Removes it from the feedback queue, unless a session has it. On the code host, only its author or a dismissal ends a review, and only another run ends a check: these are only marked here, and no longer block.',
     params: ReviewPath,
     response: Type.Object({
       ...Review.properties,
@@ -83,14 +86,14 @@ export const reviewRoutes = [
   route('POST /api/cases/{id}/pr/address-feedback', {
     summary: 'Start a session on the queued reviews',
     description:
-      'A session of type `feedback`: it is told the reviews with file and line, plans, and changes files only after the operator has approved the plan. They leave the queue when it completes. A Work item that is RESOLVED is OPEN again with it, and stays so if the session is aborted; one that is NON_ISSUE is refused. Then `…/pr/push` brings its work to the host.',
+      'Creates a session of type `feedback`, which receives the reviews with file and line, plans, and changes files only after the approval of the plan. The reviews leave the queue when it completes. A RESOLVED Work item becomes OPEN again, also if the session is aborted; a NON_ISSUE one is refused. `…/pr/push` pushes the work.',
     body: optionalBody({
       ...ProviderChoice,
       comment: Type.Optional(
         Type.String({
           minLength: 1,
           maxLength: 10_000,
-          description: 'What the operator says to it',
+          description: 'A comment for the agent',
         }),
       ),
     }),

@@ -23,18 +23,18 @@ import { ProviderChoice, Session } from '../store/records/session.ts';
 import { optionalBody } from './fields.ts';
 import { CREATING } from './problems.ts';
 
-/** Of who looks at one session: a page that is old by now stops or goes on with no other. */
+/** Names the session, so that an outdated page does not affect another one. */
 const Meant = Type.Optional(
   Type.String({
     format: 'uuid',
-    description: 'The session that is meant: while another one is active, nothing is done',
+    description: 'The session to act on: if another one is active, nothing is done',
   }),
 );
 
 export const sessionControlRoutes = [
   route('GET /api/sessions/queue', {
     operationId: 'listQueuedSessions',
-    summary: 'List the sessions that wait for their turn, over all Work items, oldest first',
+    summary: 'List the queued sessions of all Work items, oldest first',
     query: Type.Object(PageQuery),
     response: Type.Array(Session),
     handler: async ({ query }, service) =>
@@ -42,8 +42,9 @@ export const sessionControlRoutes = [
   }),
   route('POST /api/sessions/queue', {
     operationId: 'queueSession',
-    summary: 'Create a session that starts in Plan mode when it is its turn',
-    description: 'At once, where the session lock is free and fewer than `max_sessions` run.',
+    summary: 'Create a session, which is queued and then starts in Plan mode',
+    description:
+      'It starts at once if the session lock is free and fewer than `max_sessions` sessions run.',
     body: Type.Object({
       case_id: Id,
       type: Type.Optional(Word),
@@ -59,7 +60,7 @@ export const sessionControlRoutes = [
   }),
   route('GET /api/sessions/active', {
     operationId: 'listActiveSessions',
-    summary: 'List the sessions that have begun and not ended, over all Work items, oldest first',
+    summary: 'List the active sessions of all Work items, oldest first',
     query: Type.Object(PageQuery),
     response: Type.Array(Session),
     handler: async ({ query }, service) =>
@@ -67,29 +68,29 @@ export const sessionControlRoutes = [
   }),
   route('GET /api/sessions/newest', {
     operationId: 'listNewestSessions',
-    summary: 'List the newest session of each of these Work items',
+    summary: 'List the newest session of each given Work item',
     query: Type.Object({
-      case_ids: Type.String({ maxLength: 10_000, description: 'With commas between' }),
+      case_ids: Type.String({ maxLength: 10_000, description: 'Ids separated by commas' }),
     }),
     response: Type.Array(Session),
     handler: ({ query }, service) => newestSessions(service, query.case_ids.split(',')),
   }),
   route('GET /api/sessions/providers', {
     operationId: 'listSessionProviders',
-    summary: 'List what a session can be created with, that of the settings first',
+    summary: 'List the providers for new sessions, the one in the settings first',
     response: Type.Array(ProviderInfo),
     handler: (_input, { providers }) => sessionProviders(providers()),
   }),
   route('GET /api/worktrees/{case_id}/lock', {
-    summary: 'Read who holds the session lock of a Work item',
+    summary: 'Read the session lock of a Work item',
     response: Lock,
     handler: ({ params }, { store }) => lockOf(store, params.case_id),
   }),
   route('POST /api/worktrees/{case_id}/lock', {
     operationId: 'lockWorktree',
-    summary: 'Take the session lock: no session of the Work item starts while it is held',
+    summary: 'Acquire the session lock: no session of the Work item starts while it is held',
     description:
-      'It lasts until it is released, across restarts, by no clock. The `token` is shown this once; who presents it may write what the lock guards.',
+      'It is held until it is released, also across restarts. The `token` is returned only here; calls that present it may write what the lock guards.',
     body: optionalBody({
       name: Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\r\\n]*$' })),
     }),
@@ -101,24 +102,24 @@ export const sessionControlRoutes = [
   }),
   route('DELETE /api/worktrees/{case_id}/lock', {
     operationId: 'unlockWorktree',
-    summary: 'Release the session lock; the next session in the queue starts',
-    description: 'A session that goes on is aborted instead: that releases its lock.',
+    summary: 'Release the session lock, so that the next queued session starts',
+    description: 'The lock of an active session is a 409: abort the session, which releases it.',
     errors: ['session_active'],
     handler: ({ params }, service) => freeLock(service, params.case_id),
   }),
   route('POST /api/cases/{id}/session/pause', {
-    summary: "Stop the Work item's active session so that it can go on later",
+    summary: "Pause the Work item's active session",
     description:
-      'Its processes are ended; what they did stays in the worktree, and the session keeps its lock.',
+      'Ends its processes. Changes stay in the worktree, and the session keeps its lock.',
     body: optionalBody({ session_id: Meant }),
     response: Session,
     errors: ['unreadable_record', 'other_session_active', 'invalid_state'],
     handler: ({ params, body }, service) => pauseSession(service, params.id, body?.session_id),
   }),
   route('POST /api/cases/{id}/session/resume', {
-    summary: "Go on with the Work item's paused session",
+    summary: "Resume the Work item's paused session",
     description:
-      'A session of the runbook that was killed inside a block has done part of it, and nobody knows which: `from` says whether the block is run `again`, or left as it is for the `next`. Without it such a session is 422 `choice_needed`, with the `block`.',
+      'If a session of the runbook was killed inside a block, part of that block may have been executed. `from` says whether to run it `again` or to continue with the `next` one. Without `from` the answer is 422 `choice_needed` with the `block`.',
     body: optionalBody({
       session_id: Meant,
       from: Type.Optional(Type.Enum(['again', 'next'])),
@@ -142,7 +143,7 @@ export const sessionControlRoutes = [
   route('POST /api/cases/{id}/session/abort', {
     summary: "Abort the Work item's active session; this cannot be undone",
     description:
-      'Its processes are ended; what they did stays in the worktree, and in diff.patch where the plan was approved.',
+      'Ends its processes. Changes stay in the worktree, and in diff.patch if the plan was approved.',
     body: optionalBody({ session_id: Meant }),
     response: Session,
     errors: ['unreadable_record', 'other_session_active', 'invalid_state'],
@@ -152,7 +153,7 @@ export const sessionControlRoutes = [
     operationId: 'dismissSession',
     summary: 'Mark the work of a completed session as reviewed',
     description:
-      '`GET /attention` lists it as `done` until then. It verifies nothing and changes no state.',
+      'Until then `GET /attention` lists it as `done`. Verifies nothing and changes no state.',
     response: Session,
     errors: ['invalid_state', 'unreadable_record', 'file_busy'],
     handler: ({ params }, service) => dismissSession(service, params.id, params.sid),

@@ -8,8 +8,8 @@ import { CREATING } from './problems.ts';
 export const sessionMessageRoutes = [
   route('GET /cases/{id}/sessions/{sid}/messages', {
     operationId: 'listMessages',
-    summary: 'List what the operator said to a session, oldest first',
-    description: 'With the comment that it was created with.',
+    summary: "List the operator's messages to a session, oldest first",
+    description: 'Includes the comment with which it was created.',
     response: Type.Array(SessionMessage),
     errors: ['unreadable_record'],
     handler: ({ params }, service) => listMessages(service, params.id, params.sid),
@@ -17,18 +17,18 @@ export const sessionMessageRoutes = [
   route('POST /cases/{id}/sessions/{sid}/messages', {
     operationId: 'sendMessage',
     summary: 'Send a message to a session',
-    description: `The agent reads it after the tool call that runs; with \`now\` what runs is interrupted, and what the agent asks is
-cancelled. A message answers no permission and leaves no Plan mode: a plan that waits is sent back with it. In Work mode its own
-text is approved, and nothing else. A paused session reads it when it is resumed. To a session that has ended it creates another
-one in the same worktree, which plans with it, or, with \`approve\`, works from it as its plan; \`session_id\` of the answer says
-which.`,
+    description: `The agent reads it after the current tool call; with \`now\` the agent is interrupted, and its open requests are
+cancelled. A message answers no permission request and does not leave Plan mode: a plan that is ready is sent back with it. In
+Work mode the text of the message is approved, and nothing else. A paused session receives it when it is resumed. If the session
+has ended, another one is created in the same worktree, which plans with the message, or, with \`approve\`, executes it as its
+plan; \`session_id\` of the answer is its id.`,
     body: Type.Object({
       text: Type.String({ minLength: 1, maxLength: 20_000, pattern: '\\S' }),
-      now: Type.Optional(Type.Boolean({ description: 'Interrupt what the agent does' })),
+      now: Type.Optional(Type.Boolean({ description: 'Interrupt the agent' })),
       approve: Type.Optional(
         Type.Boolean({
           description:
-            'Only to a session that has ended: the text is the plan of the next one, approved by its hash',
+            'Only for a session that has ended: the text is the approved plan of the next one',
         }),
       ),
     }),

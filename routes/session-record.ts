@@ -8,12 +8,12 @@ import { DiffFile } from '../store/records/diff-file.ts';
 
 const Since = Type.Object({ since: Type.Optional(Type.Enum(['base', 'approval'])) });
 
-/** What a session did. */
+/** The diff and the event stream of a session. */
 export const sessionRecordRoutes = [
   route('GET /cases/{id}/sessions/{sid}/diff', {
-    summary: 'Read what the session changed, as a patch',
+    summary: 'Read the changes of a session as a patch',
     description:
-      'diff.patch as it was kept when the work was over, or was stopped; 404 before. With `since=approval` only what changed since the plan was approved: without what stood in the worktree then, of another session or by hand.',
+      'The content of diff.patch, which is written when the work ends or stops; 404 before. With `since=approval`, only changes since the approval of the plan: without earlier changes in the worktree, by another session or by hand.',
     query: Since,
     response: Type.String(),
     produces: 'text/x-diff',
@@ -23,9 +23,9 @@ export const sessionRecordRoutes = [
   }),
   route('GET /cases/{id}/sessions/{sid}/diff/files', {
     operationId: 'listDiffFiles',
-    summary: 'List the files that the session changed, those first that run later',
+    summary: 'List the files that a session changed, starting with those that run later',
     description:
-      'The files of diff.patch. `runs` says when a program runs that the file names: sentences such as "runs when you run `make`", compared with the base.',
+      'The files of diff.patch. `runs` says, compared with the base, when the file starts a program: sentences such as "runs when you run `make`".',
     query: Since,
     response: Type.Array(DiffFile),
     errors: ['unreadable_record'],
@@ -33,8 +33,8 @@ export const sessionRecordRoutes = [
       getDiffFiles(service, params.id, params.sid, query.since),
   }),
   route('GET /cases/{id}/sessions/{sid}/stream', {
-    summary: "Follow a session's execution events; the stream ends after `complete`",
-    description: 'Server-sent events, or those so far as JSON where Accept prefers it.',
+    summary: "Follow a session's events; the stream ends after `complete`",
+    description: 'Server-sent events, or the recorded events as JSON if Accept prefers that.',
     produces: 'text/event-stream',
     stream: SESSION_STREAM,
     errors: ['unreadable_record'],

@@ -43,9 +43,9 @@ export const sessionRoutes = [
       page(await listSessions(service, params.id), query, `/cases/${params.id}/sessions`),
   }),
   route('POST /cases/{id}/sessions', {
-    summary: 'Create a session; it starts in Plan mode, or waits while another holds the lock',
-    description:
-      'The plan waits for the operator: nothing of it is executed before it is approved.',
+    summary:
+      'Create a session, which starts in Plan mode, or is queued while the session lock is held',
+    description: 'Nothing of the plan is executed before the operator approves it.',
     body: Type.Object({
       type: Word,
       ...ProviderChoice,
@@ -54,7 +54,7 @@ export const sessionRoutes = [
           minLength: 1,
           maxLength: 20_000,
           pattern: '\\S',
-          description: 'What the operator says to it: feedback on what a former session did, say',
+          description: 'A comment for the agent, such as feedback on an earlier session',
         }),
       ),
       base: BASE,
@@ -68,11 +68,14 @@ export const sessionRoutes = [
     },
   }),
   route('GET /cases/{id}/usage', {
-    summary: 'Add up what the sessions of a Work item used',
+    summary: 'Read the total usage of all sessions of a Work item',
     description:
-      'null where no agent told it; `at_least` where a turn was cut off before its agent told all.',
+      'A value is null if no agent reported it. `at_least` if a turn was interrupted before its agent reported everything.',
     response: Type.Object(
-      { sessions: Type.Integer({ description: 'Those that told anything' }), ...Usage.properties },
+      {
+        sessions: Type.Integer({ description: 'The number of sessions that reported usage' }),
+        ...Usage.properties,
+      },
       { $id: 'CaseUsage' },
     ),
     handler: ({ params }, service) => usageOf(service, params.id),
@@ -84,15 +87,14 @@ export const sessionRoutes = [
     handler: ({ params }, service) => getSession(service, params.id, params.sid),
   }),
   route('GET /cases/{id}/sessions/{sid}/boundary', {
-    summary: 'Read what shuts a session in once its plan is approved, and what it may do unasked',
+    summary: 'Read the boundary of a session: its isolation, and what it may do without asking',
     description:
-      'As the settings that hold want it now: sandbox, network, permissions; and the commands of the plan that run without asking, less those in `ask`. 404 too where the settings name its provider no more.',
+      'By the current settings: sandbox, network, permissions, and the commands of the plan that run without asking, except those in `ask`. 404 also if its provider is no longer configured.',
     query: Type.Object({
       ask: Type.Optional(
         Type.String({
           maxLength: 100_000,
-          description:
-            'Commands of that list that are asked for all the same, each on its own line',
+          description: 'Commands of that list that must ask after all, one a line',
         }),
       ),
     }),
@@ -104,7 +106,7 @@ export const sessionRoutes = [
   route('GET /cases/{id}/sessions/{sid}/plan', {
     summary: 'Read plan.md: the plan proposed, edited or approved',
     description:
-      'With `which=approved` the text that was approved, and runs, as approved.md keeps it; with `which=sent_back` the plan that was sent back last. `plan_edited` of the session says whether plan.md is another one since. What nobody would see is shown, as `␛` or `⟦U+202E⟧`; ETag and `plan_sha256` are of the file as it is.',
+      'With `which=approved` the approved text, which is executed, in approved.md; with `which=sent_back` the last plan that was sent back. `plan_edited` of the session says whether plan.md has changed since. Control and invisible characters are shown as `␛` or `⟦U+202E⟧`; ETag and `plan_sha256` are hashes of the file on disk.',
     query: Type.Object({ which: Type.Optional(Type.Enum(['current', 'approved', 'sent_back'])) }),
     ...GIVES_MARKDOWN,
     errors: ['unreadable_record'],
@@ -126,9 +128,9 @@ export const sessionRoutes = [
       ),
   }),
   route('GET /cases/{id}/sessions/{sid}/comments', {
-    summary: 'Read comments.md: what the operator says of the plan',
+    summary: "Read comments.md, the operator's comments on the plan",
     description:
-      'A quote of the plan, and below it the comment; a line `*Sent …*` ends what was sent together. Empty, with an ETag, where there is none yet.',
+      'Each comment is below a quote of the plan; a line `*Sent …*` follows comments that were sent. Empty, with an ETag, if there is no file yet.',
     ...GIVES_MARKDOWN,
     errors: ['unreadable_record'],
     handler: async ({ params }, service) =>
@@ -136,7 +138,8 @@ export const sessionRoutes = [
   }),
   route('PUT /cases/{id}/sessions/{sid}/comments', {
     summary: 'Replace comments.md, as an edit by hand would',
-    description: 'It is outside of the hash of the plan, and told to the agent by `revise` alone.',
+    description:
+      'Comments are not part of the hash of the plan. Only `revise` sends them to the agent.',
     ...TAKES_MARKDOWN,
     body: Type.String({ maxLength: 262_144 }),
     ...GIVES_MARKDOWN,
@@ -148,7 +151,7 @@ export const sessionRoutes = [
   route('POST /cases/{id}/sessions/{sid}/approve', {
     summary: 'Approve the plan and move the session to Work mode',
     description:
-      'The operator gate. What runs is plan.md as it stands now, kept byte for byte as approved.md; with `plan_sha256` only if that is the plan that was read. `approval_sha256` of GET …/boundary approves the commands that it lists, too: they run without asking; `ask` names those that were taken out of the list. Without it each command is asked for, unless the settings allow it. The stream tells it as `approved`.',
+      'The operator gate. Copies plan.md byte for byte to approved.md, which is executed. With `plan_sha256`, only if that is the hash of the plan, so that you approve what you read. `approval_sha256` of GET …/boundary also approves the listed commands, which then run without asking; `ask` names those to exclude. Without it every command asks, unless the settings allow it. The stream contains an `approved` event.',
     body: optionalBody({
       plan_sha256: Type.Optional(Sha256),
       approval_sha256: Type.Optional(Sha256),
@@ -172,9 +175,9 @@ export const sessionRoutes = [
       approvePlan(service, params.id, params.sid, { seen, ...unasked, key }),
   }),
   route('POST /cases/{id}/sessions/{sid}/revise', {
-    summary: 'Send the plan back: the agent plans again, from its plan and from this comment',
+    summary: 'Request changes to the plan: the agent plans again, with this comment',
     description:
-      'Only a plan that waits is sent back; nothing of it was executed. Without `comment` what comments.md says that was not sent yet is sent, and noted there as sent; with it comments.md stays as it is.',
+      'Only for a plan that is ready and not approved. Without `comment`, sends the unsent comments of comments.md and marks them as sent; with `comment`, comments.md is not used.',
     body: optionalBody({
       comment: Type.Optional(Type.String({ minLength: 1, maxLength: 20_000, pattern: '\\S' })),
     }),
@@ -184,18 +187,18 @@ export const sessionRoutes = [
       revisePlan(service, params.id, params.sid, body?.comment),
   }),
   route('POST /cases/{id}/sessions/{sid}/finish', {
-    summary: 'Say that manual work is done',
+    summary: 'Finish manual work',
     description:
-      'Only of a session of the manual provider, in Work mode: the answer comes once its diff is kept.',
+      'Only for a session of the manual provider in Work mode. Returns after its diff is saved.',
     response: Session,
     errors: ['unreadable_record', 'invalid_state'],
     handler: ({ params }, service) => finishSession(service, params.id, params.sid),
   }),
   route('POST /cases/{id}/sessions/{sid}/permissions/{request_id}', {
     operationId: 'answerPermission',
-    summary: 'Answer what the agent asks leave for',
+    summary: 'Answer a permission request of the agent',
     description:
-      'With the option `allow_prefix`, which the daemon adds for a plain command, this command and all plain ones of the session that begin with `prefix` (default: the whole command) are allowed; one with an operator of the shell in it is asked for still. `allow_project` allows the same in all sessions of the project, until `DELETE /trusted/{key}`.',
+      'The option `allow_prefix`, which the daemon adds for a simple command, allows this command and all simple commands of the session that begin with `prefix` (default: the whole command); commands with shell operators still ask. `allow_project` allows the same in all sessions of the project, until `DELETE /trusted/{key}`.',
     params: { request_id: Type.String({ minLength: 1 }) },
     body: Type.Object({
       option_id: Type.String({ minLength: 1 }),
@@ -211,9 +214,9 @@ export const sessionRoutes = [
   }),
   route('POST /cases/{id}/sessions/{sid}/questions/{question_id}', {
     operationId: 'answerQuestion',
-    summary: 'Answer what the agent asks',
+    summary: 'Answer a question of the agent',
     description:
-      'With `content` for the fields of the question, as its `question_request` in the stream and `GET /attention` have them. The first answer holds. It goes to the agent and into the files of the session, and approves nothing.',
+      '`content` has the fields of the question, which are in the `question_request` event and in `GET /attention`. Only the first answer counts. It is sent to the agent and stored with the session, and approves nothing.',
     body: QuestionAnswer,
     response: Session,
     errors: ['unreadable_record', 'question_closed', 'answer_invalid'],

@@ -13,21 +13,21 @@ const Health = Type.Object({ status: Type.Literal('ok') });
 export const systemRoutes = [
   route('GET /health', {
     anyone: true,
-    summary: 'Say that the daemon answers',
+    summary: 'Check that the daemon answers',
     response: Health,
     handler: () => ({ status: 'ok' as const }),
   }),
   route('GET /version', {
     anyone: true,
-    summary: 'Say what is running',
+    summary: 'Read the version of the daemon',
     response: VersionInfo,
     handler: (_input, { version }) => version,
   }),
   route('POST /api/daemon/challenge', {
     anyone: true,
-    summary: 'Show that this is the daemon that the workspace names',
+    summary: 'Prove that this is the daemon of the workspace',
     description:
-      'The answer is the HMAC-SHA256 of the challenge, in hexadecimal digits, by the token in `.dossier/owner.json`: another program that listens at its address has not got that.',
+      'The answer is the HMAC-SHA256 of the challenge, in hexadecimal digits, with the token in `.dossier/owner.json` as key: another program that listens at the address does not have it.',
     body: Type.Object({
       challenge: Type.String({
         pattern: '^[0-9a-f]{32,128}$',
@@ -38,26 +38,26 @@ export const systemRoutes = [
     handler: ({ body }, { prove }) => ({ answer: prove(body.challenge) }),
   }),
   route('GET /api/diagnostics', {
-    summary: 'List the files that cannot be used as the records they should be',
+    summary: 'List the problems of files in the workspace',
     description:
-      'None of them was touched. What was last read of them is served until they are mended.',
+      'The files are not changed. Until they are fixed, their last valid content is served.',
     response: Type.Array(ProblemRecord),
     handler: (_input, service) => listProblems(service),
   }),
   route('GET /api/machine', {
-    summary: 'Say where things are, and what of the boundary around agents cannot be held here',
+    summary: 'Read the directories and the missing protections of this machine',
     response: Machine,
     handler: (_input, service) => describeMachine(service),
   }),
   route('GET /guides', {
-    summary: 'List the guides, which `dossier help` shows too',
+    summary: 'List the guides, which `dossier help` also shows',
     response: Type.Array(GuideEntry),
     handler: () => readGuides().map(({ text: _, ...entry }) => entry),
   }),
   route('GET /guides/{topic}', {
     summary: 'Read a guide',
     params: {
-      topic: Type.String({ maxLength: 64, description: 'As it is listed, or one word of it' }),
+      topic: Type.String({ maxLength: 64, description: 'A topic, or a word of it' }),
     },
     response: Guide,
     errors: ['not_found'],

@@ -7,12 +7,12 @@ export const traceabilityRoutes = [
   route('GET /api/codehost/traceability', {
     summary: 'Read how issues, Work items, sessions, pull requests and proofs are linked',
     description:
-      'Of this workspace, from its files alone: no host is asked. `dangling` has the links that lead nowhere, and records that cannot be read.',
+      'Read from the files of this workspace, without a request to a code host. `dangling` has broken links and invalid records.',
     query: Type.Object({
       case_id: Type.Optional(
         Type.String({
           format: 'uuid',
-          description: 'Only what hangs together with this Work item',
+          description: 'Only what is linked with this Work item',
         }),
       ),
     }),

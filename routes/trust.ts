@@ -5,32 +5,31 @@ import { Trusted, TrustedValue, TrustWish, WaitingValue } from '../store/records
 
 export const trustRoutes = [
   route('GET /trust', {
-    summary: 'List what stands in files and does not hold until you say so',
+    summary: 'List values in files that are ignored until you trust them',
     description:
-      'What starts programs, names endpoints or repositories, loosens isolation or sends events out, and came by hand, by git or by an import.',
+      'Values that start programs, name endpoints or repositories, weaken isolation or send events, and that were set by file: by hand, by git or by an import.',
     response: Type.Array(WaitingValue),
     handler: (_input, service) => listWaiting(service),
   }),
   route('POST /trust', {
     operationId: 'giveTrust',
-    summary: 'Make what waits hold on this machine: all of it, or the values that you looked at',
-    description: 'A value that was trusted once holds whenever it comes again.',
+    summary: 'Trust values on this machine: all, or those that you have read',
+    description: 'A value that was trusted once is trusted whenever it is set again.',
     body: TrustWish,
     response: Trusted,
     errors: ['precondition_failed'],
     handler: ({ body }, service) => trust(service, body),
   }),
   route('GET /trusted', {
-    summary:
-      'List the settings, receivers of events and commands that you have trusted on this machine',
+    summary: 'List the settings, webhooks and commands that are trusted on this machine',
     response: Type.Array(TrustedValue),
     handler: (_input, service) => listTrusted(service),
   }),
   route('DELETE /trusted/{key}', {
     operationId: 'revokeTrust',
-    summary: 'Take the trust in a setting, a receiver of events or a command back, at once',
+    summary: 'Revoke the trust in a setting, a webhook or a command',
     description:
-      'Its value in the files waits again, as do all that were trusted before. What is stricter than the defaults goes on to apply. Runs that began with it go on; a command is asked for again.',
+      'The value in the files, and earlier trusted ones, are ignored until you trust them again. Values that are stricter than the defaults still apply. Active runs continue with the value; a command asks again.',
     params: { key: Type.String({ minLength: 1 }) },
     errors: ['not_found'],
     handler: ({ params }, service) => revoke(service, params.key),

@@ -21,13 +21,13 @@ const DeliveriesQuery = Type.Object({
   order: Type.Optional(
     Type.Enum(['oldest', 'newest'], {
       description:
-        'Which of those that were tried comes first; what was not comes after them, in its order. Default: oldest',
+        'The first of the attempted deliveries; pending ones follow in their order. Default: oldest',
     }),
   ),
 });
 
 const AGAIN =
-  'Sent again with its `Idempotency-Key`, the call is answered with the secret as it is kept then, or with 404 where it is kept no more.';
+  'A repetition with the same `Idempotency-Key` returns the current secret, or 404 if the webhook was deleted.';
 
 type Registered = Awaited<ReturnType<typeof registerWebhook>>;
 const registered = (path: string, { webhook, etag }: Registered) =>
@@ -40,8 +40,8 @@ const secret = { member: 'secret', read: secretAgain } as const;
 
 const globalRoutes = [
   route('POST /webhooks', {
-    summary: 'Register a receiver of the events of all Work items',
-    description: `The answer is the only place where the secret is shown. ${AGAIN} The registration is \`webhooks/<id>.md\` in the workspace.`,
+    summary: 'Create a webhook for the events of all Work items',
+    description: `The secret is returned only here. ${AGAIN} The webhook is stored as \`webhooks/<id>.md\` in the workspace.`,
     body: WebhookBody,
     response: NewWebhook,
     status: 201,
@@ -51,27 +51,27 @@ const globalRoutes = [
       registered('/webhooks', await registerWebhook(service, undefined, body)),
   }),
   route('GET /webhooks', {
-    summary: 'List the receivers of the events of all Work items',
+    summary: 'List the webhooks for the events of all Work items',
     query: Query,
     response: Type.Array(Webhook),
     handler: async ({ query }, service) =>
       page(await listWebhooks(service, undefined), query, '/webhooks'),
   }),
   route('GET /webhooks/{id}', {
-    summary: 'Show one registration',
+    summary: 'Read a webhook',
     response: Webhook,
     handler: async ({ params }, service) => found(await readWebhook(service, undefined, params.id)),
   }),
   route('DELETE /webhooks/{id}', {
-    summary: 'Remove a registration; what was not delivered to it is dropped',
+    summary: 'Delete a webhook; pending deliveries are dropped',
     conditional: true,
     handler: ({ params, ifMatch }, service) =>
       removeWebhook(service, undefined, params.id, ifMatch),
   }),
   route('GET /webhooks/{id}/deliveries', {
-    summary: 'List what was and what is to be sent to a receiver',
+    summary: 'List the deliveries of a webhook',
     description:
-      'The newest 1000 attempts, and all that waits; 1000 of them when no `limit` is given.',
+      'The newest 1000 attempts and all pending deliveries. The default of `limit` is 1000.',
     query: DeliveriesQuery,
     response: Type.Array(Delivery),
     handler: async ({ params, query }, service) =>
@@ -82,9 +82,9 @@ const globalRoutes = [
       ),
   }),
   route('POST /webhooks/{id}/deliveries/{delivery_id}/redeliver', {
-    summary: 'Send a delivery once more, with the same id and body',
+    summary: 'Redeliver a delivery, with the same id and body',
     description:
-      'Answers after that attempt, 10 s at most. One that waits for its retry is retried now.',
+      'Returns after the attempt, which takes at most 10 s. A pending retry is made now.',
     response: Delivery,
     errors: ['invalid_state'],
     handler: ({ params }, service) => redeliver(service, undefined, params.id, params.delivery_id),
@@ -93,8 +93,8 @@ const globalRoutes = [
 
 const caseRoutes = [
   route('POST /cases/{id}/webhooks', {
-    summary: 'Register a receiver of the events of one Work item',
-    description: `It is sent all of them. The answer is the only place where the secret is shown. ${AGAIN}`,
+    summary: 'Create a webhook for the events of a Work item',
+    description: `It receives all events. The secret is returned only here. ${AGAIN}`,
     body: CaseWebhookBody,
     response: NewWebhook,
     status: 201,
@@ -103,26 +103,26 @@ const caseRoutes = [
       registered(`/cases/${params.id}/webhooks`, await registerWebhook(service, params.id, body)),
   }),
   route('GET /cases/{id}/webhooks', {
-    summary: 'List the receivers of the events of one Work item',
+    summary: 'List the webhooks of a Work item',
     query: Query,
     response: Type.Array(Webhook),
     handler: async ({ params, query }, service) =>
       page(await listWebhooks(service, params.id), query, `/cases/${params.id}/webhooks`),
   }),
   route('GET /cases/{id}/webhooks/{webhook_id}', {
-    summary: 'Show one registration of a Work item',
+    summary: 'Read a webhook of a Work item',
     response: Webhook,
     handler: async ({ params }, service) =>
       found(await readWebhook(service, params.id, params.webhook_id)),
   }),
   route('DELETE /cases/{id}/webhooks/{webhook_id}', {
-    summary: 'Remove a registration of a Work item; what was not delivered to it is dropped',
+    summary: 'Delete a webhook of a Work item; pending deliveries are dropped',
     conditional: true,
     handler: ({ params, ifMatch }, service) =>
       removeWebhook(service, params.id, params.webhook_id, ifMatch),
   }),
   route('GET /cases/{id}/webhooks/{webhook_id}/deliveries', {
-    summary: "List what was and what is to be sent to a Work item's receiver",
+    summary: "List the deliveries of a Work item's webhook",
     query: DeliveriesQuery,
     response: Type.Array(Delivery),
     handler: async ({ params, query }, service) =>
@@ -133,9 +133,9 @@ const caseRoutes = [
       ),
   }),
   route('POST /cases/{id}/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver', {
-    summary: "Send a delivery to a Work item's receiver once more, with the same id and body",
+    summary: "Redeliver a delivery of a Work item's webhook, with the same id and body",
     description:
-      'Answers after that attempt, 10 s at most. One that waits for its retry is retried now.',
+      'Returns after the attempt, which takes at most 10 s. A pending retry is made now.',
     response: Delivery,
     errors: ['invalid_state'],
     handler: ({ params }, service) =>

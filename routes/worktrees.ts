@@ -40,19 +40,19 @@ import { GIT, READING, TAKING } from './problems.ts';
 
 const NewWorktree = Type.Object({
   case_id: Id,
-  branch: gitName('A branch that exists is checked out as it is'),
+  branch: gitName('The name of the branch; an existing one is checked out unchanged'),
   base: BASE,
 });
 
 const Attachment = Type.Object({
-  path: Type.String({ minLength: 1, maxLength: 4096, description: 'Absolute' }),
-  base: gitName('What its diff is against: a branch, tag or commit; default: as for a new one'),
+  path: Type.String({ minLength: 1, maxLength: 4096, description: 'An absolute path' }),
+  base: gitName('The base of its diff: a branch, tag or commit; default: as for a new worktree'),
 });
 
 const MemoryRoot = Type.Object({
   case_id: Id,
   path: Type.String({ description: "The Work item's memory directory, absolute" }),
-  exists: Type.Boolean({ description: 'It is made when the first memory file is written' }),
+  exists: Type.Boolean({ description: 'It is created with the first memory file' }),
   global_path: Type.String({ description: "The workspace's global memory, absolute" }),
 });
 
@@ -62,7 +62,7 @@ const BranchWish = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 200,
-      description: 'To try another one than that of the settings',
+      description: 'A template to try instead of the one in the settings',
     }),
   ),
 });
@@ -71,9 +71,9 @@ const REFUSED = ['lock_held', 'session_active', 'worktree_busy', ...READING] as 
 
 export const worktreeRoutes = [
   route('POST /api/worktrees', {
-    summary: 'Make a git worktree for a Work item',
+    summary: 'Create a git worktree for a Work item',
     description:
-      'Then copies files into it and runs the set-up commands, as the settings say. The answer waits for that; what failed there is told in `setup`, and the worktree stays.',
+      'Also copies files into it and runs the set-up commands of the settings, and returns after that. Failures of the set-up are in `setup`; the worktree is kept.',
     body: NewWorktree,
     response: Worktree,
     status: 201,
@@ -91,16 +91,16 @@ export const worktreeRoutes = [
     handler: async ({ body }, service) => made(await createWorktree(service, body.case_id, body)),
   }),
   route('GET /api/worktrees', {
-    summary: 'List all worktrees, and the Work items of which work is kept',
-    description: 'Without a look into any of them: `health` and `stale` say how they are.',
+    summary: 'List all worktrees, and Work items with saved work',
+    description: 'Does not inspect the worktrees: see `health` and `stale`.',
     response: Type.Array(KnownWorktree),
     handler: (_input, service) => knownWorktrees(service),
   }),
   route('POST /api/worktrees/{case_id}/attach', {
     operationId: 'attachWorktree',
-    summary: 'Take a directory of yours as the worktree of a Work item',
+    summary: 'Attach an existing directory as the worktree of a Work item',
     description:
-      'A git work tree on a branch: a linked worktree, or a clone. Not the checkout of a project, nothing of the workspace, and none that another Work item has. Nothing is changed in it, and it is never deleted: DELETE lets go of it.',
+      'It must be a git working tree on a branch (a linked worktree or a clone), and not the checkout of a project, inside the workspace, or the worktree of another Work item. It is not changed, and never deleted: DELETE only detaches it.',
     body: Attachment,
     response: Worktree,
     status: 201,
@@ -110,24 +110,24 @@ export const worktreeRoutes = [
   }),
   route('GET /api/worktrees/{case_id}/base', {
     operationId: 'readWorktreeBase',
-    summary: 'Read what the worktree of a Work item began from, or would begin from now',
-    description: 'Nothing is fetched.',
+    summary: 'Read the base of the worktree of a Work item, or the base that a new one would have',
+    description: 'Does not fetch.',
     query: Type.Object({ base: BASE }),
     response: WorktreeBase,
     errors: ['no_repository', 'invalid_state', 'unreadable_record', 'worktree_elsewhere', ...GIT],
     handler: ({ params, query }, service) => baseOf(service, params.case_id, query.base),
   }),
   route('GET /api/cases/{id}/worktree', {
-    summary: 'Read where the worktree of a Work item is',
-    description: 'As it was made. How it is now is told by `status`, which asks git.',
+    summary: 'Read the worktree of a Work item',
+    description: 'As recorded when it was created. `status` reads the current state from git.',
     response: Worktree,
     errors: ['unreadable_record', 'worktree_elsewhere'],
     handler: async ({ params }, { store }) => worktreeOf(getWorktree(store, params.id)),
   }),
   route('DELETE /api/cases/{id}/worktree', {
-    summary: 'Remove the worktree of a Work item; its branch stays',
+    summary: 'Remove the worktree of a Work item; its branch is kept',
     description:
-      'Refused while somebody is at work in it, and while it holds uncommitted files or commits that no remote and no other branch has. `force=true` first keeps these: as a patch in `recovered/` of the Work item, and under `refs/dossier/recovered/` of the repository, from where they can be restored. Ignored files, and what is inside submodules, are not kept. A directory that was attached is only let go.',
+      'Refused while it is in use, and while it has uncommitted files or commits that are on no remote and no other branch. `force=true` first saves these as a patch in `recovered/` of the Work item, and under `refs/dossier/recovered/` of the repository, from where they can be restored. Ignored files and the content of submodules are not saved. An attached directory is only detached.',
     query: Type.Object({ force: Type.Optional(Type.Boolean()) }),
     errors: [
       'session_active',
@@ -143,43 +143,43 @@ export const worktreeRoutes = [
       removeWorktree(service, params.id, { force: query.force ?? false }),
   }),
   route('GET /api/worktrees/{case_id}/health', {
-    summary: 'Say how the worktree is and who holds the session lock',
+    summary: 'Check the worktree and its session lock',
     response: WorktreeHealth,
     errors: ['unreadable_record', 'worktree_tampered', 'worktree_elsewhere', ...GIT],
     handler: ({ params }, service) => worktreeHealth(service, params.case_id),
   }),
   route('GET /api/worktrees/{case_id}/status', {
-    summary: 'Read the worktree of a Work item and what is not committed in it',
+    summary: 'Read the status of the worktree, with its uncommitted files',
     response: CurrentStatus,
     errors: ['unreadable_record', 'worktree_tampered', 'worktree_elsewhere', ...GIT],
     handler: ({ params }, service) => worktreeStatus(service, params.case_id),
   }),
   route('POST /api/worktrees/{case_id}/verify-isolation', {
-    summary: 'Check that what is done in the worktree stays out of the main branch and checkout',
+    summary: 'Check that changes in the worktree do not reach the main branch and checkout',
     description: 'Changes nothing.',
     response: WorktreeIsolation,
     errors: ['unreadable_record', 'worktree_tampered', 'worktree_elsewhere', ...GIT],
     handler: ({ params }, service) => verifyIsolation(service, params.case_id),
   }),
   route('GET /api/worktrees/{case_id}/memory-root', {
-    summary: "Say where the memory files of a Work item's worktree are",
-    description: 'The same with and without a worktree: memory belongs to the Work item.',
+    summary: "Read the paths of a Work item's memory and of the global memory",
+    description: 'Independent of the worktree, because memory belongs to the Work item.',
     response: MemoryRoot,
     handler: ({ params }, { store }) => memoryRoot(store, params.case_id),
   }),
   route('GET /api/worktrees/stale', {
     operationId: 'listStaleWorktrees',
-    summary: 'List the worktrees that nobody has used for longer than ttl_hours, longest first',
+    summary: 'List the worktrees that have not been used for longer than ttl_hours, longest first',
     description:
-      'A worktree with a session that has not ended is never stale. Nothing is removed by a timer: this only tells.',
+      'A worktree with a session that has not ended is never stale. Stale worktrees are not removed automatically.',
     response: Type.Array(StaleWorktree),
     errors: [...GIT],
     handler: async (_input, service) => (await staleWorktrees(service)).stale,
   }),
   route('POST /api/worktrees/cleanup', {
-    summary: 'Remove the stale worktrees in which nothing would be lost',
+    summary: 'Remove stale worktrees without unsaved work',
     description:
-      'By the list of `GET /api/worktrees/stale`, a dry run too, and by the rules of DELETE without force: what holds work, is in use, or was not made by the daemon is skipped, with the reason.',
+      'Removes the worktrees of `GET /api/worktrees/stale` by the rules of DELETE without force: those with work, in use, or not created by the daemon are skipped with a reason. `dry_run` removes nothing.',
     body: Type.Optional(CleanupWish),
     response: Cleanup,
     errors: [...GIT],
@@ -187,16 +187,16 @@ export const worktreeRoutes = [
   }),
   route('GET /api/worktrees/config', {
     operationId: 'getWorktreeConfig',
-    summary: 'Read how worktrees are made',
+    summary: 'Read the settings of worktrees',
     response: WorktreeConfig,
     handler: async (_input, { store }) => configured(await readWorktreeConfig(store)),
   }),
   route('PUT /api/worktrees/config', {
     operationId: 'putWorktreeConfig',
-    // What it names is run.
-    summary: 'Change how worktrees are made',
+    // The settings contain commands.
+    summary: 'Change the settings of worktrees',
     description:
-      'Written below `worktrees` in workspace.md; every other byte of the file stays. What is not given stays as it is; null takes a setting out, and its default holds.',
+      'Writes to `worktrees` in workspace.md and changes nothing else in the file. null removes a setting, so that its default applies.',
     body: WorktreeConfigChange,
     response: WorktreeConfig,
     conditional: true,
@@ -206,33 +206,34 @@ export const worktreeRoutes = [
   }),
   route('POST /api/worktrees/branch-name', {
     operationId: 'suggestBranchName',
-    summary: 'Say what the branch of a Work item is called; makes nothing',
-    description: 'With `template` as that would have it, without one as the settings say.',
+    summary: 'Suggest a branch name for a Work item, without creating the branch',
+    description: 'Default of `template`: the one in the settings.',
     body: BranchWish,
     response: BranchName,
     errors: ['not_found', 'no_repository', 'trust_needed', 'invalid_state', ...GIT],
     handler: ({ body }, service) => branchNameFor(service, body.case_id, body.template),
   }),
   route('POST /api/worktrees/{case_id}/setup', {
-    summary: 'Set the worktree up again: copy the files, run the commands, as the settings say now',
-    description: 'The answer waits for the end; what failed is told in `setup`.',
+    summary:
+      'Run the set-up of the worktree again: copy files and run commands, by the current settings',
+    description: 'Returns after the end; failures are in `setup`.',
     response: Worktree,
     errors: ['trust_needed', ...REFUSED, ...GIT],
     handler: async ({ params }, service) => worktreeOf(await setUpAgain(service, params.case_id)),
   }),
   route('GET /api/worktrees/{case_id}/recoveries', {
-    summary: 'List the work that was kept of the worktree, oldest first',
+    summary: 'List the saved work of the worktree, oldest first',
     description:
-      'By forced removals, before rebases, and of all that an abort or the end of a Plan turn undid. Nothing of it is removed by itself; what a rebase or a Plan turn under way still needs is not listed.',
+      'Saved by forced removals, before rebases, and when an abort or the end of a Plan turn undid changes. It is never removed automatically. What an active rebase or Plan turn still needs is not listed.',
     response: Type.Array(Recovery),
     errors: ['no_repository', 'trust_needed', 'unreadable_record', 'worktree_elsewhere', ...GIT],
     handler: ({ params }, service) => listRecoveries(service, params.case_id),
   }),
   route('POST /api/worktrees/{case_id}/recoveries/{recovery_id}/restore', {
     operationId: 'restoreWorktreeRecovery',
-    summary: 'Make the worktree again as it was when this was kept',
+    summary: 'Restore the worktree from saved work',
     description:
-      'Commits, index, changed and untracked files, byte for byte. Where its branch has moved on since, a new one beside it is made. Set-up commands are not run, and what was kept stays kept.',
+      'Restores commits, the index, and changed and untracked files, byte for byte. If the branch has moved since, a new branch is created. Runs no set-up commands, and keeps the saved work.',
     params: { recovery_id: Type.String() },
     response: Worktree,
     status: 201,
@@ -241,15 +242,15 @@ export const worktreeRoutes = [
       made(await restoreWorktree(service, params.case_id, params.recovery_id)),
   }),
   route('DELETE /api/worktrees/{case_id}/recoveries/{recovery_id}', {
-    summary: 'Let go of kept work: its ref, and the patch beside the records',
-    description: "What no other ref holds goes with git's own clean-up.",
+    summary: 'Delete saved work: its ref and its patch',
+    description: 'git removes its objects later, unless another ref contains them.',
     params: { recovery_id: Type.String() },
     errors: ['no_repository', 'trust_needed', 'unreadable_record', 'worktree_elsewhere', ...GIT],
     handler: ({ params }, service) => forgetRecovery(service, params.case_id, params.recovery_id),
   }),
 ];
 
-/** 201 with the worktree as it is served. */
+/** 201 with the worktree. */
 const made = (record: WorktreeRecord) =>
   created<Worktree>(`/api/worktrees/${record.case_id}/status`, worktreeOf(record));
 

@@ -18,10 +18,10 @@ interface Report extends Checked {
 }
 
 /** The report as text: a line for each finding, and a summary. */
-export const reportLines = (told: Report): string[] => [
-  ...told.mended.map(({ file, code, done }) => `${file} fixed ${code} ${done}`),
-  ...told.findings.map((finding) => lineOf(finding, told.committed)),
-  summaryOf(told),
+export const reportLines = (report: Report): string[] => [
+  ...report.mended.map(({ file, code, done }) => `${file} fixed ${code} ${done}`),
+  ...report.findings.map((finding) => lineOf(finding, report.committed)),
+  summaryOf(report),
 ];
 
 const lineOf = (finding: Finding, committed: Report['committed']): string => {
@@ -32,13 +32,13 @@ const lineOf = (finding: Finding, committed: Report['committed']): string => {
 
 /** The report as JSON: the problems as the API returns them, with `fixable` and `next`. */
 export const reportJson = ({ items, findings, mended, committed }: Report): string => {
-  const told = findings.map(({ mend, ...finding }) => ({
+  const report = findings.map(({ mend, ...finding }) => ({
     ...finding,
     fixable: mend !== undefined,
     next: nextStep(finding, committed) ?? null,
   }));
   const { errors, warnings } = findingCounts(findings);
-  return jsonText({ work_items: items, errors, warnings, problems: told, mended }, 2);
+  return jsonText({ work_items: items, errors, warnings, problems: report, mended }, 2);
 };
 
 const nextStep = (
@@ -57,9 +57,20 @@ const nextStep = (
 const FIX = 'dossier check --fix';
 
 const RESTORABLE = new Set([
-  ...['empty_file', 'nul_byte', 'not_utf8', 'no_front_matter', 'unclosed_front_matter'],
-  ...['bad_yaml', 'not_a_mapping', 'too_many_aliases', 'not_a_record', 'wrong_id', 'missing_file'],
-  ...['not_a_file', 'symbolic_link', 'too_large'],
+  'empty_file',
+  'nul_byte',
+  'not_utf8',
+  'no_front_matter',
+  'unclosed_front_matter',
+  'bad_yaml',
+  'not_a_mapping',
+  'too_many_aliases',
+  'not_a_record',
+  'wrong_id',
+  'missing_file',
+  'not_a_file',
+  'symbolic_link',
+  'too_large',
 ]);
 
 const quoted = (path: string): string =>

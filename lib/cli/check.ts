@@ -45,9 +45,9 @@ export const check = async (
     : [];
   const checked = await checkTwice(look);
   const committed = await git.known(checked.findings.map(({ file }) => file));
-  const told = { ...checked, mended, committed };
-  if (json) say(reportJson(told));
-  else for (const line of reportLines(told)) say(line);
+  const report = { ...checked, mended, committed };
+  if (json) say(reportJson(report));
+  else for (const line of reportLines(report)) say(line);
   return findingCounts(checked.findings).errors === 0 ? 0 : 1;
 };
 

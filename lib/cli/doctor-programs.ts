@@ -58,7 +58,10 @@ export const providers = async function* (context: DoctorContext): AsyncGenerato
     env: config.env,
     sandbox,
     network: createNetworkDoor({
-      ...{ env: config.env, rules: settings?.value ?? {}, doors, mcp: () => NO_MCP },
+      env: config.env,
+      rules: settings?.value ?? {},
+      doors,
+      mcp: () => NO_MCP,
       sandboxed: sandbox.kind !== 'none',
     }),
     runs: createRuns(),

@@ -105,7 +105,9 @@ export const archiveReport = (
 ): object => {
   const { items, singles, replacing, already, conflicts } = plan;
   return {
-    ...{ workspace, dry_run: dryRun, done: isDone },
+    workspace,
+    dry_run: dryRun,
+    done: isDone,
     work_items: items.map(({ id = null, dir }) => ({ id, path: dir })),
     files: singles.map(({ path }) => path),
     replaced: replacing.map(({ path }) => path),
@@ -119,7 +121,14 @@ export const tasksReport = (
   { tool, name, at, tasks, problems: unread, left }: TaskSource,
   { states, already, editedHere, changedThere, problems }: TaskImport,
 ): object => ({
-  ...{ source: at, tool, project: name, tasks: tasks.length + unread.length },
-  ...{ states: Object.fromEntries(states), unchanged: already, problems, left },
-  ...{ changed_here: editedHere, changed_there: changedThere },
+  source: at,
+  tool,
+  project: name,
+  tasks: tasks.length + unread.length,
+  states: Object.fromEntries(states),
+  unchanged: already,
+  problems,
+  left,
+  changed_here: editedHere,
+  changed_there: changedThere,
 });

@@ -52,18 +52,18 @@ export const importCommand = (call: Call): Promise<number> => {
  */
 export const importInto = async (call: Call, say: Say, signal?: AbortSignal): Promise<number> => {
   const { config, values } = call;
-  const { lines, json, code } = await bring(call, signal).catch((error: unknown) => {
+  const { lines, json, code } = await runImport(call, signal).catch((error: unknown) => {
     throw asRefusal(error, config);
   });
   const waiting =
     values['dry-run'] === true ? [] : waitingOnDisk(layoutOf(config.workspace, config.state));
   if (values.json === true) sayJson(say, { ...json, waiting });
-  else for (const line of [...lines, ...aboutTrust(config, waiting)]) say(line);
+  else for (const line of [...lines, ...trustLines(config, waiting)]) say(line);
   return code;
 };
 
 // Imported settings and webhooks are ignored until the operator confirms them.
-const aboutTrust = ({ workspace }: Config, waiting: readonly WaitingValue[]): string[] => {
+const trustLines = ({ workspace }: Config, waiting: readonly WaitingValue[]): string[] => {
   if (waiting.length === 0) return [];
   return [
     'Ignored until you confirm it on this machine:',
@@ -72,7 +72,7 @@ const aboutTrust = ({ workspace }: Config, waiting: readonly WaitingValue[]): st
   ];
 };
 
-const bring = async (call: Call, signal: AbortSignal | undefined): Promise<Report> => {
+const runImport = async (call: Call, signal: AbortSignal | undefined): Promise<Report> => {
   const source = resolve(call.words[0] ?? '');
   const kind = sourceKindOf(source);
   if (kind === 'absent')
@@ -98,12 +98,12 @@ const fromArchive = async (
   signal: AbortSignal | undefined,
 ): Promise<Report> => {
   try {
-    const options = ready(call, signal);
+    const options = importOptions(call, signal);
     const done = await importArchive(archive, options);
     return {
       lines: archiveLines(archive.name, done, options),
       json: { source: archive.name, ...archiveReport(done, options) },
-      code: codeOf(done, options),
+      code: exitCodeFor(done, options),
     };
   } finally {
     archive.close();
@@ -116,11 +116,11 @@ const fromTasks = async (
   signal: AbortSignal | undefined,
 ): Promise<Report> => {
   const [first, ...others] = found;
-  if (first === undefined || others.length > 0) throw new Refusal(several(found));
+  if (first === undefined || others.length > 0) throw new Refusal(severalTools(found));
   const source = await first.read(call.config.env);
-  const options = ready(call, signal);
+  const options = importOptions(call, signal);
   const done = await importTasks(source, options);
-  const code = done.problems.length > 0 ? 1 : codeOf(done, options);
+  const code = done.problems.length > 0 ? 1 : exitCodeFor(done, options);
   return {
     lines: taskLines(source, done, options),
     json: { ...tasksReport(source, done), ...archiveReport(done, options) },
@@ -128,11 +128,14 @@ const fromTasks = async (
   };
 };
 
-const several = (found: readonly FoundTasks[]): string =>
-  `There are tasks of several tools here. Name one: ${found.map(({ tool, path }) => `${path} (${tool})`).join(', ')}.`;
+const severalTools = (found: readonly FoundTasks[]): string =>
+  `There are tasks of severalTools tools here. Name one: ${found.map(({ tool, path }) => `${path} (${tool})`).join(', ')}.`;
 
 // Checks the workspace first. A dry run does not create it.
-const ready = ({ config, values }: Call, signal: AbortSignal | undefined): ImportOptions => {
+const importOptions = (
+  { config, values }: Call,
+  signal: AbortSignal | undefined,
+): ImportOptions => {
   const { workspace } = config;
   const { 'dry-run': dryRun = false, 'keep-existing': keepExisting = false } = values;
   if (!dryRun) ensureWorkspace(config);
@@ -141,7 +144,7 @@ const ready = ({ config, values }: Call, signal: AbortSignal | undefined): Impor
   return { workspace, dryRun, keepExisting, ...(signal !== undefined && { signal }) };
 };
 
-const codeOf = ({ plan: { conflicts } }: BroughtIn, options: ImportOptions): number => {
+const exitCodeFor = ({ plan: { conflicts } }: BroughtIn, options: ImportOptions): number => {
   if (!isRefused(conflicts, options.keepExisting)) return 0;
   if (options.dryRun) return 1;
   throw new Refusal(conflictLines(conflicts).join('\n'));

@@ -32,24 +32,27 @@ export const key = async (
   };
   if (list)
     tell(
-      known.map(told),
+      known.map(toJson),
       known.map((each) => `${each.id}  ${each.created_at}  ${each.name}`),
     );
   else if (revoke !== undefined) {
     const found = known.find(({ id }) => id === revoke);
     if (found === undefined || !(await removeKeyIn(layout, found)))
       throw new Refusal(`There is no API key ${revoke}; dossier key --list shows them`);
-    tell(told(found), [`Revoked ${found.name}`]);
+    tell(toJson(found), [`Revoked ${found.name}`]);
   } else {
     const { text, made } = await make(layout, name ?? '', known);
-    tell({ ...told(made), key: text }, [text]);
+    tell({ ...toJson(made), key: text }, [text]);
   }
   return 0;
 };
 
 // Leaves the hash out.
-const told = ({ id, name, created_at, last_used_at }: ApiKey) => ({
-  ...{ id, name, created_at, last_used_at },
+const toJson = ({ id, name, created_at, last_used_at }: ApiKey) => ({
+  id,
+  name,
+  created_at,
+  last_used_at,
 });
 
 const make = async (

@@ -15,7 +15,11 @@ export const FILE_MARKER = 'Made by dossier service install';
 
 /** The program and its arguments. */
 export const commandOf = ({ node, program, workspace, flags }: Unit): string[] => [
-  ...[node, program, 'serve', '--workspace', workspace],
+  node,
+  program,
+  'serve',
+  '--workspace',
+  workspace,
   ...flags,
 ];
 

@@ -103,7 +103,9 @@ const readStatus = async (config: Config) => {
     : undefined;
   const found = await findDaemon(config);
   return {
-    ...{ name, unit, installed: existsSync(unit) },
+    name,
+    unit,
+    installed: existsSync(unit),
     systemd: state?.toString().trim() ?? null,
     daemon:
       found === undefined
@@ -145,7 +147,8 @@ const unitOf = ({ config, values }: Call): Unit => {
   const unit = {
     name: nameOf(config),
     node: realpathSync(process.execPath),
-    ...{ program, workspace },
+    program,
+    workspace,
     flags: [
       ...(repo === undefined ? [] : ['--repo', repo]),
       ...given('host', values.host ?? env.DOSSIER_HOST),
@@ -188,6 +191,8 @@ const isSystemdRunning = ({ env }: Config): boolean =>
 
 const systemctl = ({ env }: Config, ...args: string[]): Promise<Execution> =>
   execute(['systemctl', '--user', ...args], {
-    ...{ cwd: '/', timeout_ms: 60_000, max_bytes: 65_536 },
+    cwd: '/',
+    timeout_ms: 60_000,
+    max_bytes: 65_536,
     env: cleanEnvironment(env, loginEnvironment(env)),
   });

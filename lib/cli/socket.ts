@@ -96,7 +96,7 @@ const directoryProblem = (dir: string, path: string): string | undefined => {
 const makeDirectory = (dir: string): void => {
   const isInState = basename(dir) === 'run';
   if (!isInState && !isPrivateDirectory(dirname(dir)))
-    throw new Error(`${dirname(dir)} is not a directory of this user withWorkspaceLock`);
+    throw new Error(`${dirname(dir)} is not a directory of this user only`);
   mkdirSync(dir, { recursive: true, mode: 0o700 });
 };
 

@@ -24,19 +24,19 @@ export const up = async ({ config: given, values }: Call): Promise<number> => {
   const asks = !json && isTerminal() && isNewWorkspace(given);
   const config = asks ? await askForWorkspace(given, isWorkspaceNamed(given, values)) : given;
   await createWorkspaceRepository(config);
-  const begun = await findOrStartDaemon(config, flags);
-  refuseFlags(begun, config.workspace, flags);
-  const { url, pid, began } = begun;
+  const found = await findOrStartDaemon(config, flags);
+  refuseFlags(found, config.workspace, flags);
+  const { url, pid, began } = found;
   const { workspace } = config;
   if (json) {
-    const project = (await hereIn(config, begun)) ?? null;
+    const project = (await hereIn(config, found)) ?? null;
     sayJson(say, { url, pid, began, workspace, project });
     return 0;
   }
   say(`Dossier is ready: ${url}/dashboard (workspace ${workspace})`);
-  const here = await tellProject(config, begun);
-  if (asks) await askForSettings(begun.dossier, here?.path);
-  await openConsole(config, begun, values);
+  const here = await showProject(config, found);
+  if (asks) await askForSettings(found.dossier, here?.path);
+  await openConsole(config, found, values);
   return isUnderNpx(config) && began ? untilStopped(config, pid) : 0;
 };
 
@@ -69,7 +69,13 @@ const untilStopped = async (config: Config, pid: number): Promise<number> => {
 const LOOK_MS = 500;
 
 const OF_THE_START: readonly OptionName[] = [
-  ...(['host', 'port', 'socket', 'state-dir', 'dev', 'trust', 'log-level'] as const),
+  'host',
+  'port',
+  'socket',
+  'state-dir',
+  'dev',
+  'trust',
+  'log-level',
 ];
 
 const flagsOf = (values: Values): string[] =>
@@ -90,11 +96,11 @@ const refuseFlags = (
   );
 };
 
-const tellProject = async (
+const showProject = async (
   config: Config,
-  begun: FoundDaemon,
+  found: FoundDaemon,
 ): Promise<ProjectHere | undefined> => {
-  const here = await hereIn(config, begun);
+  const here = await hereIn(config, found);
   if (here === undefined)
     say(
       `${directoryOf(config)} is not in a git repository. Run dossier in one to add it as a project.`,

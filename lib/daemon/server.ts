@@ -70,7 +70,9 @@ const acceptUpgrades = (
 ): void => {
   const routes = sections.flatMap((section) => section.routes);
   const end = serveUpgrades(hapi.listener, routes, {
-    ...{ service, checkKey, log },
+    service,
+    checkKey,
+    log,
     port: () => Number(hapi.info.port),
   });
   hapi.ext('onPreStop', end);

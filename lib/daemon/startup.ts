@@ -133,7 +133,8 @@ const openWorkspace = ({ workspace, state, trust }: Config, log: Log): Promise<O
     clock: () => new Date(),
     follow: followUp,
     report: createReport(log),
-    ...{ state, trust },
+    state,
+    trust,
   });
 
 // Recovers what an earlier daemon left unfinished. Git changes of turns come first: later steps read worktrees and branches.

@@ -150,7 +150,9 @@ const callerOf =
     const shown = { host, cookie, authorization };
     const sent = Object.entries(shown).filter(([, value]) => value !== undefined);
     const answer = await server.inject({
-      ...{ method, url: path, headers: { ...headers, ...Object.fromEntries(sent) } },
+      method,
+      url: path,
+      headers: { ...headers, ...Object.fromEntries(sent) },
       ...(body !== undefined && { payload: body }),
     });
     const { statusCode: status, headers: all, rawPayload } = answer;

@@ -49,28 +49,28 @@ const camel = (words: string[]): string =>
 export const descriptionOf = (route: Route): string =>
   [
     ...(route.description === undefined ? [] : [route.description]),
-    ...FACTS.filter(({ holds }) => holds(route)).map(({ says }) => says),
+    ...FACTS.filter(({ applies }) => applies(route)).map(({ text }) => text),
   ].join('\n\n');
 
-const FACTS: readonly { holds: (route: Route) => boolean; says: string }[] = [
+const FACTS: readonly { applies: (route: Route) => boolean; text: string }[] = [
   {
-    holds: (route) => 'after' in (querySchema(route).properties ?? {}) && isCacheable(route),
-    says: 'If there are more than `limit`, the `Link` header contains the next page.',
+    applies: (route) => 'after' in (querySchema(route).properties ?? {}) && isCacheable(route),
+    text: 'If there are more than `limit`, the `Link` header contains the next page.',
   },
   {
-    holds: isCacheable,
-    says: 'With `If-None-Match` the answer is 304 if your version is current.',
+    applies: isCacheable,
+    text: 'With `If-None-Match` the answer is 304 if your version is current.',
   },
   {
-    holds: ({ method, conditional }) => conditional === true && method !== 'GET',
-    says: 'With `If-Match` the call fails with 412 if the version is not the one that you read.',
+    applies: ({ method, conditional }) => conditional === true && method !== 'GET',
+    text: 'With `If-Match` the call fails with 412 if the version is not the one that you read.',
   },
   {
-    holds: isCreating,
-    says: 'With an `Idempotency-Key` the call takes effect once, however often it is sent within 24 hours.',
+    applies: isCreating,
+    text: 'With an `Idempotency-Key` the call takes effect once, however often it is sent within 24 hours.',
   },
   {
-    holds: ({ anyone }) => anyone === true,
-    says: 'Any process of this machine may call it. All other calls are for the operator only.',
+    applies: ({ anyone }) => anyone === true,
+    text: 'Any process of this machine may call it. All other calls are for the operator only.',
   },
 ];

@@ -39,9 +39,14 @@ const possibleErrors = (route: Route): ErrorCode[] => {
 
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 const ALWAYS = [
-  ...(['bad_request', 'unauthorized', 'not_local', 'internal'] as const),
-  ...(['unavailable', 'disk_failed', 'access_denied'] as const),
-];
+  'bad_request',
+  'unauthorized',
+  'not_local',
+  'internal',
+  'unavailable',
+  'disk_failed',
+  'access_denied',
+] as const;
 const BODY = ['request_timeout', 'too_large', 'unsupported_media_type'] as const;
 const ONCE = ['idempotency_in_use', 'idempotency_mismatch'] as const;
 const WRITE = ['read_only', 'may_be_written', 'disk_full'] as const;

@@ -118,7 +118,8 @@ const successful = (route: Route, status: keyof typeof SUCCESS, schemas: Json): 
   const content = answerContent(route, schemas);
   const hasBody = status === route.orStatus ? status < 202 : status !== 204;
   return {
-    ...{ description: SUCCESS[status], headers: answerHeaders(route, status) },
+    description: SUCCESS[status],
+    headers: answerHeaders(route, status),
     ...(hasBody && content && { content }),
   };
 };

@@ -189,7 +189,8 @@ export const route = <
   const schemas = names.map((name) => [name, params?.[name] ?? Id]);
   return {
     ...(spec as unknown as Route),
-    ...{ method, path },
+    method,
+    path,
     ...(names.length > 0 && { params: Type.Object(Object.fromEntries(schemas)) }),
   };
 };

@@ -145,7 +145,7 @@ describe('dossier help TOPIC', () => {
   it('says which topics there are where there is none, with 2', () => {
     const { status, stdout, stderr } = dossier('help', 'weather');
     assert.deepEqual([status, stdout], [2, '']);
-    assert.match(stderr, /no topic weather; topics are .*providers.*webhooks/);
+    assert.match(stderr, /no command or topic weather\. Topics: .*providers.*webhooks/);
   });
 
   it('ends quietly when its reader has read enough', () => {

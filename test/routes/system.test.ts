@@ -69,6 +69,6 @@ describe('GET /guides/{topic}', () => {
     assert.equal(answer.statusCode, 404);
     const { code, detail } = json(answer) as Record<string, string>;
     assert.equal(code, 'not_found');
-    assert.match(detail ?? '', /no guide to weather; topics are api-access, client, .*worktrees/);
+    assert.match(detail ?? '', /no guide to weather\. Topics: api-access, client, .*worktrees/);
   });
 });

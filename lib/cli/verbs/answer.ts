@@ -62,10 +62,16 @@ const send = ({ call }: Dossier, asked: AttentionItem, body: Body): Promise<Sess
   const which = requestOf(asked);
   return 'option_id' in body
     ? call('POST /cases/{id}/sessions/{sid}/permissions/{request_id}', {
-        ...{ id, sid, body, request_id: which },
+        id,
+        sid,
+        body,
+        request_id: which,
       })
     : call('POST /cases/{id}/sessions/{sid}/questions/{question_id}', {
-        ...{ id, sid, body, question_id: which },
+        id,
+        sid,
+        body,
+        question_id: which,
       });
 };
 

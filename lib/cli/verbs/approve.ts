@@ -39,7 +39,8 @@ export const approve = verb(async (given) => {
     return 1;
   }
   const approved = await dossier.call('POST /cases/{id}/sessions/{sid}/approve', {
-    ...{ id, sid: session.id },
+    id,
+    sid: session.id,
     body,
   });
   if (values.json === true) out.json(approved);
@@ -64,7 +65,7 @@ const named = ({ values: { hash, ask } }: Verb, session: Session): Body | undefi
     return { approval_sha256: sha256, ...(ask && { ask }) };
   if (ask !== undefined)
     throw new UsageError(
-      `--hash ${hash.slice(0, 8)}… is the hash of the text withWorkspaceLock, so --ask has no effect. Use the hash that dossier plan --ask shows`,
+      `--hash ${hash.slice(0, 8)}… is the hash of the text alone, so --ask has no effect. Use the hash that dossier plan --ask shows`,
     );
   return { plan_sha256: sha256 };
 };

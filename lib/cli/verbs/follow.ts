@@ -67,7 +67,8 @@ export const followWork = async (given: Verb, session: Session): Promise<number>
   if (stop === 'failed') return 1;
   const { out } = given;
   const { commands } = await given.dossier.call('GET /cases/{id}/sessions/{sid}', {
-    ...{ id: session.case_id, sid: session.id },
+    id: session.case_id,
+    sid: session.id,
   });
   await showDiff(given, session);
   const id8 = session.case_id.slice(0, 8);
@@ -107,6 +108,10 @@ export const printNextSteps = async (
 };
 
 const GO_ON: Readonly<Partial<Record<Session['status'], string>>> = {
-  ...{ queued: 'tail', planning: 'tail', working: 'tail' },
-  ...{ plan_ready: 'approve', paused: 'resume', completed: 'diff' },
+  queued: 'tail',
+  planning: 'tail',
+  working: 'tail',
+  plan_ready: 'approve',
+  paused: 'resume',
+  completed: 'diff',
 };

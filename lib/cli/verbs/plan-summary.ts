@@ -88,13 +88,11 @@ const UNASKED: Readonly<Record<Boundary['kind'], string>> = {
 };
 
 const leaveWords = ({ execute, fetch, prefixes }: NonNullable<Boundary['permissions']>): string => {
-  const begun = [...(typeof execute === 'string' ? [] : execute), ...prefixes];
+  const prefixed = [...(typeof execute === 'string' ? [] : execute), ...prefixes];
   const commands = [
     ...(execute === 'allow' ? ['all commands'] : []),
     ...(execute === 'plan' ? ['the listed commands'] : []),
-    ...(execute === 'allow'
-      ? []
-      : begun.map((prefix) => `commands that startSession with ${prefix}`)),
+    ...(execute === 'allow' ? [] : prefixed.map((prefix) => `commands that begin with ${prefix}`)),
   ];
   return ['edits in its worktree', ...commands, ...(fetch === 'allow' ? ['requests'] : [])].join(
     ', ',

@@ -70,9 +70,9 @@ const run = async (
   const id = await findItem(dossier, word);
   const { type } = values;
   const body = { command, ...(type !== undefined && { type }) };
-  const begun = await dossier.call('POST /cases/{id}/proof/run', { id, body });
-  const pid = begun.id;
-  let proof = begun;
+  const started = await dossier.call('POST /cases/{id}/proof/run', { id, body });
+  const pid = started.id;
+  let proof = started;
   while (proof.run?.status === 'running') {
     await setTimeout(LOOK_MS);
     proof = await dossier.call('GET /cases/{id}/proof/{pid}', { id, pid });

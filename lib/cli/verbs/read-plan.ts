@@ -62,7 +62,8 @@ export const readBoundary = async (
 ): Promise<Boundary | string> => {
   try {
     return await call('GET /cases/{id}/sessions/{sid}/boundary', {
-      ...{ id, sid },
+      id,
+      sid,
       ...(ask.length > 0 && { query: { ask: ask.join('\n') } }),
     });
   } catch (error) {

@@ -37,8 +37,8 @@ export const startSession = async (
   const { provider, model, effort, base } = values;
   const body = { type, provider, model, effort, base, comment: comment || undefined };
   const from = await readBaseText(dossier, id, base);
-  const begun = dossier.call('POST /cases/{id}/sessions', { id, body });
-  const session = await begun.catch(async (error: unknown) => {
+  const started = dossier.call('POST /cases/{id}/sessions', { id, body });
+  const session = await started.catch(async (error: unknown) => {
     if (!(error instanceof Problem && error.code === 'no_repository')) throw error;
     throw new Refusal(
       `${error.message} To use another project: dossier start ${id.slice(0, 8)} --project ${await namesOf(dossier)}`,

@@ -21,14 +21,14 @@ const LOOK_MS = 50;
  * a daemon that has replaced it is not affected. Throws a Refusal if the signal fails, or the daemon does not end.
  */
 export const endDaemon = async ({ workspace }: Config, pid: number): Promise<void> => {
-  const holds = (): boolean => holderOf(layoutOf(workspace))?.pid === pid;
+  const isHolder = (): boolean => holderOf(layoutOf(workspace))?.pid === pid;
   try {
     process.kill(pid, 'SIGTERM');
   } catch (error) {
     throw new Refusal(`Process ${pid} cannot be stopped: ${(error as Error).message}`);
   }
   for (let left = PATIENCE_MS / LOOK_MS; left > 0; left -= 1) {
-    if (!holds()) return;
+    if (!isHolder()) return;
     await delay(LOOK_MS);
   }
   throw new Refusal(`Process ${pid} was asked to stop, but is still running. Read its log`);

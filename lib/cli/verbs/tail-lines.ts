@@ -160,11 +160,11 @@ const howItEnded = (status: string, exit_code: number | undefined): string =>
 
 // Prints a tool call when it starts and when it ends.
 const toolLines = (): NonNullable<Lines['tool_call']> => {
-  const begun = new Set<string>();
+  const started = new Set<string>();
   return ({ tool_call_id, title, kind, status, exit_code, locations = [] }) => {
     const isOver = !UNDER_WAY.includes(status);
-    if (!isOver && begun.has(tool_call_id)) return [];
-    begun.add(tool_call_id);
+    if (!isOver && started.has(tool_call_id)) return [];
+    started.add(tool_call_id);
     const files = locations.length === 0 ? '' : ` (${locations.join(', ')})`;
     const text = `* ${kind}: ${title}${files}${isOver ? howItEnded(status, exit_code) : ''}`;
     return [BAD.includes(status) ? alarm(text) : marked(text)];

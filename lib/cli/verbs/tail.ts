@@ -18,7 +18,8 @@ export const tail = verb(async ({ dossier, words: [word = ''], values, out }) =>
   // The reader of the output has exited, as `head` does.
   process.stdout.once('error', () => life.abort());
   const stream = dossier.stream('GET /cases/{id}/sessions/{sid}/stream', {
-    ...{ id, sid },
+    id,
+    sid,
     query: { after: -Number(lines) },
     signal: life.signal,
   });

@@ -79,8 +79,10 @@ const checkPlaces = async (advised: SettingsContext): Promise<Problem[]> => {
     if (found !== undefined && isAtOrBelow(layout.root, found.top))
       around.set(found.top, [name, found]);
   }
-  const told = await Promise.all([...around.values()].map((one) => checkPlace(advised, ...one)));
-  return told.flat();
+  const problems = await Promise.all(
+    [...around.values()].map((one) => checkPlace(advised, ...one)),
+  );
+  return problems.flat();
 };
 
 const checkPlace = async (

@@ -131,10 +131,10 @@ describe('dossier new', () => {
     const [item] = await all();
     assert.deepEqual([item?.title, item?.description], ['Written', 'Below it.']);
     const refused = await edited(`printf 'Not \\033 taken\\n' > "$1"`);
-    const [, kept = ''] = /What you wrote is kept in (\S+work-item\.md)/.exec(refused.text) ?? [];
+    const [, kept = ''] = /Your text is kept in (\S+work-item\.md)/.exec(refused.text) ?? [];
     assert.equal(readFileSync(kept, 'utf8'), 'Not \u001b taken\n');
     const failed = await edited(`echo Half >> "$1"; exit 3`);
-    assert.match(failed.text, /The editor .* ended with 3\. What you wrote is kept in/);
+    assert.match(failed.text, /The editor .* ended with 3\. Your text is kept in/);
     assert.match((await edited('exit 3')).text, /^dossier: The editor .* ended with 3\.\n$/);
     assert.deepEqual([refused.code, failed.code, (await all()).length], [1, 1, 1]);
   });
@@ -155,7 +155,7 @@ describe('dossier new', () => {
     assert.equal((await said('new', 'Other', '--issue', '1')).code, 2);
     const none = await said('pr', 'say');
     assert.equal(none.code, 1);
-    assertSentence(none, /no pull request yet: dossier pr [0-9a-f]{8} --create makes it\.\n$/);
+    assertSentence(none, /no pull request yet\. Create it with dossier pr [0-9a-f]{8} --create\.\n$/);
     assert.equal((await said('pr', 'say', '--draft')).code, 2);
     const refused = async (pattern: RegExp) =>
       assertSentence(await said('pr', 'say', '--create'), pattern);
@@ -165,7 +165,7 @@ describe('dossier new', () => {
     const { path } = await api.call('POST /api/worktrees', { body: { case_id: item?.id ?? '' } });
     writeFileSync(join(path, 'said.txt'), 'it\n');
     await refused(
-      /: commit them there, or put them aside \(dossier path [0-9a-f]{8}\), and call this again/,
+      /Commit or stash the changes there \(dossier path [0-9a-f]{8}\), and try again/,
     );
     for (const given of [
       ['add', '--all'],
@@ -243,7 +243,7 @@ describe('dossier proof and verify', () => {
     const file = join(temporaryDirectory(t), 'log.txt');
     writeFileSync(file, 'All is well.\n');
     const added = await said('proof', 'add', 'hello', file, '--type', 'test-log');
-    const [, pid = ''] = /^Proof ([0-9a-f]{8}): \S+\.txt; dossier verify/.exec(added.stdout) ?? [];
+    const [, pid = ''] = /^Proof ([0-9a-f]{8}): \S+\.txt\. To verify it: dossier verify/.exec(added.stdout) ?? [];
     assert.match(
       (await said('proof', 'hello')).stdout,
       new RegExp(`^${pid}\tnot verified\t\ttest-log\t\\S+\nMissing proof:\n(?:  .+\n)+$`),
@@ -398,7 +398,7 @@ describe('dossier new, start, inbox and ls', () => {
     assert.match(made.stdout, /^[0-9a-f]{8}\tOutside\n$/);
     assert.match(
       made.stderr,
-      /^dossier: .* default, which has no repository.*dossier start [0-9a-f]{8} --project NAME.*--project one or two/,
+      /^dossier: Its project default has no repository.*dossier start [0-9a-f]{8} --project NAME.*--project one or two/,
     );
     const refused = await said('start', 'outside', '--provider', 'manual');
     assert.equal(refused.code, 1);

@@ -154,7 +154,7 @@ describe('dossier diff', () => {
     const { said, approve, until, root, workspace } = await planned(t);
     const none = await said('diff');
     assert.equal(none.code, 1);
-    assertSentence(none, /is plan_ready; dossier tail [0-9a-f]{8} shows what it does\.\n$/);
+    assertSentence(none, /is plan_ready\. Follow it with dossier tail [0-9a-f]{8}\.\n$/);
     await approve();
     await until('complete');
     const { stdout } = await said('diff');
@@ -279,7 +279,7 @@ describe('dossier comment', () => {
     const unchanged = await edited('exit 0');
     assert.deepEqual([unchanged.code, unchanged.text], [1, 'dossier: Nothing was changed.\n']);
     const clash = await edited(`echo 'And theirs.' >> ${file}; echo 'And mine.' >> "$1"`);
-    const [, kept = ''] = /What you wrote is kept in (\S+comments\.md)/.exec(clash.text) ?? [];
+    const [, kept = ''] = /Your text is kept in (\S+comments\.md)/.exec(clash.text) ?? [];
     assert.equal(clash.code, 1);
     assert.equal(readFileSync(kept, 'utf8'), 'By hand.\nAnd mine.\n');
     assert.equal(readFileSync(file, 'utf8'), 'By hand.\nAnd theirs.\n');
@@ -295,7 +295,7 @@ describe('dossier say', () => {
     const [plan] = await waits(1);
     const at = { id, sid: plan?.session_id ?? '' };
     const sent = await said('say', 'Keep the', 'old name');
-    assert.match(sent.stdout, /^Sent to session [0-9a-f]{8}; dossier tail [0-9a-f]{8} shows/);
+    assert.match(sent.stdout, /^Sent to session [0-9a-f]{8}\. Follow it with dossier tail [0-9a-f]{8}/);
     const { stdout } = await said('say', 'Be brief', '--now', '--json');
     const { session_id, text } = JSON.parse(stdout);
     assert.deepEqual([session_id, text], [at.sid, 'Be brief']);
@@ -336,7 +336,7 @@ describe('dossier answer', { skip: noTerminal }, () => {
     assert.equal((await said('tail')).code, 0);
     const none = await said('answer', '--option', 'yes');
     assert.equal(none.code, 1);
-    assertSentence(none, /asks nothing/);
+    assertSentence(none, /has no open request/);
   });
 
   it('allows all commands that begin as --prefix says, or as is typed at a terminal', async (t) => {
@@ -378,7 +378,7 @@ describe('dossier answer', { skip: noTerminal }, () => {
     const waiting = await waits(3);
     const several = await said('answer', '--option', 'decline');
     assert.equal(several.code, 1);
-    assert.match(several.stderr, /say which with --request ID: \n {2}[0-9a-f]{8} {2}One\?/);
+    assert.match(several.stderr, /Choose one with --request ID: \n {2}[0-9a-f]{8} {2}One\?/);
     const requestOf = (message: string): string =>
       waiting
         .find((item) => item.message.includes(message))
