@@ -16,7 +16,7 @@ const EVERYWHERE = [
   'base',
   'bar',
   'fields',
-  'said',
+  'messages',
   'lists',
   'markdown',
   'keys',

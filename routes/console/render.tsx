@@ -63,7 +63,7 @@ export const doForm = async (asked: Asked): Promise<Shown | string> => {
   const end = await sendForm(apiFor(asked), form, form.get('_showing') ?? '', file);
   const on = end.on === undefined ? back : consoleUrl(end.on, url);
   const sent = form.get('_markdown')?.replaceAll('\r\n', '\n');
-  if ('told' in end) return showPage({ ...asked, url: on }, { problem: end.told, sent });
+  if ('problem' in end) return showPage({ ...asked, url: on }, { problem: end.problem, sent });
   if (end.once !== undefined) return showPage({ ...asked, url: on }, { once: end.once });
   return on.pathname + on.search;
 };

@@ -9,7 +9,7 @@ const PAUSE_MS = 2000;
 
 /** Sends all events of the workspace from now on, over one connection. Never ends. */
 export const followEvents = (send: (message: StreamMessage) => void): void => {
-  const follow = async (): Promise<void> => {
+  const subscribe = async (): Promise<void> => {
     const stream = connect({ url: '' }).stream('GET /events', {
       query: { after: 'now' },
       onOpen: () => send({ state: 'back' }),
@@ -20,9 +20,9 @@ export const followEvents = (send: (message: StreamMessage) => void): void => {
   };
   const reconnect = (): void => {
     send({ state: 'lost' });
-    setTimeout(() => void follow().catch(reconnect), PAUSE_MS);
+    setTimeout(() => void subscribe().catch(reconnect), PAUSE_MS);
   };
-  void follow().catch(reconnect);
+  void subscribe().catch(reconnect);
 };
 
 /** Handlers for messages of the shared connection. */
@@ -35,7 +35,7 @@ interface Subscriber {
 }
 
 /** Subscribes to the workspace's events, over a connection shared by all tabs if the browser has shared workers. */
-export const follow = (worker: string, subscriber: Subscriber): void => {
+export const subscribe = (worker: string, subscriber: Subscriber): void => {
   const send = (message: StreamMessage): void => {
     if ('event' in message) subscriber.event(message.event);
     else subscriber[message.state]();

@@ -12,7 +12,7 @@ import {
 import { type FormResult, sendForm } from '../common/send-form.ts';
 import { ApiContext } from '../parts/form.tsx';
 import { Shell } from '../parts/shell.tsx';
-import { follow } from './events.ts';
+import { subscribe } from './events.ts';
 import { markIcon, notify } from './notifications.ts';
 
 interface LiveProps {
@@ -29,14 +29,14 @@ const api = connect({ url: '' });
 export const Live = (props: LiveProps) => {
   const { page } = props;
   const [now, setNow] = useState<Now>({ frame: props.frame, shown: props.shown });
-  const told = useRef(now);
-  told.current = now;
+  const current = useRef(now);
+  current.current = now;
   useEffect(() => {
-    const put = (frame: Partial<Frame>, shown = told.current.shown) => {
-      told.current = { frame: { ...told.current.frame, ...frame }, shown };
-      setNow(told.current);
+    const put = (frame: Partial<Frame>, shown = current.current.shown) => {
+      current.current = { frame: { ...current.current.frame, ...frame }, shown };
+      setNow(current.current);
     };
-    keepUpToDate(props, () => told.current, put);
+    keepUpToDate(props, () => current.current, put);
   }, []);
   useEffect(() => {
     document.title = titleOf(page, now.shown, now.frame);
@@ -60,7 +60,7 @@ type Put = (frame: Partial<Frame>, shown?: object) => void;
 const keepUpToDate = ({ page, at, worker }: LiveProps, now: () => Now, put: Put): void => {
   const frame = () => now().frame;
   const { follows = () => true } = page;
-  const { refresh, hear } = refreshing(async (since) => {
+  const { refresh, addEvent } = refreshing(async (since) => {
     if (follows === false || isLeaving()) return true;
     const { shown } = now();
     try {
@@ -78,9 +78,9 @@ const keepUpToDate = ({ page, at, worker }: LiveProps, now: () => Now, put: Put)
     api,
     () => frame().showing,
     (end) => {
-      if ('told' in end) {
+      if ('problem' in end) {
         // The form may have failed because the page is out of date.
-        put({ problem: end.told });
+        put({ problem: end.problem });
         return refresh();
       }
       if (end.on !== undefined && end.on !== frame().path) {
@@ -93,14 +93,14 @@ const keepUpToDate = ({ page, at, worker }: LiveProps, now: () => Now, put: Put)
   );
   // Files written by an editor may raise no event.
   window.addEventListener('focus', refresh);
-  follow(worker, {
+  subscribe(worker, {
     event: (event) => {
       const { event_type, payload } = event;
       if (event_type === 'attention_changed') {
         put({ waiting: Number(payload.count) });
         void notify(api).catch(() => undefined);
       }
-      if (follows !== false && follows(event, at)) hear(event);
+      if (follows !== false && follows(event, at)) addEvent(event);
     },
     lost: () => put({ problem: UNREACHED }),
     back: () => {
@@ -139,11 +139,11 @@ const refreshing = (load: (since: WorkspaceEvent[] | undefined) => Promise<boole
     since = undefined;
     wake();
   };
-  const hear = (event: WorkspaceEvent): void => {
+  const addEvent = (event: WorkspaceEvent): void => {
     since?.push(event);
     wake();
   };
-  return { refresh, hear };
+  return { refresh, addEvent };
 };
 
 /** Events within this time are handled together, in milliseconds. */
@@ -168,7 +168,7 @@ const oneAtATime = (work: () => Promise<void>): (() => void) => {
 const listenForForms = (
   api: Api,
   showing: () => string,
-  ended: (end: FormResult) => void,
+  onResult: (end: FormResult) => void,
 ): void => {
   const onSubmit = (event: SubmitEvent): void => {
     const form = event.target;
@@ -179,8 +179,8 @@ const listenForForms = (
     const data = [...new FormData(form, event.submitter)];
     void sendForm(api, textsOf(data), showing(), fileIn(data)).then((end) => {
       form.ariaBusy = null;
-      if (!('told' in end)) form.reset();
-      ended(end);
+      if (!('problem' in end)) form.reset();
+      onResult(end);
     });
   };
   document.addEventListener('submit', onSubmit);

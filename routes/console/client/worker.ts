@@ -5,16 +5,16 @@ interface Connecting {
 }
 
 const ports = new Set<MessagePort>();
-let known: StreamMessage | undefined;
+let lastState: StreamMessage | undefined;
 
 // One connection for the whole browser.
 (globalThis as unknown as Connecting).onconnect = ({ ports: [port] }) => {
   if (port === undefined) return;
   ports.add(port);
-  if (known !== undefined) port.postMessage(known);
+  if (lastState !== undefined) port.postMessage(lastState);
 };
 
 followEvents((message) => {
-  if ('state' in message) known = message;
+  if ('state' in message) lastState = message;
   for (const port of ports) port.postMessage(message);
 });

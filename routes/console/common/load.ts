@@ -1,5 +1,5 @@
 import { type FileProblem, Problem } from '../../../lib/client/client.ts';
-import type { Api, At, Known, Missing, Page, ProblemSummary } from './page.ts';
+import type { Api, At, Missing, Page, Previous, ProblemSummary } from './page.ts';
 import { problemSummary } from './send-form.ts';
 
 /**
@@ -17,7 +17,7 @@ export const loadPage = async (
   page: Page,
   api: Api,
   at: At,
-  known?: Known<object>,
+  known?: Previous<object>,
 ): Promise<Loaded> => {
   try {
     const shown = await page.load(api, at, known);

@@ -53,14 +53,14 @@ export interface Page<P extends object = object> {
   /** The document title. */
   title: (shown: P) => string;
   /** `known` is the last result and the events since. If none of them can change a part, that part may be reused. */
-  load: (api: Api, at: At, known?: Known<P>) => Promise<P>;
+  load: (api: Api, at: At, known?: Previous<P>) => Promise<P>;
   View: ComponentType<P>;
   /** Whether an event can change the page's data. Default: every event can; false: none can. */
   follows?: false | ((event: WorkspaceEvent, at: At) => boolean);
 }
 
 /** The last result of a page, and the events since. */
-export interface Known<P> {
+export interface Previous<P> {
   shown: P;
   since: readonly WorkspaceEvent[];
 }

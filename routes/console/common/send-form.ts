@@ -9,7 +9,7 @@ type Json = Record<string, unknown>;
  */
 export type FormResult =
   | { on: string | undefined; once?: string | undefined }
-  | { told: ProblemSummary; on?: string | undefined };
+  | { problem: ProblemSummary; on?: string | undefined };
 
 /**
  * Makes the API call of a form. Fields that begin with `_` control it: `_call` is the method and path, `_body` the
@@ -32,7 +32,7 @@ export const sendForm = async (
   const input = file === undefined ? inputOf(directives, members) : fileInput(file, members);
   const then = inputOf(new Map(), nextMembers);
   const isWell = [call, next ?? call].every((one) => WRITE_CALL.test(one));
-  if (!isWell || input === undefined || then === undefined) return { told: MALFORMED };
+  if (!isWell || input === undefined || then === undefined) return { problem: MALFORMED };
   let on: string | undefined;
   try {
     const made = await callOnce(request, call, { input, showing });
@@ -42,7 +42,7 @@ export const sendForm = async (
     if (next !== undefined) await callOnce(request, withId(next), { input: then, showing });
     return { on, once: onceOf(directives, made) };
   } catch (error) {
-    return { told: problemSummary(error), on };
+    return { problem: problemSummary(error), on };
   }
 };
 

@@ -23,13 +23,13 @@ interface Known {
   /** The version on disk, if it is another one. */
   theirs?: DiskFile | undefined;
   /** The error of the last read or save. */
-  said?: string | undefined;
+  errorMessage?: string | undefined;
 }
 
 /** The file on disk. A save never overwrites a version that the operator has not seen. */
 export const useDisk = (place: Place, given: DiskFile, typed: UnsavedText | undefined) => {
   const api = useContext(ApiContext) as Api;
-  const [now, setNow] = useState(() => begun(given, typed));
+  const [now, setNow] = useState(() => initialState(given, typed));
   const known = useRef(now);
   const put = (change: Partial<Known>): void => {
     known.current = { ...known.current, ...change };
@@ -43,27 +43,29 @@ export const useDisk = (place: Place, given: DiskFile, typed: UnsavedText | unde
       put({ seen: there, theirs: undefined });
     else put({ theirs: there });
   };
-  const check = () => void reload().catch((error: unknown) => put({ said: errorText(error) }));
+  const check = () =>
+    void reload().catch((error: unknown) => put({ errorMessage: errorText(error) }));
   useOnFocus(check);
   const save = async (text: string): Promise<DiskFile | undefined> => {
     try {
       const etag = await write(api, place, { content: text, etag: known.current.seen.etag });
       const there = { content: text, etag };
-      put({ seen: there, theirs: undefined, said: undefined });
+      put({ seen: there, theirs: undefined, errorMessage: undefined });
       return there;
     } catch (error) {
-      if (!isConflict(error)) put({ said: errorText(error) });
-      else await reload().catch((failed: unknown) => put({ said: errorText(failed) }));
+      if (!isConflict(error)) put({ errorMessage: errorText(error) });
+      else await reload().catch((failed: unknown) => put({ errorMessage: errorText(failed) }));
       return undefined;
     }
   };
   /** Accepts a version as the base: the next save replaces it. */
-  const settle = (seen: DiskFile): void => put({ seen, theirs: undefined, said: undefined });
+  const settle = (seen: DiskFile): void =>
+    put({ seen, theirs: undefined, errorMessage: undefined });
   return { ...now, check, save, settle };
 };
 
 // Unsaved text that is based on an older version is compared with the current one.
-const begun = (given: DiskFile, typed: UnsavedText | undefined): Known =>
+const initialState = (given: DiskFile, typed: UnsavedText | undefined): Known =>
   typed === undefined || typed.etag === given.etag
     ? { seen: given }
     : { seen: { content: '', etag: typed.etag }, theirs: given };

@@ -39,9 +39,9 @@ export const FileEditor = (props: EditorProps) => {
         <span class="quiet">Ctrl+S saves, Ctrl+F searches, Escape leaves the editor.</span>
       </div>
       {server !== undefined && <p class="quiet file-server">{visible(server)}</p>}
-      {disk.said !== undefined && (
+      {disk.errorMessage !== undefined && (
         <p class="box error" role="alert">
-          {visible(disk.said)}
+          {visible(disk.errorMessage)}
         </p>
       )}
       {theirs !== undefined && <Theirs of={theirs} onTake={() => open.take(theirs)} />}
@@ -71,28 +71,28 @@ const Theirs = ({ of: { etag }, onTake }: { of: DiskFile; onTake: () => void }) 
 /** Joins the file on disk, the unsaved text and the editor. */
 const useOpenFile = (props: EditorProps, onLeave: () => void) => {
   const { id, path, root, file, etag } = props;
-  const [kept] = useState(() => readUnsaved(props, file.content));
-  const disk = useDisk(props, file, kept);
-  const typed = useTyped(props, kept, disk.seen);
+  const [unsaved] = useState(() => readUnsaved(props, file.content));
+  const disk = useDisk(props, file, unsaved);
+  const typed = useTyped(props, unsaved, disk.seen);
   const [isComparing, setComparing] = useState(false);
-  const isTold = typed.isChanged || disk.theirs?.etag === undefined;
-  const theirs = isTold ? disk.theirs : undefined;
+  const isDiskShown = typed.isChanged || disk.theirs?.etag === undefined;
+  const theirs = isDiskShown ? disk.theirs : undefined;
   const take = (there: DiskFile): void => {
     disk.settle(there);
-    typed.begun(there, there.content);
+    typed.reset(there, there.content);
     editor.current?.put(there.content);
   };
   const write = async (): Promise<void> => {
     const text = editor.current?.text();
     const there = text === undefined ? undefined : await disk.save(text);
-    if (there !== undefined) typed.begun(there, editor.current?.text() ?? there.content);
+    if (there !== undefined) typed.reset(there, editor.current?.text() ?? there.content);
   };
   const { box, editor, server } = useEditor({
     id,
     path,
     root,
     onLeave,
-    text: kept?.text ?? file.content,
+    text: unsaved?.text ?? file.content,
     onChange: typed.change,
     // Ctrl+S does not overwrite a version that was just found on disk; only the button does.
     onSave: () => void (theirs === undefined ? write() : disk.check()),
@@ -114,8 +114,8 @@ const useOpenFile = (props: EditorProps, onLeave: () => void) => {
 };
 
 /** Tracks and stores the unsaved text. */
-const useTyped = ({ id, path }: EditorProps, kept: UnsavedText | undefined, seen: DiskFile) => {
-  const [isChanged, setChanged] = useState(kept !== undefined);
+const useTyped = ({ id, path }: EditorProps, unsaved: UnsavedText | undefined, seen: DiskFile) => {
+  const [isChanged, setChanged] = useState(unsaved !== undefined);
   const [isKept, setKept] = useState(true);
   const over = useRef(seen);
   over.current = seen;
@@ -126,11 +126,11 @@ const useTyped = ({ id, path }: EditorProps, kept: UnsavedText | undefined, seen
     setKept(storeUnsaved({ id, path }, isOther ? { text, etag } : undefined));
   };
   /** Sets the version on disk and the text in the editor. */
-  const begun = (there: DiskFile, text: string): void => {
+  const reset = (there: DiskFile, text: string): void => {
     over.current = there;
     change(text);
   };
-  return { isChanged, isKept, change, begun };
+  return { isChanged, isKept, change, reset };
 };
 
 interface EditorOptions {
@@ -167,9 +167,9 @@ const useEditor = (using: EditorOptions) => {
     made.focus();
     const { support } = languageOf(path);
     void support?.().then((language) => made.extend('language', language));
-    const leave = connectServer(api, using, { editor: made, say: setServer });
+    const disconnect = connectServer(api, using, { editor: made, showStatus: setServer });
     return () => {
-      leave();
+      disconnect();
       made.end();
     };
   }, []);
@@ -178,13 +178,13 @@ const useEditor = (using: EditorOptions) => {
 
 interface ServerTarget {
   editor: Editor;
-  say: (words: string | undefined) => void;
+  showStatus: (words: string | undefined) => void;
 }
 
 const connectServer = (
   api: Api,
   { id, root, path }: EditorOptions,
-  { editor, say }: ServerTarget,
+  { editor, showStatus }: ServerTarget,
 ): (() => void) => {
   const { server: language, as } = languageOf(path);
   if (language === undefined || as === undefined) return () => undefined;
@@ -192,23 +192,23 @@ const connectServer = (
   const onGone = (why: string): void => {
     if (isLeft) return;
     editor.extend('server', []);
-    say(
+    showStatus(
       `The language server ended${why === '' ? '' : `: ${why}`}. Reload the page to start it again.`,
     );
   };
-  say('Starting the language server…');
+  showStatus('Starting the language server…');
   startLanguageServer(api, { id, root, path, language, as, onGone }).then(
     (came) => {
       serving = came;
-      if (isLeft) return came.leave();
+      if (isLeft) return came.disconnect();
       editor.extend('server', came.extension);
-      say('The language server is running.');
+      showStatus('The language server is running.');
     },
-    (error: Error) => say(`${error.message} You can edit without it.`),
+    (error: Error) => showStatus(`${error.message} You can edit without it.`),
   );
   return () => {
     isLeft = true;
-    serving?.leave();
+    serving?.disconnect();
   };
 };
 

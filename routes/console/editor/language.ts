@@ -89,7 +89,7 @@ interface ServerOptions {
 export interface LanguageServer {
   /** Connects the editor of this file. */
   extension: Extension;
-  leave: () => void;
+  disconnect: () => void;
 }
 
 /** Connects to the language server of a worktree. Throws an error whose message says why there is none. */
@@ -119,7 +119,7 @@ export const startLanguageServer = async (
   const isAsked = client.serverCapabilities?.diagnosticProvider !== undefined;
   return {
     extension: [client.plugin(uriOf(`${root}/${path}`), as), isAsked ? pullDiagnostics : []],
-    leave: () => {
+    disconnect: () => {
       client.disconnect();
       socket.close();
     },

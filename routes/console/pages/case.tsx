@@ -8,7 +8,7 @@ import type {
   SessionLock,
 } from '../../../lib/client/client.ts';
 import { orProblem } from '../common/load.ts';
-import { type Api, type Known, page } from '../common/page.ts';
+import { type Api, type Previous, page } from '../common/page.ts';
 import { type Attention, loadAttention } from '../parts/attention-rows.tsx';
 import { EditItem } from '../parts/case/edit.tsx';
 import { History, Memory } from '../parts/case/memory.tsx';
@@ -83,7 +83,7 @@ const COMMITS = 10;
 const MOVES_WORKTREE = /^(?:session_|agent_completed|case_state_changed)/;
 const MOVES_FILES = /^(?:case_|proof_|checklist_|problem_)/;
 
-const hasHappened = (known: Known<Overview> | undefined, what: RegExp): boolean =>
+const hasHappened = (known: Previous<Overview> | undefined, what: RegExp): boolean =>
   known === undefined || known.since.some(({ event_type }) => what.test(event_type));
 
 const worktreeOf = async ({ call }: Api, case_id: string): Promise<WorktreeStatus | undefined> => {

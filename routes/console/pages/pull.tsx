@@ -91,7 +91,7 @@ const NOTHING = {
   draft: undefined,
 };
 
-const load = async (api: Api, id: string, isAsked: boolean): Promise<Pulls> => {
+const load = async (api: Api, id: string, isRefresh: boolean): Promise<Pulls> => {
   const { call } = api;
   const item = await call('GET /cases/{id}', { id });
   const first = await pullOf(api, item);
@@ -99,9 +99,9 @@ const load = async (api: Api, id: string, isAsked: boolean): Promise<Pulls> => {
     const draft = await orProblem(call('GET /api/cases/{id}/pr/draft', { id }));
     return { ...NOTHING, item, ...first, draft: draft.value };
   }
-  const asked = isAsked ? await askHost(api, id) : NOTHING;
+  const asked = isRefresh ? await askHost(api, id) : NOTHING;
   const [now, reviews, updates, timeline] = await Promise.all([
-    isAsked ? pullOf(api, item) : first,
+    isRefresh ? pullOf(api, item) : first,
     orProblem(call('GET /api/cases/{id}/pr/reviews', { id, query: { local: true } })),
     orProblem(call('GET /api/cases/{id}/pr-body/updates', { id })),
     orProblem(call('GET /api/cases/{id}/pr/state-timeline', { id })),

@@ -41,8 +41,8 @@ export const addEvents = (activity: Activity, events: readonly SessionEvent[]): 
   for (const event of events) {
     if (event.id <= now.last) continue;
     now.last = event.id;
-    const put = PUT[event.event] as ((now: Activity, event: SessionEvent) => void) | undefined;
-    (put ?? note)(now, event);
+    const put = HANDLERS[event.event] as ((now: Activity, event: SessionEvent) => void) | undefined;
+    (put ?? addNote)(now, event);
   }
   return now;
 };
@@ -51,16 +51,22 @@ type Of<E extends keyof SessionEvents> = Extract<SessionEvent, { event: E }>;
 
 const baseOf = ({ id, data }: SessionEvent) => ({ from: id, to: id, at: data.at ?? '' });
 
-const say = ({ entries }: Activity, event: Of<'message' | 'thought'>): void => {
+const addText = ({ entries }: Activity, event: Of<'message' | 'thought'>): void => {
   const { text } = event.data;
-  const said = fitted({ ...baseOf(event), kind: event.event, text, rest: '', length: text.length });
+  const added = shortened({
+    ...baseOf(event),
+    kind: event.event,
+    text,
+    rest: '',
+    length: text.length,
+  });
   const last = entries.at(-1);
-  if (last?.kind === event.event) entries[entries.length - 1] = joined(last, said);
-  else entries.push(said);
+  if (last?.kind === event.event) entries[entries.length - 1] = joined(last, added);
+  else entries.push(added);
 };
 
 const joined = (one: AgentText, next: AgentText): AgentText =>
-  fitted({
+  shortened({
     ...one,
     to: next.to,
     length: one.length + next.length,
@@ -70,12 +76,12 @@ const joined = (one: AgentText, next: AgentText): AgentText =>
 /** The length kept of each end of a text, in characters. */
 const MOST_SAID = 4000;
 
-const fitted = (said: AgentText): AgentText => {
-  const all = said.text + said.rest;
-  return { ...said, text: all.slice(0, MOST_SAID), rest: all.slice(MOST_SAID).slice(-MOST_SAID) };
+const shortened = (added: AgentText): AgentText => {
+  const all = added.text + added.rest;
+  return { ...added, text: all.slice(0, MOST_SAID), rest: all.slice(MOST_SAID).slice(-MOST_SAID) };
 };
 
-const call = ({ entries }: Activity, event: Of<'tool_call'>): void => {
+const addToolCall = ({ entries }: Activity, event: Of<'tool_call'>): void => {
   const { tool_call_id, title, kind, status, output = '', locations = [] } = event.data;
   const { diffs = [], truncated = false } = event.data;
   const at = callAt(entries, tool_call_id);
@@ -108,37 +114,37 @@ const appendOutput = ({ entries }: Activity, { id, data }: Of<'tool_output'>): v
   entries[at] = { ...before, to: id, output: (before.output + data.text).slice(-OUTPUT.tail) };
 };
 
-const permissionRequest = ({ entries }: Activity, event: Of<'permission_request'>): void => {
+const addPermissionRequest = ({ entries }: Activity, event: Of<'permission_request'>): void => {
   const { request_id, title, command } = event.data;
   const text = `Requests permission: ${title}`;
   entries.push({ ...baseOf(event), kind: 'asked', request_id, text, command });
 };
 
-const ask = ({ entries }: Activity, event: Of<'question_request'>): void => {
+const addQuestion = ({ entries }: Activity, event: Of<'question_request'>): void => {
   const { question_id: request_id, message } = event.data;
   entries.push({ ...baseOf(event), kind: 'asked', request_id, text: `Asks: ${message}` });
 };
 
 type Answered = Pick<OperatorRequest, 'request_id' | 'text' | 'outcome'>;
 
-const answered = ({ entries }: Activity, event: SessionEvent, said: Answered): void => {
+const resolveRequest = ({ entries }: Activity, event: SessionEvent, added: Answered): void => {
   const at = entries.findLastIndex(
-    (entry) => entry.kind === 'asked' && entry.request_id === said.request_id,
+    (entry) => entry.kind === 'asked' && entry.request_id === added.request_id,
   );
   const before = entries[at] as OperatorRequest | undefined;
-  const now: OperatorRequest = { ...baseOf(event), ...said, kind: 'asked' };
+  const now: OperatorRequest = { ...baseOf(event), ...added, kind: 'asked' };
   if (before === undefined) entries.push(now);
-  else entries[at] = { ...before, to: event.id, outcome: said.outcome };
+  else entries[at] = { ...before, to: event.id, outcome: added.outcome };
 };
 
-const leave = (activity: Activity, event: Of<'permission_resolved'>): void => {
+const resolvePermission = (activity: Activity, event: Of<'permission_resolved'>): void => {
   const { request_id, title, option_id, by, prefix } = event.data;
-  const how = option_id === null ? 'cancelled' : `answered ${option_id}`;
+  const how = option_id === null ? 'cancelled' : `resolveRequest ${option_id}`;
   const outcome = `${how}${prefix === undefined ? '' : ` (${prefix})`}, by ${by === 'policy' ? 'the policy' : 'you'}`;
-  answered(activity, event, { request_id, text: `Requests permission: ${title}`, outcome });
+  resolveRequest(activity, event, { request_id, text: `Requests permission: ${title}`, outcome });
 };
 
-const answer = (activity: Activity, event: Of<'question_resolved'>): void => {
+const resolveQuestion = (activity: Activity, event: Of<'question_resolved'>): void => {
   const { question_id: request_id, message, action, content, by, reason } = event.data;
   const words = [
     action,
@@ -146,23 +152,23 @@ const answer = (activity: Activity, event: Of<'question_resolved'>): void => {
     `by ${by === 'operator' ? 'you' : `the ${by}`}`,
   ];
   const outcome = [...words, reason].filter(Boolean).join(', ');
-  answered(activity, event, { request_id, text: `Asks: ${message}`, outcome });
+  resolveRequest(activity, event, { request_id, text: `Asks: ${message}`, outcome });
 };
 
-const note = ({ entries }: Activity, event: SessionEvent): void => {
+const addNote = ({ entries }: Activity, event: SessionEvent): void => {
   const words = describeEvent(event);
   if (words !== undefined) entries.push({ ...baseOf(event), kind: 'note', ...words });
 };
 
-const PUT: { [E in keyof SessionEvents]?: (now: Activity, event: Of<E>) => void } = {
-  message: say,
-  thought: say,
-  tool_call: call,
+const HANDLERS: { [E in keyof SessionEvents]?: (now: Activity, event: Of<E>) => void } = {
+  message: addText,
+  thought: addText,
+  tool_call: addToolCall,
   tool_output: appendOutput,
-  permission_request: permissionRequest,
-  permission_resolved: leave,
-  question_request: ask,
-  question_resolved: answer,
+  permission_request: addPermissionRequest,
+  permission_resolved: resolvePermission,
+  question_request: addQuestion,
+  question_resolved: resolveQuestion,
   usage: (now, { data }) => {
     now.usage = data;
   },
@@ -175,20 +181,20 @@ const PUT: { [E in keyof SessionEvents]?: (now: Activity, event: Of<E>) => void 
   // Each turn begins and ends with a `status` event.
   status: (now, event) => {
     [now.waiting, now.usage] = [null, undefined];
-    note(now, event);
+    addNote(now, event);
   },
   agent_state: (now, event) => {
     now.context = event.data.context ?? now.context;
-    note(now, event);
+    addNote(now, event);
   },
   complete: (now, event) => {
     [now.isOver, now.waiting] = [true, null];
-    note(now, event);
+    addNote(now, event);
   },
 };
 
 /** Prepends earlier events. An entry that both parts have, such as a split message or a call in progress, is merged. */
-export const before = (earlier: Activity, later: Activity): Activity => {
+export const prependEvents = (earlier: Activity, later: Activity): Activity => {
   const known = new Set(earlier.entries.map(keyOf));
   const newer = new Map(later.entries.map((one) => [keyOf(one), one]));
   const entries = earlier.entries.map((one) => {
@@ -197,18 +203,18 @@ export const before = (earlier: Activity, later: Activity): Activity => {
   });
   const rest = later.entries.filter((one) => !known.has(keyOf(one)));
   const [last, next] = [entries.at(-1), rest[0]];
-  if (last !== undefined && isSaid(last) && next?.kind === last.kind)
+  if (last !== undefined && isText(last) && next?.kind === last.kind)
     entries.splice(-1, 1, joined(last, rest.shift() as AgentText));
   return { ...later, first: earlier.first, entries: [...entries, ...rest] };
 };
 
 /** The identity of an entry across updates. */
 export const keyOf = (entry: Entry): string => {
-  if (entry.kind === 'call') return `call ${entry.call_id}`;
+  if (entry.kind === 'call') return `addToolCall ${entry.call_id}`;
   return entry.kind === 'asked' ? `asked ${entry.request_id}` : `${entry.kind} ${entry.from}`;
 };
 
-const isSaid = (entry: Entry): entry is AgentText =>
+const isText = (entry: Entry): entry is AgentText =>
   entry.kind === 'message' || entry.kind === 'thought';
 
 /** The most elements that a page renders for entries. */

@@ -63,8 +63,8 @@ const usageOf = (session: Session, tail: Activity | undefined): string => {
   const turn = isRunning(session) ? tail?.usage : undefined;
   const all = [session.usage, turn].filter((usage) => usage != null);
   const sum = (name: 'input_tokens' | 'output_tokens' | 'cost_usd'): number | undefined => {
-    const told = all.map((usage) => usage[name]).filter((number) => number !== null);
-    return told.length === 0 ? undefined : told.reduce((one, other) => one + other, 0);
+    const reported = all.map((usage) => usage[name]).filter((number) => number !== null);
+    return reported.length === 0 ? undefined : reported.reduce((one, other) => one + other, 0);
   };
   const [input, output, cost] = [sum('input_tokens'), sum('output_tokens'), sum('cost_usd')];
   const { used, size } = tail?.context ?? {};

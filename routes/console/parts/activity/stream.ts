@@ -5,9 +5,9 @@ import { ApiContext } from '../form.tsx';
 import {
   type Activity,
   addEvents,
-  before,
   emptyActivity,
   MOST_ELEMENTS,
+  prependEvents,
   trimmed,
 } from './activity.ts';
 
@@ -60,7 +60,7 @@ const withEarlier = (now: LogState, earlier: Activity): LogState => {
   const shown = back ?? tail;
   // Half of the room is left for the entries that are being read.
   const near = trimmed(earlier, 'end', MOST_ELEMENTS / 2);
-  const all = shown === undefined ? near : before(near, shown);
+  const all = shown === undefined ? near : prependEvents(near, shown);
   const cut = trimmed(all, 'start');
   const isWhole = back === undefined && cut === all;
   return { ...now, isFollowing: false, ...(isWhole ? { tail: all } : { back: cut }) };
@@ -75,7 +75,7 @@ export const loadEarlier = async (api: Api, of: SessionRef, first: number): Prom
   return addEvents(emptyActivity(start + 1), earlier);
 };
 
-interface Wish {
+interface ActivityOptions {
   of: SessionRef;
   begin: Activity;
   /** `begin` has earlier events, not the newest. */
@@ -85,7 +85,7 @@ interface Wish {
 }
 
 /** Follows the activity of a session. */
-export const useActivity = ({ of, begin, isBack, isOpen }: Wish) => {
+export const useActivity = ({ of, begin, isBack, isOpen }: ActivityOptions) => {
   const isLive = useContext(ApiContext) !== undefined;
   const [now, tell] = useReducer(reduceLog, {
     tail: isBack ? undefined : begin,
@@ -135,8 +135,8 @@ const followStream = async (
 
 interface Page {
   readonly hidden: boolean;
-  addEventListener: (name: string, heard: () => void) => void;
-  removeEventListener: (name: string, heard: () => void) => void;
+  addEventListener: (name: string, listener: () => void) => void;
+  removeEventListener: (name: string, listener: () => void) => void;
 }
 
 // A browser allows six connections to a host: a hidden tab gives up its own.

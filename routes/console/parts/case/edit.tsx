@@ -12,9 +12,9 @@ interface Version {
 /** Edits title, type and description. The ETag keeps a save from replacing an unseen version. */
 export const EditItem = (now: Version) => {
   // The version that the edit began with.
-  const [begun, setBegun] = useState<Version>();
+  const [editBase, setEditBase] = useState<Version>();
   const fold = useRef<HTMLDetailsElement>(null);
-  const seen = begun ?? now;
+  const seen = editBase ?? now;
   useEffect(() => {
     const form = fold.current?.querySelector('form');
     // A form is reset after its call succeeded.
@@ -24,7 +24,7 @@ export const EditItem = (now: Version) => {
     form?.addEventListener('reset', done);
     return () => form?.removeEventListener('reset', done);
   }, []);
-  const onToggle = () => setBegun(fold.current?.open === true ? now : undefined);
+  const onToggle = () => setEditBase(fold.current?.open === true ? now : undefined);
   const { id, title, type, description } = seen.item;
   return (
     <details ref={fold} class="edit" onToggle={onToggle}>
@@ -36,8 +36,8 @@ export const EditItem = (now: Version) => {
         keep
         class="fields"
       >
-        {begun !== undefined && begun.etag !== now.etag && (
-          <Changed take={() => setBegun({ ...begun, etag: now.etag })} />
+        {editBase !== undefined && editBase.etag !== now.etag && (
+          <Changed take={() => setEditBase({ ...editBase, etag: now.etag })} />
         )}
         <div>
           <label for="title">Title</label>

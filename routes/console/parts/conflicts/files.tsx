@@ -129,14 +129,14 @@ const isKept = (content: string): boolean => !content.includes('\r') && !content
 
 const Edit = ({ call, etag, content, path }: EditProps) => {
   // The ETag from when the edit began, even if the file changed since.
-  const [begun, setBegun] = useState<{ etag: string | undefined } | undefined>();
+  const [editBase, setEditBase] = useState<{ etag: string | undefined } | undefined>();
   if (!isKept(content))
     return (
       <p class="quiet">This page cannot keep the file's line endings. Edit it in the worktree.</p>
     );
   return (
-    <div onReset={() => setBegun(undefined)}>
-      <ApiForm call={`PUT ${call}`} if_match={(begun ?? { etag }).etag} class="edit">
+    <div onReset={() => setEditBase(undefined)}>
+      <ApiForm call={`PUT ${call}`} if_match={(editBase ?? { etag }).etag} class="edit">
         <label>
           {`${visible(path)}: resolved text`}
           <textarea
@@ -145,7 +145,7 @@ const Edit = ({ call, etag, content, path }: EditProps) => {
             rows={16}
             spellcheck={false}
             defaultValue={content}
-            onInput={() => setBegun((before) => before ?? { etag })}
+            onInput={() => setEditBase((before) => before ?? { etag })}
             data-key="e"
           />
         </label>

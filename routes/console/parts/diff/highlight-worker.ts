@@ -1,20 +1,20 @@
 /** A line in parts, each with its class. */
 export type Pieces = readonly (readonly [kind: string, text: string])[];
 
-interface Wish {
+interface HighlightRequest {
   language: string;
   lines: string[];
 }
 
 interface Side {
   document?: unknown;
-  onmessage: (event: { data: Wish }) => void;
+  onmessage: (event: { data: HighlightRequest }) => void;
   postMessage: (pieces: Pieces[]) => void;
 }
 
 interface Helper {
   onmessage: (event: { data: Pieces[] }) => void;
-  postMessage: (wish: Wish) => void;
+  postMessage: (request: HighlightRequest) => void;
   terminate: () => void;
 }
 
@@ -24,13 +24,13 @@ export const startHighlighter = () => {
     .Worker;
   // This module is also the worker's entry point.
   const helper = new Started(import.meta.url, { type: 'module' });
-  const asked: ((pieces: Pieces[]) => void)[] = [];
-  helper.onmessage = ({ data }) => asked.shift()?.(data);
+  const pending: ((pieces: Pieces[]) => void)[] = [];
+  helper.onmessage = ({ data }) => pending.shift()?.(data);
   return {
-    ask: (wish: Wish) =>
+    ask: (request: HighlightRequest) =>
       new Promise<Pieces[]>((answer) => {
-        asked.push(answer);
-        helper.postMessage(wish);
+        pending.push(answer);
+        helper.postMessage(request);
       }),
     end: () => helper.terminate(),
   };

@@ -68,10 +68,10 @@ export const useHighlights = (
   const helper = useRef<Promise<Highlighter> | undefined>(undefined);
   useEffect(() => () => void helper.current?.then(({ end }) => end()), []);
   useEffect(() => {
-    const wishes = wishesOf(files, rows, seen, highlights);
-    if (wishes.size === 0) return;
+    const requests = requestsFor(files, rows, seen, highlights);
+    if (requests.size === 0) return;
     helper.current ??= import('./highlight-worker.ts').then((it) => it.startHighlighter());
-    for (const [language, lines] of wishes)
+    for (const [language, lines] of requests)
       void helper.current
         .then(({ ask }) => ask({ language, lines }))
         .then((pieces) => setShades((known) => withMore(known, language, lines, pieces)))
@@ -92,20 +92,20 @@ const withMore = (
   return all;
 };
 
-const wishesOf = (
+const requestsFor = (
   files: readonly FilePatch[],
   rows: readonly Row[],
   seen: readonly number[],
   known: Highlights,
 ): Map<string, string[]> => {
-  const wishes = new Map<string, string[]>();
+  const requests = new Map<string, string[]>();
   for (const row of seen.flatMap((at) => rows[at] ?? [])) {
     const language = languageOf(files[row.file]?.path ?? '');
     if (language === undefined) continue;
     const wanted = linesIn(row)
       .map(({ text }) => visible(text))
       .filter((text) => text.length <= LONGEST && !known.has(`${language}\n${text}`));
-    if (wanted.length > 0) wishes.set(language, [...(wishes.get(language) ?? []), ...wanted]);
+    if (wanted.length > 0) requests.set(language, [...(requests.get(language) ?? []), ...wanted]);
   }
-  return wishes;
+  return requests;
 };

@@ -35,19 +35,19 @@ const read = <T>(key: string, otherwise: T): T => ({ ...otherwise, ...readStored
 export const useReviewState = (sid: string, since: DiffBase) => {
   const key = keyOf(sid);
   const seenKey = since === 'base' ? key : `${key}.${since}`;
-  const [kept, setKept] = useState(() => ({
+  const [state, setKept] = useState(() => ({
     ...read(key, EMPTY),
     seen: read(seenKey, EMPTY).seen,
   }));
-  const keep = (change: Partial<Omit<ReviewState, 'seen'>>): void => {
-    setKept({ ...kept, ...change });
+  const update = (change: Partial<Omit<ReviewState, 'seen'>>): void => {
+    setKept({ ...state, ...change });
     // Another tab may have stored more since.
     writeStored(key, { ...read(key, EMPTY), ...change });
   };
-  const keepSeen = (seen: readonly string[]): void => {
+  const storeSeen = (seen: readonly string[]): void => {
     writeStored(seenKey, { ...read(seenKey, EMPTY), seen });
   };
-  return { kept, keep, keepSeen };
+  return { state, update, storeSeen };
 };
 
 const keyOf = (sid: string): string => `dossier.diff.${sid}`;

@@ -47,17 +47,17 @@ type LinesProps = Omit<RowProps, 'row' | 'patch' | 'place'> & { row: RowOfLines;
 // Keys are handled by the scrolling element.
 const Lines = ({ row, path, isSelected, highlights, onSelect }: LinesProps) => {
   const taken = isSelected ? ' taken' : '';
-  const heard = { onClick: ({ shiftKey }: Click) => onSelect(shiftKey) };
+  const handlers = { onClick: ({ shiftKey }: Click) => onSelect(shiftKey) };
   if (row.kind === 'line')
     return (
-      <div class={`diff-row one ${KINDS[row.line.sign]}${taken}`} {...heard}>
+      <div class={`diff-row one ${KINDS[row.line.sign]}${taken}`} {...handlers}>
         <LineNumber of={row.line.before} />
         <LineNumber of={row.line.after} />
         <Text line={row.line} path={path} highlights={highlights} />
       </div>
     );
   return (
-    <div class={`diff-row two${taken}`} {...heard}>
+    <div class={`diff-row two${taken}`} {...handlers}>
       <Half line={row.left} number={row.left?.before} path={path} highlights={highlights} />
       <Half line={row.right} number={row.right?.after} path={path} highlights={highlights} />
     </div>

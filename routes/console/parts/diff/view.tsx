@@ -87,24 +87,24 @@ const AsText = ({ id, sid, since, files, text, isCut }: DiffShown) => (
 const Live = ({ Body, ...shown }: DiffShown & { Body: Body }) => {
   const { id, sid, type, since, text, root, waiting } = shown;
   const files = useMemo(() => inOrder(text, shown.files), [text]);
-  const { kept, keep, marks, folded } = useFileMarks({ sid, since }, files);
+  const { state, update, marks, folded } = useFileMarks({ sid, since }, files);
   const listed = useMemo(() => files.map((file) => file.listed), [files]);
   const { layout, toggle } = useLayout();
   const [wanted, setWanted] = useState<ScrollRequest>();
   const [about, setAbout] = useState<Omit<Comment, 'text'>>();
-  const said = (comment: Comment | undefined): void => {
+  const saveComment = (comment: Comment | undefined): void => {
     setAbout(undefined);
-    if (comment) keep({ comments: [...kept.comments, comment] });
+    if (comment) update({ comments: [...state.comments, comment] });
   };
   const remove = (gone: number | undefined) =>
-    keep({ comments: kept.comments.filter((_, at) => gone !== undefined && at !== gone) });
+    update({ comments: state.comments.filter((_, at) => gone !== undefined && at !== gone) });
   return (
     <>
-      {about && <WriteComment about={about} onDone={said} />}
+      {about && <WriteComment about={about} onDone={saveComment} />}
       <div class="diff">
         <Aside
           viewed={folded.size}
-          hasLooked={kept.seen.length > 0}
+          hasLooked={state.seen.length > 0}
           files={listed}
           marks={{ ...marks, onOpen: (file) => setWanted({ file }) }}
         />
@@ -119,7 +119,7 @@ const Live = ({ Body, ...shown }: DiffShown & { Body: Body }) => {
         />
       </div>
       <DiffComments
-        comments={kept.comments}
+        comments={state.comments}
         id={id}
         type={type}
         waiting={waiting}
@@ -134,22 +134,22 @@ type Files = ReturnType<typeof inOrder>;
 /** The viewed files, and those that changed since the last visit. */
 const useFileMarks = ({ sid, since }: Pick<DiffShown, 'sid' | 'since'>, files: Files) => {
   const hashes = useHashes(files);
-  const { kept, keep, keepSeen } = useReviewState(sid, since);
-  useOnPageHide(() => hashes.length > 0 && keepSeen(hashes), hashes);
-  const viewed = (at: number) => isIn(kept.viewed, hashes[at]);
+  const { state, update, storeSeen } = useReviewState(sid, since);
+  useOnPageHide(() => hashes.length > 0 && storeSeen(hashes), hashes);
+  const viewed = (at: number) => isIn(state.viewed, hashes[at]);
   const isNew = (at: number) =>
-    kept.seen.length > 0 && hashes[at] !== undefined && !isIn(kept.seen, hashes[at]);
+    state.seen.length > 0 && hashes[at] !== undefined && !isIn(state.seen, hashes[at]);
   const folded = useMemo(
     () => new Set([...files.keys()].filter(viewed)),
-    [files, hashes, kept.viewed],
+    [files, hashes, state.viewed],
   );
   const onView = (at: number): void => {
     const hash = hashes[at];
     if (hash === undefined) return;
-    const others = kept.viewed.filter((one) => one !== hash);
-    keep({ viewed: viewed(at) ? others : [...others, hash] });
+    const others = state.viewed.filter((one) => one !== hash);
+    update({ viewed: viewed(at) ? others : [...others, hash] });
   };
-  return { kept, keep, marks: { viewed, isNew, onView }, folded };
+  return { state, update, marks: { viewed, isNew, onView }, folded };
 };
 
 const isIn = (hashes: readonly string[], hash: string | undefined): boolean =>

@@ -80,11 +80,11 @@ const UNASKED: Readonly<Record<Boundary['kind'], string>> = {
 
 const commandWords = ({ execute, prefixes }: NonNullable<Boundary['permissions']>): string => {
   if (execute === 'allow') return 'all allowed';
-  const begun = [...(typeof execute === 'string' ? [] : execute), ...prefixes];
+  const allowedPrefixes = [...(typeof execute === 'string' ? [] : execute), ...prefixes];
   const unasked = [
     ...(execute === 'plan' ? ['those approved with the plan'] : []),
-    ...(begun.length > 0
-      ? [`those that begin with ${begun.map((one) => visible(one)).join(', ')}`]
+    ...(allowedPrefixes.length > 0
+      ? [`those that begin with ${allowedPrefixes.map((one) => visible(one)).join(', ')}`]
       : []),
   ];
   const rest = 'asks; some agents run read-only commands without asking';

@@ -56,14 +56,18 @@ const UNREACHED = 'The daemon does not respond. Your text is kept here. Try agai
 const GONE =
   'This comment was changed or removed elsewhere. Your text is kept here. Save it as a new comment, or cancel.';
 
-interface Wish {
+interface WriteOptions {
   rule: CommentsChange;
   seen: CommentsFile;
 }
 
 const TRIES = 5;
 
-const write = async (api: Api, of: Of, { rule, seen }: Wish): Promise<CommentsFile | undefined> => {
+const write = async (
+  api: Api,
+  of: Of,
+  { rule, seen }: WriteOptions,
+): Promise<CommentsFile | undefined> => {
   for (let [tries, file] = [1, seen]; ; tries += 1) {
     const text = rule(file.text);
     if (text === undefined) return undefined;

@@ -120,14 +120,14 @@ const CommentForm = ({ place, from = '', save, close, isBack = false }: FormProp
     close();
     row?.focus();
   };
-  const leave = (): void => {
+  const cancel = (): void => {
     storeDraft(sid, place, '');
     toRow();
   };
   const send = async (): Promise<void> => {
     if (said.trim() === '') return field.current?.focus();
     const why = await save(said);
-    if (why === undefined) leave();
+    if (why === undefined) cancel();
     else setFailure(why);
   };
   const onKeyDown = ({ key, ctrlKey, metaKey }: KeyboardEvent): void => {
@@ -153,7 +153,7 @@ const CommentForm = ({ place, from = '', save, close, isBack = false }: FormProp
         <button type="button" class="primary" onClick={() => void send()}>
           Save comment
         </button>
-        <button type="button" onClick={leave}>
+        <button type="button" onClick={cancel}>
           Cancel
         </button>
       </div>

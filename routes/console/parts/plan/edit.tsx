@@ -101,8 +101,8 @@ const useDraft = ({ session: { id, status }, plan, etag }: EditProps) => {
   useEffect(() => {
     // A manual plan is edited on the page of its session, where keys are shortcuts.
     if (status === 'plan_ready') box.current?.querySelector('textarea')?.focus();
-    const begun = draftOf(id, plan);
-    if (begun !== undefined) setDraft(begun);
+    const stored = draftOf(id, plan);
+    if (stored !== undefined) setDraft(stored);
     return onStorageChange(name, () => setDraft((mine) => readStored<Draft>(name) ?? mine));
   }, []);
   // An editor without changes follows the file.
@@ -119,9 +119,9 @@ const useDraft = ({ session: { id, status }, plan, etag }: EditProps) => {
   return { draft, type, drop, box };
 };
 
-const onStorageChange = (name: string, hear: () => void): (() => void) => {
+const onStorageChange = (name: string, onChange: () => void): (() => void) => {
   const listen = ({ key }: StorageEvent): void => {
-    if (key === name) hear();
+    if (key === name) onChange();
   };
   window.addEventListener('storage', listen);
   return () => window.removeEventListener('storage', listen);

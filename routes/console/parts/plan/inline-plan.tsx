@@ -46,20 +46,20 @@ export const PlanInPlace = ({ id: key, case_id = '', session_id = '' }: Attentio
 
 const Plan = ({ value, page }: { value: PlanRead | undefined; page: string }) => {
   const hash = value?.boundary?.unasked?.approval_sha256 ?? value?.session.plan_sha256 ?? undefined;
-  const [begun, setBegun] = useState(hash);
-  if (begun === undefined && hash !== undefined) setBegun(hash);
+  const [openedHash, setOpenedHash] = useState(hash);
+  if (openedHash === undefined && hash !== undefined) setOpenedHash(hash);
   if (value === undefined) return <p class="quiet">Loading the plan…</p>;
   const { session, plan, boundary, ask } = value;
   if (session.status !== 'plan_ready' || plan === undefined)
     return <p class="quiet">This plan is no longer waiting for review.</p>;
   // An approve button would react to a key meant for the previous version.
-  const isOther = begun !== undefined && begun !== hash;
+  const isOther = openedHash !== undefined && openedHash !== hash;
   return (
     <>
       {isOther && (
         <p class="box warn" role="alert">
           {'The plan changed while you read it. The new version is shown below. '}
-          <button type="button" onClick={() => setBegun(hash)}>
+          <button type="button" onClick={() => setOpenedHash(hash)}>
             Review new version
           </button>
         </p>
