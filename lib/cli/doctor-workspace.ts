@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { entryProblem } from '../../store/front-matter/problems.ts';
 import type { FileProblem } from '../../store/front-matter/problem.ts';
+import { entryProblem } from '../../store/front-matter/problems.ts';
 import { waitingOnDisk } from '../../store/pending/pending-on-disk.ts';
 import { plain, trustCommandFor } from '../../store/settings/trust/waiting.ts';
 import { howToRaise, type SystemLimit, watchLimit } from '../../store/watch/watch-limits.ts';

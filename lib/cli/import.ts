@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type Archive, ArchiveError } from '../../store/archive/archive.ts';
-import { sourceKindOf, openUnpacked } from '../../store/archive/unpacked.ts';
+import { openUnpacked, sourceKindOf } from '../../store/archive/unpacked.ts';
 import { openZip } from '../../store/archive/zip-file.ts';
 import { StoreError } from '../../store/base/errors.ts';
 import { Problem } from '../../store/front-matter/problem.ts';

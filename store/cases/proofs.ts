@@ -9,8 +9,8 @@ import { editKnown, readRegularFile, unreadable } from '../front-matter/record-f
 import { renderFrontMatter } from '../front-matter/splice.ts';
 import { decodeRecord } from '../front-matter/text.ts';
 import { removeFile, syncMade } from '../fs/durable.ts';
-import { evenIfPlaced } from '../fs/synced.ts';
 import { untilDone } from '../fs/retry.ts';
+import { evenIfPlaced } from '../fs/synced.ts';
 import { proofDir } from '../layout.ts';
 import { grant } from '../reconcile/accept-change.ts';
 import { changingItem, createOwn } from '../reconcile/changing.ts';

@@ -2,13 +2,13 @@ import { basename, join } from 'node:path';
 import { changedSince } from '../base/errors.ts';
 import { lockOn } from '../base/locks.ts';
 import { etagOf, isRecordName } from '../base/names.ts';
+import { withLogLine } from '../front-matter/body.ts';
 import { readEntry } from '../front-matter/entry.ts';
-import { entryProblem } from '../front-matter/problems.ts';
 import { listFolder, recordNames } from '../front-matter/folder.ts';
 import { type FrontMatter, parseFrontMatter } from '../front-matter/front-matter.ts';
-import { withLogLine } from '../front-matter/body.ts';
 import { checkerOf, positionOf } from '../front-matter/parse.ts';
 import { type FileProblem, fileProblem, ifReadable, Problem } from '../front-matter/problem.ts';
+import { entryProblem } from '../front-matter/problems.ts';
 import {
   editRecord,
   explained,

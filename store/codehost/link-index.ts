@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { inSlices } from '../base/async.ts';
 import { type ReadEntry, readEntry } from '../front-matter/entry.ts';
-import { entryProblem } from '../front-matter/problems.ts';
 import { parserOf } from '../front-matter/parse.ts';
 import { type FileProblem, fileProblem, Problem } from '../front-matter/problem.ts';
+import { entryProblem } from '../front-matter/problems.ts';
 import { unreadable } from '../front-matter/record-file.ts';
 import { linkFile } from '../layout.ts';
 import type { Item } from '../reconcile/item.ts';

@@ -1,5 +1,5 @@
-import { type FrontMatter, splitFrontMatter } from '../front-matter/front-matter.ts';
 import { logLine, withLogLine } from '../front-matter/body.ts';
+import { type FrontMatter, splitFrontMatter } from '../front-matter/front-matter.ts';
 import type { RecordEdit } from '../front-matter/record-file.ts';
 import { renderFrontMatter, spliceWithin } from '../front-matter/splice.ts';
 import { untilDone } from '../fs/retry.ts';

@@ -1,6 +1,5 @@
 import { basename, dirname, join } from 'node:path';
 import { type ReadEntry, readEntry } from '../front-matter/entry.ts';
-import { entryProblem } from '../front-matter/problems.ts';
 import { folderFault, listFolder } from '../front-matter/folder.ts';
 import { parserOf } from '../front-matter/parse.ts';
 import {
@@ -9,6 +8,7 @@ import {
   LINKED_FOLDER,
   type Problem,
 } from '../front-matter/problem.ts';
+import { entryProblem } from '../front-matter/problems.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { memoryDir, sessionFile, sessionsDir } from '../layout.ts';
 import { LockMatter } from '../records/lock.ts';

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { lockOn } from '../base/locks.ts';
 import { isNewDoubt, isSound } from '../front-matter/entry.ts';
-import { duplicateId } from '../front-matter/problems.ts';
 import {
   asProblem,
   fileProblem,
@@ -9,6 +8,7 @@ import {
   notAdopted,
   Problem,
 } from '../front-matter/problem.ts';
+import { duplicateId } from '../front-matter/problems.ts';
 import { editKnown, placeIn } from '../front-matter/record-file.ts';
 import { repeat } from '../fs/retry.ts';
 import { CASE_FILE, caseFile } from '../layout.ts';

@@ -7,11 +7,11 @@ import {
   readEntry,
   sameEntries,
 } from '../front-matter/entry.ts';
-import { entryProblem, problemsOfFolder } from '../front-matter/problems.ts';
 import { type RecordFolder, readFolder } from '../front-matter/folder.ts';
 import { parseFrontMatter } from '../front-matter/front-matter.ts';
 import { positionOf } from '../front-matter/parse.ts';
 import { type FileProblem, fileProblem, ifReadable, Problem } from '../front-matter/problem.ts';
+import { entryProblem, problemsOfFolder } from '../front-matter/problems.ts';
 import type { ToldState } from '../journal/journal-state.ts';
 import { caseFile, checklistFile, proofDir, webhooksDir } from '../layout.ts';
 import type { ChecklistEntry } from '../records/proof.ts';

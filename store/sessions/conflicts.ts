@@ -1,8 +1,8 @@
 import { inSlices } from '../base/async.ts';
 import { orElse } from '../base/attempt.ts';
 import { timedName } from '../base/names.ts';
-import { recordNames } from '../front-matter/folder.ts';
 import { logLine, withLogLine } from '../front-matter/body.ts';
+import { recordNames } from '../front-matter/folder.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
 import { conflictsDir } from '../layout.ts';
 import { changingItem } from '../reconcile/changing.ts';

@@ -14,9 +14,9 @@ import {
   readRegularFile,
 } from '../front-matter/record-file.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
+import { removeDirectory } from '../fs/directories.ts';
 import { createDirectory } from '../fs/durable.ts';
 import { isDirectoryItself } from '../fs/plain-path.ts';
-import { removeDirectory } from '../fs/directories.ts';
 import { isGateShut } from '../held/held.ts';
 import { gateOf } from '../held/held-file.ts';
 import { runStateOf } from '../journal/milestones.ts';

@@ -9,8 +9,8 @@ import { fileProblem } from '../front-matter/problem.ts';
 import { editRecord } from '../front-matter/record-file.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
 import { createFile, removeFile, syncMade } from '../fs/durable.ts';
-import { evenIfPlaced } from '../fs/synced.ts';
 import { statsAt } from '../fs/plain-path.ts';
+import { evenIfPlaced } from '../fs/synced.ts';
 import { webhooksDir } from '../layout.ts';
 import type { Item } from '../reconcile/item.ts';
 import { allItems, announce, itemOf, pathOfItem, touch } from '../reconcile/items.ts';
@@ -20,8 +20,8 @@ import type { WebhookMatter } from '../records/webhook.ts';
 import { bookOf, globalWebhooks, refreshWebhooks, trustValues } from '../settings/globals.ts';
 import type { WebhookFile } from '../settings/read-webhooks.ts';
 import type { WaitingPart } from '../settings/trust/effective.ts';
-import { TRUST_NEEDED, waitsForTrust, waitingValue } from '../settings/trust/waiting.ts';
 import { type Book, logVerdicts } from '../settings/trust/trust-log.ts';
+import { TRUST_NEEDED, waitingValue, waitsForTrust } from '../settings/trust/waiting.ts';
 import {
   removedVerdict,
   type Trusting,

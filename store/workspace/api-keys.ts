@@ -1,11 +1,11 @@
 import { basename, join, relative } from 'node:path';
 import { lockOn } from '../base/locks.ts';
 import { sha256 } from '../base/sha256.ts';
-import { trustHash } from '../consent/seal.ts';
 import { readConsentLog } from '../consent/log.ts';
+import { trustHash } from '../consent/seal.ts';
 import { listDirectory } from '../front-matter/folder.ts';
-import { checkedBy, readJson, readRegularFile } from '../front-matter/record-file.ts';
 import { ifReadable, Problem } from '../front-matter/problem.ts';
+import { checkedBy, readJson, readRegularFile } from '../front-matter/record-file.ts';
 import { makeDirectories } from '../fs/directories.ts';
 import { createFile, removeFile, replaceFile } from '../fs/durable.ts';
 import type { Layout } from '../layout.ts';

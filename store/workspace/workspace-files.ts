@@ -11,8 +11,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beside, createFile, hasCode } from '../fs/durable.ts';
-import { makeSyncedDirectory } from '../fs/synced.ts';
 import { isDirectoryItself } from '../fs/plain-path.ts';
+import { makeSyncedDirectory } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
 import { SETTINGS_TEXT } from '../settings/settings-text.ts';
 

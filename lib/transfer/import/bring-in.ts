@@ -1,10 +1,18 @@
-import { moveIn, checkSpace, dropStaging, openStaging, type StagedFile, type Staging, stageFiles } from '../../../store/archive/staging.ts';
 import {
   occupancyOf,
   readStanding,
   type WantedFile,
   type WorkspaceStanding,
 } from '../../../store/archive/occupancy.ts';
+import {
+  checkSpace,
+  dropStaging,
+  moveIn,
+  openStaging,
+  type StagedFile,
+  type Staging,
+  stageFiles,
+} from '../../../store/archive/staging.ts';
 import { clearLeftovers } from '../../../store/fs/directories.ts';
 import { type Layout, layoutOf } from '../../../store/layout.ts';
 import { holdWorkspace } from '../../../store/workspace/hold.ts';

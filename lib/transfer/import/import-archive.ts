@@ -1,7 +1,12 @@
 import { basename, dirname } from 'node:path';
 import type { Archive } from '../../../store/archive/archive.ts';
-import { contentOf, overheard, readManifest, type Vouched } from '../../../store/archive/read-manifest.ts';
 import { idIn } from '../../../store/archive/occupancy.ts';
+import {
+  contentOf,
+  overheard,
+  readManifest,
+  type Vouched,
+} from '../../../store/archive/read-manifest.ts';
 import { CASE_FILE } from '../../../store/layout.ts';
 import { type BroughtIn, bringInFiles, type ImportOptions } from './bring-in.ts';
 

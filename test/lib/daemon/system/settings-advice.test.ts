@@ -38,7 +38,10 @@ describe('settings that can be read and are not what was meant', () => {
       settings: 'max_session: 2\nnetwork: { alow: [x] }\nmax_sessions: many',
     });
     const said = told.problems.map(({ code, message }) => `${code} ${message}`).join('\n');
-    assert.match(said, /unknown_setting max_session is not a setting.* Did you mean max_sessions\?/);
+    assert.match(
+      said,
+      /unknown_setting max_session is not a setting.* Did you mean max_sessions\?/,
+    );
     assert.match(said, /unknown_setting network\.alow is not a setting.* Did you mean allow\?/);
     assert.match(said, /not_a_record .*max_sessions: must be a whole number/);
   });
