@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { listDirectory } from '../front-matter/folder.ts';
 import { makeSyncedDirectory, syncDirectory } from '../fs/synced.ts';
-import { type Damage, encode, readJournalLines, type LineHandler } from './journal-lines.ts';
+import { type Damage, encode, type LineHandler, readJournalLines } from './journal-lines.ts';
 import {
   closeSegment,
   isInPlace,
