@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { orElse } from '../store/base/attempt.ts';
-import { realPlace } from '../store/base/paths.ts';
+import { resolveLinks } from '../store/base/paths.ts';
 
 /** How the daemon was started. Settings that can change while it runs are in workspace.md. */
 export interface Config {
@@ -57,7 +57,7 @@ export const configOf = (values: Flags, env: Config['env']): Config => {
     placeOf('workspace', values.workspace, env.DOSSIER_WORKSPACE) ?? join(homeOf(env), 'dossier');
   const state = placeOf('state-dir', values['state-dir'], env.DOSSIER_STATE_DIR);
   return Object.freeze({
-    workspace: realPlace(resolve(workspace)),
+    workspace: resolveLinks(resolve(workspace)),
     repo: repo === undefined ? undefined : resolve(repo),
     host: values.host ?? env.DOSSIER_HOST ?? '127.0.0.1',
     port: portOf(values.port ?? env.DOSSIER_PORT ?? String(DEFAULT_PORT)),

@@ -1,6 +1,6 @@
 import type { VersionInfo } from '../store/records/version.ts';
 import type { WithStore } from '../store/store.ts';
-import type { FirstAnswers } from '../store/workspace/idempotency.ts';
+import type { IdempotencyStore } from '../store/workspace/idempotency.ts';
 import type { WithProviders } from './agents/providers.ts';
 import type { WithLanguageServers } from './code/language-server/running.ts';
 import type { WithLeaving, WithSetups } from './code/worktrees/needs.ts';
@@ -55,7 +55,7 @@ export interface Service
   readonly feed: Feed;
   readonly exporter: Exporter;
   /** The stored answers of requests with an Idempotency-Key. */
-  readonly firstAnswers: FirstAnswers;
+  readonly firstAnswers: IdempotencyStore;
   /** Whether the current settings require an API key with every call. */
   readonly requiresKey: () => boolean;
   /** Finds out which process is at the other end of a connection. */

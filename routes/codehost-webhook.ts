@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { takeDelivery } from '../lib/host/inbound/deliveries.ts';
+import { processDelivery } from '../lib/host/inbound/deliveries.ts';
 import { route } from '../lib/http/route.ts';
 import { Id } from '../store/records/id.ts';
 
@@ -26,6 +26,6 @@ export const codehostWebhookRoutes = [
       note: Type.String(),
     }),
     errors: ['codehost_no_webhook_secret', 'unreadable_record', 'file_busy'],
-    handler: ({ headers, body }, { store }) => takeDelivery(store, { headers, bytes: body }),
+    handler: ({ headers, body }, { store }) => processDelivery(store, { headers, bytes: body }),
   }),
 ];

@@ -15,9 +15,9 @@ import {
 import { changeProof, removeProof, unverifyProof, verifyProof } from '../lib/work/proof/change.ts';
 import {
   addToChecklist,
-  dropChecklist,
   getGate,
   listChecklist,
+  removeFromChecklist,
   tickChecklist,
   waiveChecklist,
 } from '../lib/work/proof/checklist.ts';
@@ -247,7 +247,8 @@ export const proofRoutes = [
       'Removes its line, or its entry in the front matter, from `proof/checklist.md` and changes nothing else. `If-Match` is the ETag of the whole list.',
     conditional: true,
     errors: ['unreadable_record', 'file_busy'],
-    handler: ({ params, ifMatch }, { store }) => dropChecklist(store, inList(params, ifMatch)),
+    handler: ({ params, ifMatch }, { store }) =>
+      removeFromChecklist(store, inList(params, ifMatch)),
   }),
   route('GET /cases/{id}/proof/gate', {
     summary: 'Check whether the proof gate is satisfied, and what is missing',

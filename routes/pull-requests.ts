@@ -6,7 +6,7 @@ import { markReady } from '../lib/host/pull-requests/mark-ready.ts';
 import { commentProof } from '../lib/host/pull-requests/proof-comment.ts';
 import { pushPull } from '../lib/host/pull-requests/push.ts';
 import { readyCheck } from '../lib/host/pull-requests/ready-check.ts';
-import { getPull, servedPull } from '../lib/host/pull-requests/record.ts';
+import { getPull, toPullRequest } from '../lib/host/pull-requests/record.ts';
 import { pullStatus, syncPull } from '../lib/host/pull-requests/status.ts';
 import { pullTimeline } from '../lib/host/pull-requests/timeline.ts';
 import { created, tagged } from '../lib/http/answer.ts';
@@ -42,7 +42,7 @@ export const pullRequestRoutes = [
     errors: ['unreadable_record'],
     handler: ({ params }, { store }) => {
       const kept = getPull(store, params.id);
-      return tagged(servedPull(kept), kept.etag);
+      return tagged(toPullRequest(kept), kept.etag);
     },
   }),
   route('PATCH /api/cases/{id}/pr', {
@@ -55,7 +55,7 @@ export const pullRequestRoutes = [
     errors: ['unreadable_record', 'file_busy', ...HOST_ERRORS],
     handler: async ({ params, body, ifMatch }, service) => {
       const kept = await patchPull(service, params.id, body, ifMatch);
-      return tagged(servedPull(kept), kept.etag);
+      return tagged(toPullRequest(kept), kept.etag);
     },
   }),
   route('POST /api/cases/{id}/pr/create', {

@@ -10,7 +10,7 @@ import {
   resumeSession,
 } from '../lib/work/sessions/lifecycle/control.ts';
 import { createSession } from '../lib/work/sessions/lifecycle/create.ts';
-import { freeLock, lockOf, takeLock } from '../lib/work/sessions/lifecycle/lock.ts';
+import { lockOf, releaseSessionLock, takeLock } from '../lib/work/sessions/lifecycle/lock.ts';
 import {
   activeSessions,
   newestSessions,
@@ -105,7 +105,7 @@ export const sessionControlRoutes = [
     summary: 'Release the session lock, so that the next queued session starts',
     description: 'The lock of an active session is a 409: abort the session, which releases it.',
     errors: ['session_active'],
-    handler: ({ params }, service) => freeLock(service, params.case_id),
+    handler: ({ params }, service) => releaseSessionLock(service, params.case_id),
   }),
   route('POST /api/cases/{id}/session/pause', {
     summary: "Pause the Work item's active session",

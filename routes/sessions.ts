@@ -8,7 +8,7 @@ import {
   finishSession,
 } from '../lib/work/sessions/lifecycle/answers.ts';
 import { approvePlan, revisePlan } from '../lib/work/sessions/lifecycle/approve.ts';
-import { boundaryOfSession } from '../lib/work/sessions/lifecycle/boundary.ts';
+import { getBoundary } from '../lib/work/sessions/lifecycle/boundary.ts';
 import { createSession } from '../lib/work/sessions/lifecycle/create.ts';
 import { getSession, listSessions, usageOf } from '../lib/work/sessions/lifecycle/read.ts';
 import {
@@ -101,7 +101,7 @@ export const sessionRoutes = [
     response: Boundary,
     errors: ['unreadable_record', 'worktree_elsewhere'],
     handler: ({ params: { id, sid }, query }, service) =>
-      boundaryOfSession(service, { caseId: id, id: sid, ask: query.ask?.split('\n') }),
+      getBoundary(service, { caseId: id, id: sid, ask: query.ask?.split('\n') }),
   }),
   route('GET /cases/{id}/sessions/{sid}/plan', {
     summary: 'Read plan.md: the plan proposed, edited or approved',

@@ -2,10 +2,10 @@ import { Type } from 'typebox';
 import { listDeliveries, redeliver } from '../lib/events/webhooks/deliveries.ts';
 import {
   listWebhooks,
+  readKeptSecret,
   readWebhook,
   registerWebhook,
   removeWebhook,
-  secretAgain,
   served,
 } from '../lib/events/webhooks/registrations.ts';
 import { created, tagged } from '../lib/http/answer.ts';
@@ -36,7 +36,7 @@ const registered = (path: string, { webhook, etag }: Registered) =>
 type Found = Awaited<ReturnType<typeof readWebhook>>;
 const found = (registration: Found) => tagged(served(registration), registration.etag);
 
-const secret = { member: 'secret', read: secretAgain } as const;
+const secret = { member: 'secret', read: readKeptSecret } as const;
 
 const globalRoutes = [
   route('POST /webhooks', {

@@ -8,7 +8,7 @@ import { attachWorktree } from '../lib/code/worktrees/create/attach.ts';
 import { baseOf, branchNameFor } from '../lib/code/worktrees/create/base-and-branch.ts';
 import { createWorktree } from '../lib/code/worktrees/create/create.ts';
 import { verifyIsolation } from '../lib/code/worktrees/inspect/isolation.ts';
-import { knownWorktrees } from '../lib/code/worktrees/inspect/list.ts';
+import { listWorktreesAndRecoveries } from '../lib/code/worktrees/inspect/list.ts';
 import { cleanUp, staleWorktrees } from '../lib/code/worktrees/inspect/stale.ts';
 import { worktreeHealth, worktreeStatus } from '../lib/code/worktrees/inspect/status.ts';
 import { getWorktree, worktreeOf } from '../lib/code/worktrees/read.ts';
@@ -94,7 +94,7 @@ export const worktreeRoutes = [
     summary: 'List all worktrees, and Work items with saved work',
     description: 'Does not inspect the worktrees: see `health` and `stale`.',
     response: Type.Array(KnownWorktree),
-    handler: (_input, service) => knownWorktrees(service),
+    handler: (_input, service) => listWorktreesAndRecoveries(service),
   }),
   route('POST /api/worktrees/{case_id}/attach', {
     operationId: 'attachWorktree',

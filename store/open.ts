@@ -1,36 +1,36 @@
-import { sharedRead } from './base/async.ts';
+import { coalesceReads } from './base/async.ts';
 import { lockOn } from './base/locks.ts';
 import { createLocks } from './base/mutex.ts';
 import { pruneUndo } from './cases/undo.ts';
-import { noteNewLink } from './codehost/link-index.ts';
+import { indexNewLink } from './codehost/link-index.ts';
 import { needStateDir } from './consent/state-dir.ts';
 import { journalMarkFile } from './consent/workspace-id.ts';
 import { createProblems } from './front-matter/problems.ts';
 import type { MatterChanges } from './front-matter/splice.ts';
 import { clearLeftovers, makeDirectories } from './fs/directories.ts';
-import { gitIsDone } from './fs/git-dir.ts';
-import { followMove } from './fs/root-move.ts';
+import { whenGitIdle } from './fs/git-dir.ts';
+import { repairMovedWorktrees } from './fs/root-move.ts';
 import { makeSyncedDirectory } from './fs/synced.ts';
 import { gateOf } from './held/held-file.ts';
 import { openJournal } from './journal/journal.ts';
 import { problemsOfJournal } from './journal/journal-problems.ts';
 import { type JournalMark, openMark } from './journal/mark.ts';
 import { type Layout, layoutOf } from './layout.ts';
-import { lookAtWaiting } from './pending/pending.ts';
-import { lookCloser } from './problems/sidecar-problems.ts';
+import { refreshPending } from './pending/pending.ts';
+import { checkSidecars } from './problems/sidecar-problems.ts';
 import { sweepTranscripts } from './problems/sweep-transcripts.ts';
 import type { Item } from './reconcile/item.ts';
 import { itemsOf, KNOWN, notice } from './reconcile/items.ts';
-import { reviveAbsent } from './reconcile/missing.ts';
-import { JOURNAL, tellProblems } from './reconcile/problem-events.ts';
+import { resolveAbsent } from './reconcile/missing.ts';
+import { followProblems, JOURNAL } from './reconcile/problem-events.ts';
 import { sweepWorkspace } from './reconcile/sweep.ts';
-import { closeBook } from './settings/globals.ts';
+import { setTrustClosed } from './settings/globals.ts';
 import { openTrustLog } from './settings/trust/tightening.ts';
 import { machineOf, readyToWrite, type Store } from './store.ts';
 import { type Pace, startWatching, type WorkspaceWatch } from './watch/change-scheduler.ts';
 import { type DaemonLock, lockWorkspace } from './workspace/daemon-lock.ts';
 import { refuseNewer, type Step, upgrade } from './workspace/format.ts';
-import { lookAtWorktrees } from './worktrees/claimed-worktrees.ts';
+import { refreshClaims } from './worktrees/claimed-worktrees.ts';
 
 export interface OpenOptions {
   clock: () => Date;
@@ -86,8 +86,8 @@ export const openStore = async (root: string, options: OpenOptions): Promise<Ope
     await lock.release();
     throw error;
   });
-  const looked = tellProblems(store);
-  const place = followMove(root, (to) => {
+  const looked = followProblems(store);
+  const place = repairMovedWorktrees(root, (to) => {
     readOnly = `The workspace ${root} was moved to ${to}`;
     report(undefined, `${readOnly}. The daemon continues there`);
   });
@@ -153,7 +153,7 @@ const readAll = async (
   await upgrade(layout, steps);
   const consent = openTrustLog(layout, true);
   const machine = await machineOf(layout);
-  const journal = await openJournal(layout.journal, report, markOf(layout, report));
+  const journal = await openJournal(layout.journal, report, directoryIdentity(layout, report));
   const store: Store = {
     layout,
     machine,
@@ -182,15 +182,18 @@ const readItems = async (store: Store, follow: OpenOptions['follow']): Promise<v
   store.problems.set(JOURNAL, problemsOfJournal(layout, journal));
   const items = itemsOf(store);
   items.follow = follow;
-  items.met = noteNewLink;
-  await gitIsDone(layout);
+  items.met = indexNewLink;
+  await whenGitIdle(layout);
   await firstSweep(store);
   items.formerly.clear();
-  await reviveAbsent(store);
+  await resolveAbsent(store);
   await noteKnown(store);
 };
 
-const markOf = (layout: Layout, report: OpenOptions['report']): JournalMark | undefined => {
+const directoryIdentity = (
+  layout: Layout,
+  report: OpenOptions['report'],
+): JournalMark | undefined => {
   const path = journalMarkFile(layout);
   try {
     return path === undefined ? undefined : openMark(path);
@@ -204,12 +207,12 @@ const markOf = (layout: Layout, report: OpenOptions['report']): JournalMark | un
 const firstSweep = async (store: Store): Promise<void> => {
   const { runs } = gateOf(store);
   const former = [...runs];
-  closeBook(store, former.length > 0);
+  setTrustClosed(store, former.length > 0);
   if (store.journal.fresh) runs.clear();
   await sweepWorkspace(store);
   for (const [marker, run] of former) runs.set(marker, run);
-  lookAtWaiting(store);
-  lookAtWorktrees(store);
+  refreshPending(store);
+  refreshClaims(store);
 };
 
 // Recorded last, so that after a crash during the first sweep the next start makes no events either.
@@ -221,14 +224,14 @@ const noteKnown = async (store: Store): Promise<void> => {
 
 // Called after each sweep: runs the checks that comparisons do not need.
 const afterSweep = (store: Store, globalsChanged: () => void, looked: () => void): (() => void) => {
-  const look = sharedRead(async () => {
-    await lookCloser(store);
+  const look = coalesceReads(async () => {
+    await checkSidecars(store);
     looked();
     await sweepTranscripts(store);
   });
   return () => {
     globalsChanged();
-    lookAtWaiting(store);
+    refreshPending(store);
     look().catch((error) => store.report(error, 'checking sessions'));
   };
 };

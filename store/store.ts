@@ -82,11 +82,15 @@ export interface Attention {
   /** Starts or ends the watch of a directory. */
   watch: (dir: string, kind: 'item' | 'folder' | 'none') => void;
   /** Schedules a decision about missing Work items after the grace period. */
-  lookLater: () => void;
+  scheduleMissingDecision: () => void;
   /** Schedules another read of a path after the grace period. Undefined until the watcher is set up. */
-  lookAgain: ((path: string) => void) | undefined;
+  scheduleReread: ((path: string) => void) | undefined;
 }
 
-export const attentionOf = remembered(
-  (): Attention => ({ watch: () => undefined, lookLater: () => undefined, lookAgain: undefined }),
+export const watchRequestsOf = remembered(
+  (): Attention => ({
+    watch: () => undefined,
+    scheduleMissingDecision: () => undefined,
+    scheduleReread: undefined,
+  }),
 );

@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { runLimits } from '../../store/records/applied.ts';
 import type { ProviderBoundary } from '../../store/records/boundary.ts';
-import type { NetworkDoor } from '../sandbox/egress/networks.ts';
+import type { NetworkAccess } from '../sandbox/egress/networks.ts';
 import type { NetworkNews } from '../sandbox/egress/proxy.ts';
 import type { OpenNetwork } from '../sandbox/egress/run-network.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
@@ -22,7 +22,7 @@ export interface ProviderDeps {
   /** Stores a login that a run changed and that is not returned. */
   keepAside: KeepAside;
   /** The network access of its programs. */
-  network: NetworkDoor;
+  network: NetworkAccess;
   /** The table of running programs. */
   runs: Runs;
   /** Whether a path, relative to `root` or absolute, is inside `root`, links resolved. */

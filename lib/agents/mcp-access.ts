@@ -5,7 +5,7 @@ import { RELAY_PORT } from '../sandbox/egress/run-network.ts';
 import type { Provider, RunSpec } from './provider.ts';
 
 /** The address and token of the MCP server for one run. */
-export interface RunDoor {
+export interface McpAccess {
   mcp: NonNullable<RunSpec['mcp']>;
   close(): void;
 }
@@ -14,11 +14,11 @@ export interface RunDoor {
  * Gives one run access to the MCP server: through its own network, or with the host network by a loopback port that accepts
  * only its token until it is closed.
  */
-export const openRunDoor = async (
+export const openMcpAccess = async (
   { mcp, doors }: WithDoors,
   provider: Provider,
   token: string,
-): Promise<RunDoor> => {
+): Promise<McpAccess> => {
   if (provider.own_network)
     return { mcp: { url: urlAt(RELAY_PORT), token }, close: () => undefined };
   const { port, close } = await doors.openPort(token, mcp(token));

@@ -10,14 +10,14 @@ export const validateAnswer = (
   const unknown = Object.keys(content).filter((name) => !known.has(name));
   const expected = known.size === 0 ? 'no fields are' : `one of ${[...known].join(', ')} is`;
   return [
-    ...fields.flatMap((field) => misfitOf(field, content)),
+    ...fields.flatMap((field) => schemaProblem(field, content)),
     ...unknown.map((name) => wrong(name, `is unknown: ${expected} expected`)),
   ];
 };
 
 type Value = AnswerContent[string];
 
-const misfitOf = (field: QuestionField, content: AnswerContent): FieldError[] => {
+const schemaProblem = (field: QuestionField, content: AnswerContent): FieldError[] => {
   const { name, required, type } = field;
   const value = Object.hasOwn(content, name) ? content[name] : undefined;
   if (value === undefined) return required ? [wrong(name, 'is required')] : [];

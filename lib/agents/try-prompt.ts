@@ -5,7 +5,7 @@ import type { Tried } from '../../store/records/provider.ts';
 import type { Reached } from '../../store/records/worktree.ts';
 import type { Store, WithStore } from '../../store/store.ts';
 import { invalidState, orNotFound, ServiceError } from '../errors.ts';
-import { needProvider } from '../guard/trust/require.ts';
+import { requireTrustedProvider } from '../guard/trust/require.ts';
 import { forgetState } from '../sandbox/state/open.ts';
 import { answering } from './prompt.ts';
 import type { Provider, RunResult } from './provider.ts';
@@ -19,7 +19,7 @@ export const tryPrompt = async (
   id: string,
   prompt: string,
 ): Promise<Tried> => {
-  needProvider(store, id);
+  requireTrustedProvider(store, id);
   const provider = orNotFound(providers().get(id), 'provider', id);
   const { available, reason, kind } = await provider.probe();
   if (kind === 'manual')

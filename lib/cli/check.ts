@@ -7,7 +7,7 @@ import { layoutOf } from '../../store/layout.ts';
 import { WorkspaceHeldError } from '../../store/workspace/daemon-lock.ts';
 import { holdWorkspace } from '../../store/workspace/hold.ts';
 import { isThere } from '../../store/workspace/inspect.ts';
-import { whyNoWorkspace } from '../../store/workspace/workspace-files.ts';
+import { workspaceObstacle } from '../../store/workspace/workspace-files.ts';
 import { type Config, UsageError } from '../config.ts';
 import { checkSettings } from '../daemon/system/settings-advice.ts';
 import { trackedPrivateFiles } from '../daemon/system/tracked-files.ts';
@@ -30,7 +30,7 @@ export const check = async (
 ): Promise<number> => {
   const { fix = false, json = false } = values;
   const layout = layoutOf(config.workspace, config.state);
-  const why = isThere(layout.root) ? whyNoWorkspace(layout.root) : 'does not exist';
+  const why = isThere(layout.root) ? workspaceObstacle(layout.root) : 'does not exist';
   if (why !== undefined)
     throw new UsageError(`${layout.root} ${why}; name the workspace with --workspace`);
   const git = await openCommitted(layout.root, config.env);

@@ -5,10 +5,10 @@ import { pathContains } from '../../store/base/paths.ts';
 import type { ProviderInfo } from '../agents/provider.ts';
 import { createProviders } from '../agents/providers.ts';
 import { missingProtections } from '../daemon/system/machine.ts';
-import { lookAtGround } from '../sandbox/capabilities.ts';
+import { detectCapabilities } from '../sandbox/capabilities.ts';
 import { createDoorsProcess } from '../sandbox/egress/doors-process.ts';
 import { NO_MCP } from '../sandbox/egress/mcp-door.ts';
-import { createNetworkDoor } from '../sandbox/egress/networks.ts';
+import { createNetworkAccess } from '../sandbox/egress/networks.ts';
 import { forgetState } from '../sandbox/state/open.ts';
 import { createRuns } from '../tools/process/runs.ts';
 import { type DoctorContext, type DoctorFinding, missing, note, ok } from './doctor-finding.ts';
@@ -41,7 +41,7 @@ const isAtLeast = (version: string, [major, minor]: readonly [number, number]): 
 const sandbox = function* ({ sandbox: box }: DoctorContext): Generator<DoctorFinding> {
   if (box.kind === 'bubblewrap')
     yield ok('bubblewrap', 'works: in Plan mode the system prevents an agent from writing');
-  for (const { about, sentence } of missingProtections({ ...lookAtGround(), sandbox: box }))
+  for (const { about, sentence } of missingProtections({ ...detectCapabilities(), sandbox: box }))
     yield note(about, sentence);
 };
 
@@ -57,7 +57,7 @@ export const providers = async function* (context: DoctorContext): AsyncGenerato
   const known = createProviders(settings?.value ?? {}, {
     env: config.env,
     sandbox,
-    network: createNetworkDoor({
+    network: createNetworkAccess({
       env: config.env,
       rules: settings?.value ?? {},
       doors,

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import type { FileProblem } from '../../store/front-matter/problem.ts';
 import { entryProblem } from '../../store/front-matter/problems.ts';
-import { waitingOnDisk } from '../../store/pending/offline.ts';
+import { pendingOnDisk } from '../../store/pending/offline.ts';
 import { plain, trustCommandFor } from '../../store/settings/trust/waiting.ts';
 import { howToRaise, type SystemLimit, watchLimit } from '../../store/watch/watch-limits.ts';
 import { holderOf } from '../../store/workspace/daemon-lock.ts';
 import { FormatError, refuseNewer } from '../../store/workspace/format.ts';
 import { inspectWorkspace, isThere } from '../../store/workspace/inspect.ts';
-import { whyNotWritten, whyNoWorkspace } from '../../store/workspace/workspace-files.ts';
+import { workspaceObstacle, writeObstacle } from '../../store/workspace/workspace-files.ts';
 import { positionText } from '../daemon/system/diagnostics.ts';
 import { checkSettings } from '../daemon/system/settings-advice.ts';
 import { trackedPrivateFiles } from '../daemon/system/tracked-files.ts';
@@ -21,9 +21,9 @@ export const workspace = async function* (context: DoctorContext): AsyncGenerato
   if (!isThere(root)) {
     yield note('workspace', `${root} does not exist yet: create it with dossier init`);
   } else {
-    const why = whyNoWorkspace(root);
+    const why = workspaceObstacle(root);
     if (why !== undefined) return yield missing('workspace', `${root} ${why}`);
-    const unwritten = whyNotWritten(context.layout);
+    const unwritten = writeObstacle(context.layout);
     if (unwritten !== undefined) yield missing('workspace', `${root} ${unwritten}`);
     else yield ok('workspace', root);
     yield* format(context);
@@ -70,7 +70,7 @@ const saidOf = ({ column: _column, ...problem }: FileProblem): string =>
 
 const trust = function* ({ layout, config }: DoctorContext): Generator<DoctorFinding> {
   if (config.trust) return;
-  const waiting = waitingOnDisk(layout).map(({ key }) => plain(key));
+  const waiting = pendingOnDisk(layout).map(({ key }) => plain(key));
   if (waiting.length === 0) return;
   const what = waiting.slice(0, 8).join(', ') + (waiting.length > 8 ? ', …' : '');
   const said = `ignored until you confirm them: ${trustCommandFor(layout)}`;

@@ -3,7 +3,7 @@ import { type Layout, layoutOf } from '../../store/layout.ts';
 import { sandboxSettings } from '../../store/records/applied.ts';
 import type { Settings } from '../../store/records/settings.ts';
 import { readInForce, readSettings } from '../../store/settings/globals.ts';
-import { whyNoWorkspace } from '../../store/workspace/workspace-files.ts';
+import { workspaceObstacle } from '../../store/workspace/workspace-files.ts';
 import { createSandbox } from '../sandbox/sandbox.ts';
 import { createGit } from '../tools/git/run/create-git.ts';
 import { cleanEnvironment } from '../tools/process/environment.ts';
@@ -24,7 +24,7 @@ export const doctor = async (
 ): Promise<number> => {
   const env = cleanEnvironment(config.env);
   const layout = layoutOf(config.workspace, config.state);
-  const readable = whyNoWorkspace(layout.root) === undefined;
+  const readable = workspaceObstacle(layout.root) === undefined;
   const settings = readable ? trustedSettings(layout, config.trust) : undefined;
   const { sandbox: setting, sandbox_readable } = sandboxSettings(settings?.value ?? {});
   const sandbox = createSandbox(setting, env, sandbox_readable);

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { shellQuoted } from '../../store/base/text.ts';
 import { layoutOf } from '../../store/layout.ts';
-import { whatIsAt } from '../../store/worktrees/worktrees.ts';
+import { pathKind } from '../../store/worktrees/worktrees.ts';
 import type { Dossier } from '../client/client.ts';
 import type { Config } from '../config.ts';
 import { ask, toStandardOutput as say } from './output/terminal.ts';
@@ -11,7 +11,7 @@ import { ask, toStandardOutput as say } from './output/terminal.ts';
 /** Whether nothing of Dossier is in the directory yet. */
 export const isNewWorkspace = ({ workspace }: Config): boolean => {
   const layout = layoutOf(workspace);
-  return [layout.settings, layout.dossier].every((path) => whatIsAt(path) === 'nothing');
+  return [layout.settings, layout.dossier].every((path) => pathKind(path) === 'nothing');
 };
 
 /** Asks where the workspace is to be, unless a flag or variable says it. */

@@ -1,6 +1,6 @@
 import { STATES } from '../../store/records/case.ts';
 import { counted } from '../text/wording.ts';
-import type { BroughtIn, ImportOptions } from '../transfer/import/import-files.ts';
+import type { ImportOptions, ImportOutcome } from '../transfer/import/import-files.ts';
 import type { ImportConflict } from '../transfer/import/import-plan.ts';
 import type { TaskImport } from '../transfer/import/import-tasks.ts';
 import type { TaskSource } from '../transfer/import/task-source.ts';
@@ -10,7 +10,7 @@ const SHOWN = 20;
 /** The result of importing an export, as text. */
 export const archiveLines = (
   name: string,
-  { plan, isDone }: BroughtIn,
+  { plan, isDone }: ImportOutcome,
   { workspace, dryRun }: ImportOptions,
 ): string[] => {
   const { items, singles, replacing, already, conflicts } = plan;
@@ -100,7 +100,7 @@ const group = (head: string, lines: readonly string[]): string[] =>
 
 /** The result of an import as JSON. `done` is false if nothing was written. */
 export const archiveReport = (
-  { plan, isDone }: BroughtIn,
+  { plan, isDone }: ImportOutcome,
   { workspace, dryRun }: ImportOptions,
 ): object => {
   const { items, singles, replacing, already, conflicts } = plan;

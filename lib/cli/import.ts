@@ -6,16 +6,20 @@ import { StoreError } from '../../store/base/errors.ts';
 import { Problem } from '../../store/front-matter/problem.ts';
 import { hasCode } from '../../store/fs/durable.ts';
 import { layoutOf } from '../../store/layout.ts';
-import { waitingOnDisk } from '../../store/pending/offline.ts';
+import { pendingOnDisk } from '../../store/pending/offline.ts';
 import type { WaitingValue } from '../../store/records/trust.ts';
 import { WorkspaceHeldError } from '../../store/workspace/daemon-lock.ts';
 import { isThere } from '../../store/workspace/inspect.ts';
-import { whyNoWorkspace } from '../../store/workspace/workspace-files.ts';
+import { workspaceObstacle } from '../../store/workspace/workspace-files.ts';
 import type { Config } from '../config.ts';
 import { waitingLines } from '../guard/trust/show.ts';
 import { type FoundTasks, findTasks } from '../transfer/import/find-tasks.ts';
 import { importArchive } from '../transfer/import/import-archive.ts';
-import { type BroughtIn, type ImportOptions, isRefused } from '../transfer/import/import-files.ts';
+import {
+  type ImportOptions,
+  type ImportOutcome,
+  isRefused,
+} from '../transfer/import/import-files.ts';
 import { importTasks } from '../transfer/import/import-tasks.ts';
 import type { Call } from './args/command.ts';
 import { Refusal } from './args/refusal.ts';
@@ -56,7 +60,7 @@ export const importInto = async (call: Call, say: Say, signal?: AbortSignal): Pr
     throw asRefusal(error, config);
   });
   const waiting =
-    values['dry-run'] === true ? [] : waitingOnDisk(layoutOf(config.workspace, config.state));
+    values['dry-run'] === true ? [] : pendingOnDisk(layoutOf(config.workspace, config.state));
   if (values.json === true) sayJson(say, { ...json, waiting });
   else for (const line of [...lines, ...trustLines(config, waiting)]) say(line);
   return code;
@@ -139,12 +143,12 @@ const importOptions = (
   const { workspace } = config;
   const { 'dry-run': dryRun = false, 'keep-existing': keepExisting = false } = values;
   if (!dryRun) ensureWorkspace(config);
-  const why = isThere(workspace) ? whyNoWorkspace(workspace) : undefined;
+  const why = isThere(workspace) ? workspaceObstacle(workspace) : undefined;
   if (why !== undefined) throw new Refusal(`${workspace} ${why}. Give another with --workspace.`);
   return { workspace, dryRun, keepExisting, ...(signal !== undefined && { signal }) };
 };
 
-const exitCodeFor = ({ plan: { conflicts } }: BroughtIn, options: ImportOptions): number => {
+const exitCodeFor = ({ plan: { conflicts } }: ImportOutcome, options: ImportOptions): number => {
   if (!isRefused(conflicts, options.keepExisting)) return 0;
   if (options.dryRun) return 1;
   throw new Refusal(conflictLines(conflicts).join('\n'));

@@ -3,7 +3,7 @@ import { sha256 } from '../../store/base/sha256.ts';
 import { layoutOf } from '../../store/layout.ts';
 import type { ApiKey } from '../../store/records/api-key.ts';
 import { apiKeys, removeKeyIn, saveKeyIn } from '../../store/workspace/api-keys.ts';
-import { whatIsAt } from '../../store/worktrees/worktrees.ts';
+import { pathKind } from '../../store/worktrees/worktrees.ts';
 import { UsageError } from '../config.ts';
 import type { Call } from './args/command.ts';
 import { Refusal } from './args/refusal.ts';
@@ -21,7 +21,7 @@ export const key = async (
       'key needs a name for the new key, as in dossier key shell; or --list, or --revoke ID',
     );
   const layout = layoutOf(config.workspace, config.state);
-  if (whatIsAt(layout.dossier) === 'nothing')
+  if (pathKind(layout.dossier) === 'nothing')
     throw new Refusal(
       `${config.workspace} is not a workspace that a daemon has used: name yours with --workspace, or start its daemon once`,
     );

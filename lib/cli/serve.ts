@@ -14,7 +14,7 @@ import { missingProtections } from '../daemon/system/machine.ts';
 import { versionInfo } from '../daemon/version.ts';
 import { createLog, type Log } from '../log.ts';
 import { createKeyCheck } from '../mcp/serve.ts';
-import { lookAtGround } from '../sandbox/capabilities.ts';
+import { detectCapabilities } from '../sandbox/capabilities.ts';
 import type { Call } from './args/command.ts';
 import { keepLogSmall } from './connection/daemon-log.ts';
 import { toStandardOutput as say } from './output/terminal.ts';
@@ -129,7 +129,7 @@ const startDaemon = async (options: StartOptions, crash: Crash): Promise<Running
 // Runs after the first requests, because testing the sandbox blocks the process.
 const logMissingProtections = ({ service }: Running, log: Log): void => {
   const sandbox = service.sandbox();
-  for (const { about, sentence } of missingProtections({ ...lookAtGround(), sandbox }))
+  for (const { about, sentence } of missingProtections({ ...detectCapabilities(), sandbox }))
     if (sandbox.kind === 'none') log.warn({ about }, sentence);
     else log.info({ about }, sentence);
 };

@@ -20,7 +20,7 @@ import {
   socketName,
 } from '../client/node/socket-path.ts';
 import type { Config } from '../config.ts';
-import { cameByPath } from '../tools/process/caller.ts';
+import { markUnixConnection } from '../tools/process/caller.ts';
 import { Refusal } from './args/refusal.ts';
 
 // Every sandbox has its own /run and /tmp, or none, so a running one cannot see what is created there later either.
@@ -103,7 +103,7 @@ const makeDirectory = (dir: string): void => {
 /** Serves HTTP on the socket. Throws a Refusal if another program listens there. */
 export const serveSocket = async (path: string, http: HttpServer): Promise<Server> => {
   const server = createServer({ allowHalfOpen: true }, (socket) => {
-    cameByPath(socket);
+    markUnixConnection(socket);
     http.emit('connection', socket);
   });
   await removeStaleSocket(path);

@@ -1,9 +1,9 @@
 import { type Layout, layoutOf } from '../../store/layout.ts';
 import {
+  pendingOnDisk,
   revokeOnDisk,
   trustedOnDisk,
   trustOnDisk,
-  waitingOnDisk,
 } from '../../store/pending/offline.ts';
 import type { Trusted, TrustedValue, WaitingValue } from '../../store/records/trust.ts';
 import { plain, trustCommandFor } from '../../store/settings/trust/waiting.ts';
@@ -11,7 +11,7 @@ import { isThere } from '../../store/workspace/inspect.ts';
 import type { Dossier } from '../client/client.ts';
 import { type Config, UsageError } from '../config.ts';
 import { waitingLines } from '../guard/trust/show.ts';
-import { isForAll } from '../guard/trust/trust.ts';
+import { isIncludedInAll } from '../guard/trust/trust.ts';
 import { counted } from '../text/wording.ts';
 import type { Call } from './args/command.ts';
 import { Refusal } from './args/refusal.ts';
@@ -81,7 +81,7 @@ const existing = ({ workspace, state }: Config): Layout => {
   throw new Refusal(`${workspace} does not exist. Name the workspace with --workspace.`);
 };
 
-const isMeant = (all: boolean) => (value: WaitingValue) => !all || isForAll(value);
+const isMeant = (all: boolean) => (value: WaitingValue) => !all || isIncludedInAll(value);
 
 const nothingWaits = ({ root }: Layout, { asksAll }: TrustAccess): string =>
   asksAll
@@ -111,7 +111,7 @@ const agreed = (waiting: readonly WaitingValue[], command: string): Promise<bool
     throw new Refusal(
       `Not a terminal, so you cannot be asked. Read the values above, then run ${command} --all.`,
     );
-  const plans = waiting.filter((value) => !isForAll(value)).length;
+  const plans = waiting.filter((value) => !isIncludedInAll(value)).length;
   const values = waiting.length - plans;
   const what = [
     ...(values > 0 ? [`trust ${counted(values, 'value')}`] : []),
@@ -137,10 +137,10 @@ const connectTrust = async (config: Config, layout: Layout): Promise<TrustAccess
   if (reached !== undefined) return trustByDaemon(reached.dossier, config);
   return {
     asksAll: false,
-    list: async () => waitingOnDisk(layout),
+    list: async () => pendingOnDisk(layout),
     accept: async (waiting) => {
       await trustOnDisk(layout, withIds(waiting, trustCommandFor(layout)));
-      return { trusted: waiting.map(({ key }) => key), waiting: waitingOnDisk(layout) };
+      return { trusted: waiting.map(({ key }) => key), waiting: pendingOnDisk(layout) };
     },
     trusted: async () => trustedOnDisk(layout),
     revoke: async (key) => {

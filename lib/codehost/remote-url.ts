@@ -9,7 +9,7 @@ export type RemoteUrl =
  * Parses the URL of a remote: https, http, git, ssh, git+ssh and scp syntax. The host includes the port for http(s), where
  * the API uses it too, but not for ssh. Does not check that the host is a code host.
  */
-export const addressIn = (url: string): RemoteUrl => {
+export const parseRemoteUrl = (url: string): RemoteUrl => {
   const text = url.trim();
   if (text === '') return { why: 'has no URL' };
   if (/^([A-Za-z]:[\\/]|[/~.\\]|file:)/i.test(text)) return LOCAL;

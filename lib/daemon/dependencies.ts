@@ -1,5 +1,5 @@
 import { pathContains } from '../../store/base/paths.ts';
-import { putAside } from '../../store/cases/undo.ts';
+import { saveToUndo } from '../../store/cases/undo.ts';
 import { sandboxSettings } from '../../store/records/applied.ts';
 import type { settingsOf } from '../../store/settings/globals.ts';
 import { createProviders, type Providers } from '../agents/providers.ts';
@@ -7,13 +7,13 @@ import { socketDirs } from '../client/node/socket-path.ts';
 import type { CodeHost } from '../codehost/code-host.ts';
 import { createGitHub } from '../codehost/github/github.ts';
 import type { Config } from '../config.ts';
-import { needCodeHost } from '../guard/trust/require.ts';
+import { requireTrustedCodeHost } from '../guard/trust/require.ts';
 import type { WithDoors } from '../sandbox/egress/doors.ts';
 import { createDoorsProcess } from '../sandbox/egress/doors-process.ts';
 import {
-  createNetworkDoor,
+  createNetworkAccess,
+  type NetworkAccess,
   type NetworkDeps,
-  type NetworkDoor,
 } from '../sandbox/egress/networks.ts';
 import { createSandbox, type Sandbox } from '../sandbox/sandbox.ts';
 import type { Service } from '../service.ts';
@@ -34,7 +34,7 @@ export const createCodeHost = (
     version: given.version.version,
   });
   return () => {
-    needCodeHost(given.store);
+    requireTrustedCodeHost(given.store);
     return github;
   };
 };
@@ -84,10 +84,10 @@ export const createNetwork = (
   { env }: Config,
   settings: CurrentSettings,
   { sandbox, doors, mcp }: NetworkParts,
-): (() => NetworkDoor) => {
+): (() => NetworkAccess) => {
   return () => {
     const { network, allow_local } = settings();
-    return createNetworkDoor({
+    return createNetworkAccess({
       env,
       doors,
       mcp,
@@ -101,7 +101,7 @@ export const createNetwork = (
 export const createProvidersFactory = (
   { config: { env }, store }: Pick<Service, 'config' | 'store'>,
   settings: CurrentSettings,
-  { sandbox, runs, network }: { sandbox: () => Sandbox; runs: Runs; network: () => NetworkDoor },
+  { sandbox, runs, network }: { sandbox: () => Sandbox; runs: Runs; network: () => NetworkAccess },
 ): (() => Providers) => {
   let made: { from: ReturnType<CurrentSettings>; providers: Providers } | undefined;
   return () => {
@@ -109,7 +109,7 @@ export const createProvidersFactory = (
     if (made?.from !== from) {
       const walls = { sandbox: sandbox(), network: network(), isInside: pathContains };
       const { layout } = store;
-      const keepAside = (name: string, text: string) => putAside(layout, name, text);
+      const keepAside = (name: string, text: string) => saveToUndo(layout, name, text);
       const deps = { env, runs, states: layout.states, keepAside, ...walls };
       made = { from, providers: createProviders(from, deps) };
     }

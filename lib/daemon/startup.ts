@@ -1,17 +1,17 @@
-import { followLocks } from '../../store/base/mutex.ts';
+import { checkLockOrder } from '../../store/base/mutex.ts';
 import { type OpenStore, openStore } from '../../store/open.ts';
 import type { VersionInfo } from '../../store/records/version.ts';
 import { settingsOf } from '../../store/settings/globals.ts';
-import { createFirstAnswers } from '../../store/workspace/idempotency.ts';
+import { createIdempotencyStore } from '../../store/workspace/idempotency.ts';
 import {
   closeLanguageServers,
   createLanguageServers,
   endServersIn,
   sweepLanguageServers,
 } from '../code/language-server/servers.ts';
-import { followMove } from '../code/worktrees/inspect/repair-moved.ts';
+import { repairMovedWorktrees } from '../code/worktrees/inspect/repair-moved.ts';
 import { createSetups } from '../code/worktrees/needs.ts';
-import { finishChanges } from '../code/worktrees/recovery/changes.ts';
+import { finishInterruptedChanges } from '../code/worktrees/recovery/changes.ts';
 import { endInterruptedSetups } from '../code/worktrees/setup/setup.ts';
 import type { Config } from '../config.ts';
 import { createFeed } from '../events/feed/feed.ts';
@@ -19,11 +19,16 @@ import { createAttention } from '../events/inbox/attention.ts';
 import { createDispatcher } from '../events/webhooks/dispatcher.ts';
 import { createConsoleSessions } from '../guard/api-keys/console-sessions.ts';
 import { createKeyring } from '../guard/api-keys/keys.ts';
-import { tellUnconfirmed } from '../guard/trust/trust.ts';
-import { endFormerRuns, followRuns, formerRuns, gateAtRest } from '../guard/unsandboxed-runs.ts';
+import { logUnconfirmedSessions } from '../guard/trust/trust.ts';
+import {
+  endLeftoverRuns,
+  leftoverRuns,
+  trackUnsandboxedRuns,
+  unsandboxedRunsSettled,
+} from '../guard/unsandboxed-runs.ts';
 import { createLinkWork } from '../host/links/background.ts';
 import { pauseImports } from '../host/links/import-run.ts';
-import { FEEDBACK, reviewWords } from '../host/reviews/feedback-session.ts';
+import { FEEDBACK, reviewPrompt } from '../host/reviews/feedback-session.ts';
 import type { Log } from '../log.ts';
 import { serveRun } from '../mcp/serve.ts';
 import { sweepSocketDirs } from '../sandbox/egress/socket-dir.ts';
@@ -31,7 +36,7 @@ import type { Service } from '../service.ts';
 import { createGit } from '../tools/git/run/create-git.ts';
 import { createCallers } from '../tools/process/caller.ts';
 import { cleanEnvironment, loginEnvironment } from '../tools/process/environment.ts';
-import { announceRuns } from '../tools/process/peer-daemons.ts';
+import { announceHostLoopback } from '../tools/process/peer-daemons.ts';
 import { RUN_VARIABLE } from '../tools/process/processes.ts';
 import { createRuns, type Runs } from '../tools/process/runs.ts';
 import { createExporter } from '../transfer/export/exporter.ts';
@@ -40,12 +45,12 @@ import { recoverChecks } from '../work/checks/end.ts';
 import { recoverConflicts } from '../work/conflicts/current.ts';
 import { recoverPlanning } from '../work/generate/turn.ts';
 import { followUp } from '../work/proof/checklist.ts';
-import { approveGiven } from '../work/sessions/lifecycle/approve.ts';
+import { approveProvidedPlan } from '../work/sessions/lifecycle/approve.ts';
 import { followCases } from '../work/sessions/lifecycle/follow-cases.ts';
-import { wakeQueue } from '../work/sessions/lifecycle/launch.ts';
+import { startQueued } from '../work/sessions/lifecycle/launch.ts';
 import { recoverSessions } from '../work/sessions/lifecycle/recover.ts';
 import { createEngine } from '../work/sessions/live/engine.ts';
-import { takeInInterrupted } from '../work/sessions/turns/turn-repository.ts';
+import { importInterruptedTurns } from '../work/sessions/turns/turn-repository.ts';
 import {
   createCodeHost,
   createDoors,
@@ -75,7 +80,7 @@ export const startService = async (
   log: Log,
   version: VersionInfo,
 ): Promise<Running> => {
-  if (config.env.DOSSIER_FOLLOW_LOCKS === '1') followLocks();
+  if (config.env.DOSSIER_FOLLOW_LOCKS === '1') checkLockOrder();
   const git = createGit({ env: cleanEnvironment(config.env), login: loginEnvironment(config.env) });
   await refuseTrackedFiles(git, { root: config.workspace });
   const open = await openWorkspace(config, log);
@@ -104,7 +109,7 @@ export const startService = async (
   followCases(service);
   const attention = open.watch(() => {
     changed();
-    wakeQueue(service).catch((error: unknown) =>
+    startQueued(service).catch((error: unknown) =>
       log.error({ err: error }, 'starting queued sessions failed'),
     );
   });
@@ -122,7 +127,7 @@ const createClose =
     service.attention.close();
     await closeLanguageServers(service.languageServers);
     await Promise.all([service.engine.close(), service.setups.close(), service.links.close()]);
-    await gateAtRest(service.store);
+    await unsandboxedRunsSettled(service.store);
     await service.dispatcher.close();
     await autocommit.close();
     await open.close();
@@ -139,20 +144,20 @@ const openWorkspace = ({ workspace, state, trust }: Config, log: Log): Promise<O
 
 // Recovers what an earlier daemon left unfinished. Git changes of turns come first: later steps read worktrees and branches.
 const recover = async (service: Service): Promise<void> => {
-  const former = formerRuns(service.store);
+  const former = leftoverRuns(service.store);
   await sweepSocketDirs();
   await sweepLanguageServers(service);
-  await followMove(service);
-  await finishChanges(service);
-  await takeInInterrupted(service);
+  await repairMovedWorktrees(service);
+  await finishInterruptedChanges(service);
+  await importInterruptedTurns(service);
   await endInterruptedSetups(service);
   await recoverPlanning(service);
   await recoverChecks(service);
   await recoverConflicts(service);
   await recoverSessions(service);
   await pauseImports(service.store);
-  await endFormerRuns(service, former);
-  tellUnconfirmed(service);
+  await endLeftoverRuns(service, former);
+  logUnconfirmedSessions(service);
 };
 
 const createService = (
@@ -163,8 +168,8 @@ const createService = (
   const given = { ...started, store, prove: lock.prove };
   const settings = () => settingsOf(store);
   const runs = createRuns();
-  followRuns(given, runs);
-  announceRuns(runs);
+  trackUnsandboxedRuns(given, runs);
+  announceHostLoopback(runs);
   logLeftProcesses(runs, log);
   const sandbox = createSandboxFactory(config, settings);
   const address: Service['address'] = { url: undefined };
@@ -185,7 +190,7 @@ const createService = (
     exporter: createExporter(store),
     feed: createFeed(store),
     attention: createAttention(store, () => service),
-    firstAnswers: createFirstAnswers(store),
+    firstAnswers: createIdempotencyStore(store),
     address,
     mcp,
     doors,
@@ -202,8 +207,8 @@ const createService = (
 
 // Registers callbacks of higher rooms with lower ones, which may not import them.
 const connectRooms = (service: Service): Service => {
-  service.engine.words.set(FEEDBACK, (kept) => reviewWords(service.store, kept));
-  service.engine.over.add((kept) => approveGiven(service, kept));
+  service.engine.words.set(FEEDBACK, (kept) => reviewPrompt(service.store, kept));
+  service.engine.over.add((kept) => approveProvidedPlan(service, kept));
   service.leaving.add((directory) => endServersIn(service.languageServers, directory));
   return service;
 };

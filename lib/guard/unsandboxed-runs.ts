@@ -15,7 +15,7 @@ import type { Runs } from '../tools/process/runs.ts';
  * Follows the table of runs: while an unsandboxed program runs, decisions that files claim are held until the operator
  * confirms them. The table reports each run before it starts and after all its processes have ended.
  */
-export const followRuns = ({ store, log }: WithLog & WithStore, runs: Runs): void => {
+export const trackUnsandboxedRuns = ({ store, log }: WithLog & WithStore, runs: Runs): void => {
   const noted = new Set<string>();
   runs.follow(() => {
     const open = new Map(
@@ -36,10 +36,10 @@ export const followRuns = ({ store, log }: WithLog & WithStore, runs: Runs): voi
 };
 
 /** Unsandboxed runs that a former daemon process may have left. Read this before any new run starts. */
-export const formerRuns = (store: Store): [string, UnsandboxedRun][] => unsandboxedRuns(store);
+export const leftoverRuns = (store: Store): [string, UnsandboxedRun][] => unsandboxedRuns(store);
 
 /** Kills those runs. Decisions that they wrote to files are held. */
-export const endFormerRuns = async (
+export const endLeftoverRuns = async (
   { store, log }: WithLog & WithStore,
   former: readonly [string, UnsandboxedRun][],
 ): Promise<void> => {
@@ -51,5 +51,5 @@ export const endFormerRuns = async (
 };
 
 /** Resolves when the changes of all ended runs have been checked. */
-export const gateAtRest = (store: Store): Promise<void> =>
+export const unsandboxedRunsSettled = (store: Store): Promise<void> =>
   store.locks.whenFree(lockOn.unsandboxed());

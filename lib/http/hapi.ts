@@ -1,5 +1,5 @@
 import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
-import { followWrites } from '../../store/base/write-stage.ts';
+import { trackWrites } from '../../store/base/write-stage.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { bodyBytes } from './answer.ts';
@@ -65,7 +65,7 @@ type Make = (request: Request, body: unknown) => Promise<unknown>;
 const withWriteStage =
   (route: Route, readPathOf: FindReadPath, make: Make): Make =>
   (request, body) =>
-    followWrites((stage) =>
+    trackWrites((stage) =>
       make(request, body).catch((error: unknown) => {
         const { url = '', headers } = request.raw.req;
         const keyed = isCreating(route) && KEY_HEADER in headers;

@@ -1,6 +1,6 @@
 import { sha256 } from '../../store/base/sha256.ts';
-import { withIdsOf } from '../../store/reconcile/new-id.ts';
-import type { OnceCall } from '../../store/workspace/idempotency.ts';
+import { withSeededIds } from '../../store/reconcile/new-id.ts';
+import type { KeyedCall } from '../../store/workspace/idempotency.ts';
 import { badField, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { bodyBytes } from './answer.ts';
@@ -40,7 +40,7 @@ export const withIdempotency = async (
     key,
     said: fingerprint(route, request),
     make: (call) =>
-      withIdsOf(call, async () => {
+      withSeededIds(call, async () => {
         made = await make();
         return toStored(route, made);
       }),
@@ -65,7 +65,7 @@ const readKey = (header: string | string[] | undefined): string | undefined => {
 const fingerprint = (
   { method }: Route,
   { headers, url, body }: IdempotentRequest,
-): OnceCall['said'] => {
+): KeyedCall['said'] => {
   const start = `${method} ${url}\n${headers['content-type'] ?? ''}\n`;
   if (isUpload(body)) return async () => sha256(start + (await body.sha256()));
   return sha256(Buffer.isBuffer(body) ? Buffer.concat([Buffer.from(start), body]) : start);
@@ -102,7 +102,7 @@ const replay = async (
   return new Answer<object>(whole, all, etag, status);
 };
 
-type Stored = Awaited<ReturnType<OnceCall['make']>>;
+type Stored = Awaited<ReturnType<KeyedCall['make']>>;
 
 const inUse = (): ServiceError =>
   new ServiceError(

@@ -1,5 +1,5 @@
 import { Compile } from 'typebox/compile';
-import type { TLocalizedValidationError as Complaint } from 'typebox/error';
+import type { TLocalizedValidationError as SchemaError } from 'typebox/error';
 import type { FieldError } from '../errors.ts';
 import type { JsonSchema } from './schema.ts';
 
@@ -26,7 +26,7 @@ export const lazy = <T>(make: () => T): (() => T) => {
   };
 };
 
-const explain = (schema: JsonSchema, complaints: Complaint[]): FieldError[] => {
+const explain = (schema: JsonSchema, complaints: SchemaError[]): FieldError[] => {
   const found = new Map<string, FieldError>();
   for (const complaint of complaints.filter((one) => !isEcho(one, complaints))) {
     for (const error of toFieldErrors(schema, complaint))
@@ -37,22 +37,22 @@ const explain = (schema: JsonSchema, complaints: Complaint[]): FieldError[] => {
 
 // typebox reports an unknown field twice, for the field and for its object, and a mismatch with a union once for each
 // branch.
-const isEcho = (one: Complaint, all: Complaint[]): boolean => {
+const isEcho = (one: SchemaError, all: SchemaError[]): boolean => {
   if (one.keyword === 'additionalProperties') return true;
   return isMisfit(one) && all.some((other) => isWithin(other, one.instancePath));
 };
 
-const isMisfit = (one: Complaint): boolean =>
+const isMisfit = (one: SchemaError): boolean =>
   one.keyword === 'anyOf' || (BRANCH.test(one.schemaPath) && IN_BRANCH.has(one.keyword));
 
-const isWithin = (other: Complaint, path: string): boolean =>
+const isWithin = (other: SchemaError, path: string): boolean =>
   other.instancePath.startsWith(`${path}/`) ||
   (other.instancePath === path && other.keyword === 'required');
 
 const BRANCH = /\/anyOf\/\d+$/;
 const IN_BRANCH = new Set(['const', 'enum', 'type']);
 
-const toFieldErrors = (root: JsonSchema, one: Complaint): FieldError[] => {
+const toFieldErrors = (root: JsonSchema, one: SchemaError): FieldError[] => {
   const path = one.instancePath;
   if (one.keyword === 'required') {
     return one.params.requiredProperties.map((name) => ({
@@ -68,7 +68,7 @@ const toFieldErrors = (root: JsonSchema, one: Complaint): FieldError[] => {
   return [{ path, message: MESSAGES[one.keyword]?.(one, at(root, one.schemaPath)) ?? one.message }];
 };
 
-const isUnknownField = (one: Complaint): boolean =>
+const isUnknownField = (one: SchemaError): boolean =>
   one.keyword === 'boolean' && one.schemaPath.endsWith('/additionalProperties');
 
 const unknownField = (object: JsonSchema): string => {
@@ -107,9 +107,9 @@ const NAMES: Record<string, string> = {
   null: 'null',
 };
 
-const limit = (one: Complaint): number => Number((one.params as { limit: number }).limit);
+const limit = (one: SchemaError): number => Number((one.params as { limit: number }).limit);
 
-const MESSAGES: Record<string, (one: Complaint, schema: JsonSchema) => string> = {
+const MESSAGES: Record<string, (one: SchemaError, schema: JsonSchema) => string> = {
   type: (_one, schema) => `must be ${describe(schema)}`,
   const: (_one, schema) => `must be ${describe(schema)}`,
   enum: (_one, schema) => `must be ${describe(schema)}`,
@@ -123,5 +123,7 @@ const MESSAGES: Record<string, (one: Complaint, schema: JsonSchema) => string> =
   uniqueItems: () => 'must not contain the same entry twice',
 };
 
-const atLeast = (one: Complaint, unit: string): string => `must have ${limit(one)} ${unit} or more`;
-const atMost = (one: Complaint, unit: string): string => `must have ${limit(one)} ${unit} or fewer`;
+const atLeast = (one: SchemaError, unit: string): string =>
+  `must have ${limit(one)} ${unit} or more`;
+const atMost = (one: SchemaError, unit: string): string =>
+  `must have ${limit(one)} ${unit} or fewer`;

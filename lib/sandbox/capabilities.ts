@@ -3,7 +3,7 @@ import { orElse } from '../../store/base/attempt.ts';
 import { detectCgroups } from '../tools/process/cgroups.ts';
 
 /** Detects what the sandbox depends on: platform, user, /proc, namespaces and cgroups. Never throws. */
-export const lookAtGround = () => ({
+export const detectCapabilities = () => ({
   platform: process.platform,
   uid: process.getuid?.(),
   proc: existsSync('/proc/self/fd'),

@@ -10,7 +10,7 @@ export const shorten = (text: string, most: number, mark = ' […]'): string =>
   text.length <= most ? text : `${text.slice(0, most).replace(/[\uD800-\uDBFF]$/, '')}${mark}`;
 
 /** The largest limit for each length with which all fit into `total`; short ones leave room for the others. */
-export const shareOf = (lengths: readonly number[], total: number): number => {
+export const fairShare = (lengths: readonly number[], total: number): number => {
   let left = total;
   for (const [at, length] of lengths.toSorted((a, b) => a - b).entries()) {
     const each = Math.floor(left / (lengths.length - at));
@@ -37,7 +37,13 @@ interface BasedOn {
 }
 
 /** Describes the base of a worktree: `Based on main (a1b2c3d 'Fix typo', 2 h old). 3 uncommitted files are not included.` */
-export const basedOn = ({ base, base_commit, subject, committed_at, notes }: BasedOn): string => {
+export const describeBase = ({
+  base,
+  base_commit,
+  subject,
+  committed_at,
+  notes,
+}: BasedOn): string => {
   const what = `${base_commit.slice(0, 7)} '${subject}', ${ageOf(committed_at)} old`;
   return [`Based on ${base} (${what}).`, ...notes].join(' ');
 };

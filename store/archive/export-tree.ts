@@ -5,7 +5,7 @@ import { isPlainDirectory, statsAt } from '../fs/plain-path.ts';
 import { repeat } from '../fs/retry.ts';
 import { CASE_FILE } from '../layout.ts';
 import type { SkippedFile } from '../records/manifest.ts';
-import { markOf } from '../watch/plain-watches.ts';
+import { directoryIdentity } from '../watch/plain-watches.ts';
 import { isExcluded, unfitReason } from './archive-files.ts';
 import type { Shelf } from './export-shelf.ts';
 import { IS_LINK, NO_PERMISSION, readSteady, type SteadyFile } from './steady-read.ts';
@@ -107,7 +107,7 @@ const isItem = (dir: string, { files }: Listing): boolean =>
 /** Adds the entries of a directory to the listing, and returns the directories in it. */
 const look = ({ root, paths }: Reader, dir: string, listing: Listing): string[] => {
   const path = join(root, dir);
-  const mark = markOf(statsAt(path));
+  const mark = directoryIdentity(statsAt(path));
   listing.folders.push({ path, mark });
   // Gone or replaced: the unit is incomplete, and none of it is used.
   if (mark === '' && dir !== '') return [];
@@ -163,4 +163,4 @@ const readFiles = async (
 // Also checks that no directory of the unit, nor one above it, was replaced.
 const isStillThere = (root: string, dir: string, { folders }: Listing): boolean =>
   isPlainDirectory(root, join(root, dir)) &&
-  folders.every(({ path, mark }) => mark !== '' && markOf(statsAt(path)) === mark);
+  folders.every(({ path, mark }) => mark !== '' && directoryIdentity(statsAt(path)) === mark);

@@ -12,13 +12,13 @@ import { MAX_MANIFEST_BYTES } from './archive-checks.ts';
 import { fileCounts } from './archive-files.ts';
 
 /** An entry with its hash from the manifest. */
-export type Vouched = ArchiveEntry & Pick<ManifestFile, 'sha256'>;
+export type VerifiedEntry = ArchiveEntry & Pick<ManifestFile, 'sha256'>;
 
 /**
  * Reads the manifest and returns the files with their hashes. Throws an ArchiveError unless the manifest exists, has a known
  * format, and lists exactly the entries of the archive, with their sizes.
  */
-export const readManifest = async (archive: Archive): Promise<Vouched[]> => {
+export const readManifest = async (archive: Archive): Promise<VerifiedEntry[]> => {
   const manifest = parseManifest(archive, await textOf(archive));
   const named = new Map(manifest.files.map((file) => [file.path, file]));
   if (named.size < manifest.files.length) throw bad(archive, 'it names a file twice');
@@ -67,7 +67,11 @@ const checkFormat = ({ name }: Archive, value: unknown): void => {
   );
 };
 
-const vouch = (archive: Archive, entry: ArchiveEntry, file: ManifestFile | undefined): Vouched => {
+const vouch = (
+  archive: Archive,
+  entry: ArchiveEntry,
+  file: ManifestFile | undefined,
+): VerifiedEntry => {
   if (file === undefined)
     throw new ArchiveError(
       `The entry ${printableName(entry.path)} is not in the manifest of ${archive.name}: it was added later. Nothing was imported. Remove it, or export again.`,
@@ -98,7 +102,7 @@ const checkCounts = (archive: Archive, { counts, files }: Manifest): void => {
 /** Streams the bytes of a file of an archive. Throws an ArchiveError if they do not match the manifest. */
 export const contentOf = async function* (
   archive: Archive,
-  file: Vouched,
+  file: VerifiedEntry,
 ): AsyncGenerator<Uint8Array> {
   const hash = createHash('sha256');
   let size = 0;
@@ -111,14 +115,14 @@ export const contentOf = async function* (
   if (size !== file.size || hash.digest('hex') !== file.sha256) throw changed(archive, file);
 };
 
-const changed = ({ name }: Archive, { path }: Vouched): ArchiveError =>
+const changed = ({ name }: Archive, { path }: VerifiedEntry): ArchiveError =>
   new ArchiveError(
     `The entry ${printableName(path)} of ${name} does not match the manifest: it was changed or damaged. ` +
       'Nothing was imported. Export again.',
   );
 
 /** Passes bytes on, and calls `told` with all of them at the end if they are at most 2 MiB. */
-export const overheard = async function* (
+export const tapBytes = async function* (
   bytes: AsyncIterable<Uint8Array>,
   told: (all: Buffer) => void,
 ): AsyncGenerator<Uint8Array> {

@@ -12,7 +12,7 @@ import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { StoreError } from '../base/errors.ts';
 import { makeDirectory, replaceFile } from '../fs/durable.ts';
-import { putNew } from '../fs/place.ts';
+import { placeNew } from '../fs/place.ts';
 import { assertNoLinks, statsAt } from '../fs/plain-path.ts';
 import { syncDirectory, withHandle } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
@@ -126,7 +126,7 @@ export const moveDirectoryIn = ({ layout, dir }: Staging, path: string): boolean
 
 /** Moves a file into the workspace; false if the name is taken. */
 export const moveFileIn = ({ layout, dir }: Staging, path: string): boolean =>
-  putNew(join(dir, path), placeFor(layout, path));
+  placeNew(join(dir, path), placeFor(layout, path));
 
 const placeFor = ({ root }: Layout, path: string): string => {
   const target = join(root, path);

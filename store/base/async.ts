@@ -4,7 +4,7 @@ import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promi
  * Coalesces concurrent reads. Calls made before a read starts share it; calls made while one runs share the next, so no
  * caller gets a result older than its call.
  */
-export const sharedRead = <T>(read: () => Promise<T>): (() => Promise<T>) => {
+export const coalesceReads = <T>(read: () => Promise<T>): (() => Promise<T>) => {
   let running: Promise<unknown> | undefined;
   let next: Promise<T> | undefined;
   const begin = (): Promise<T> => {
@@ -37,13 +37,13 @@ export const inSlices = async <T>(all: Iterable<T>, work: (one: T) => void): Pro
 };
 
 /** Lets any number of readers wait for the next event. */
-export interface WaitingRoom {
+export interface Notifier {
   wake(): void;
   /** Resolves at the next `wake`, or when `signal` aborts. */
   wait(signal: AbortSignal): Promise<void>;
 }
 
-export const createWaitingRoom = (): WaitingRoom => {
+export const createNotifier = (): Notifier => {
   const waiting = new Set<() => void>();
   return {
     wake: () => {

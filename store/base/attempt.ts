@@ -27,14 +27,14 @@ export const isDiskFault = (error: unknown): error is NodeJS.ErrnoException =>
 const FAULTS = new Set(['EIO', 'EMFILE', 'ENFILE', 'ENOMEM', 'EINTR']);
 
 /** The result of `read`, or undefined if it rejects. Disk faults are thrown on. */
-export const unlessFault = async <T>(read: Promise<T>): Promise<T | undefined> =>
+export const undefinedUnlessDiskFault = async <T>(read: Promise<T>): Promise<T | undefined> =>
   read.catch((error: unknown) => {
     if (isDiskFault(error)) throw error;
     return undefined;
   });
 
 /** The result of `read`, or `otherwise` if it throws. Disk faults are thrown on. */
-export const orElseUnlessFault = <T, F>(read: () => T, otherwise: F): T | F => {
+export const orElseUnlessDiskFault = <T, F>(read: () => T, otherwise: F): T | F => {
   try {
     return read();
   } catch (error) {

@@ -118,7 +118,7 @@ export const withComment = (file: string, quote: string, body: string): string =
 };
 
 /** The file with the text of one comment replaced, or without the comment if `body` is empty. */
-export const withOther = (
+export const withCommentReplaced = (
   file: string,
   { quote, start, end }: PlanComment,
   body: string,

@@ -21,7 +21,7 @@ export const createLocks = (released: (lock: LockKey) => void = () => undefined)
     isTaken: (lock: LockKey): boolean => last.has(nameOf(lock)),
     /** Resolves once the lock is neither held nor waited for. */
     whenFree: async (lock: LockKey): Promise<void> => {
-      refuseAgainstOrder(lock);
+      assertLockOrder(lock);
       const name = nameOf(lock);
       while (last.has(name)) await last.get(name)?.catch(() => undefined);
     },
@@ -42,7 +42,7 @@ let chain: AsyncLocalStorage<readonly Held[]> | undefined;
  * Turns on the check of the lock order: from now on, taking a lock against the order of LOCKS, or one that the caller
  * already holds, throws. Off by default, because following the order costs time.
  */
-export const followLocks = (): void => {
+export const checkLockOrder = (): void => {
   chain ??= new AsyncLocalStorage();
 };
 
@@ -50,7 +50,7 @@ export const followLocks = (): void => {
 export const holding = <T>(lock: LockKey, work: () => Promise<T>): (() => Promise<T>) => {
   const followed = chain;
   if (followed === undefined) return work;
-  refuseAgainstOrder(lock);
+  assertLockOrder(lock);
   const mine: Held = { lock, isReleased: false };
   const held = [...heldNow(), mine];
   return () =>
@@ -66,7 +66,7 @@ export const apart = <T>(work: () => T): T => (chain === undefined ? work() : ch
 const heldNow = (): Held[] => (chain?.getStore() ?? []).filter(({ isReleased }) => !isReleased);
 
 /** Throws if taking this lock is against the order, and the order is checked. */
-export const refuseAgainstOrder = (lock: LockKey): void => {
+export const assertLockOrder = (lock: LockKey): void => {
   for (const { lock: held } of heldNow()) {
     if (nameOf(held) === nameOf(lock))
       throw new Error(`Deadlock: ${nameOf(lock)} is requested by its holder`);

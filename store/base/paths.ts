@@ -27,7 +27,7 @@ export const pathContains = (root: string, path: string): boolean => {
 const MOST_LINKS = 40;
 
 /** Resolves all links of a path, dangling ones included. Returns the path unchanged if its links form a loop. */
-export const realPlace = (path: string): string => followLinks(path) ?? path;
+export const resolveLinks = (path: string): string => followLinks(path) ?? path;
 
 // Undefined if the links form a loop.
 const followLinks = (path: string, left = { links: MOST_LINKS }): string | undefined =>

@@ -15,9 +15,7 @@ interface Call {
 const calls = createCallContext<Call>();
 
 /** Runs a call and tracks its writes. `stage` returns how far it has come. */
-export const followWrites = async <T>(
-  work: (stage: () => WriteStage) => Promise<T>,
-): Promise<T> => {
+export const trackWrites = async <T>(work: (stage: () => WriteStage) => Promise<T>): Promise<T> => {
   const call: Call = { placed: new Set(), isAnswered: false };
   try {
     return await calls.run(call, () => work(() => stageOf(call)));
@@ -30,13 +28,13 @@ export const followWrites = async <T>(
 const stageOf = ({ placed }: Call): WriteStage => (placed.size === 0 ? 'before' : 'placed');
 
 /** Runs work whose writes do not belong to the current call, such as completing a hand-made file. */
-export const notFollowed = <T>(work: () => T): T => calls.without(work);
+export const withoutTracking = <T>(work: () => T): T => calls.without(work);
 
 /**
  * Records that the call changed a path (perhaps not yet synced), a repository or something on a host. Returns `again` if
  * the call changed it before.
  */
-export const notePlaced = (path: string): 'first' | 'again' => {
+export const recordChange = (path: string): 'first' | 'again' => {
   const call = calls.get();
   const again = call?.placed.has(path) === true;
   if (call?.isAnswered === false) call.placed.add(path);
@@ -46,7 +44,7 @@ export const notePlaced = (path: string): 'first' | 'again' => {
 /** Runs `change`, which changes a path, and records it, also after an error that leaves the outcome unknown. */
 export const placing = <T>(path: string, change: () => T): T => {
   const changed = recordIfUncertain(path, change);
-  notePlaced(path);
+  recordChange(path);
   return changed;
 };
 
@@ -55,7 +53,7 @@ export const recordIfUncertain = <T>(path: string, change: () => T): T => {
   try {
     return change();
   } catch (error) {
-    if (UNSURE.has(String((error as NodeJS.ErrnoException).code))) notePlaced(path);
+    if (UNSURE.has(String((error as NodeJS.ErrnoException).code))) recordChange(path);
     throw error;
   }
 };

@@ -4,14 +4,14 @@ import { changedSince, StoreError } from '../base/errors.ts';
 import { lockOn } from '../base/locks.ts';
 import { caseDirName, monthOf } from '../base/names.ts';
 import { refreshLink } from '../codehost/link-index.ts';
-import { assertReadBack, entryOfNew } from '../front-matter/entry.ts';
+import { assertReadBack, entryOfCreated } from '../front-matter/entry.ts';
 import { bodyOfText } from '../front-matter/front-matter.ts';
 import { editKnown, type RecordEdit, unreadable } from '../front-matter/record-file.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
 import { removeDirectory } from '../fs/directories.ts';
-import { createDirectory, syncMade } from '../fs/durable.ts';
-import { untilDone } from '../fs/retry.ts';
-import { evenIfPlaced } from '../fs/synced.ts';
+import { createDirectory, syncCreated } from '../fs/durable.ts';
+import { untilWritten } from '../fs/retry.ts';
+import { evenIfSyncFailed } from '../fs/synced.ts';
 import { CASE_FILE, caseFile, transcriptFile } from '../layout.ts';
 import { acceptChange, resultingState } from '../reconcile/accept-change.ts';
 import { changeItem, itemMoved } from '../reconcile/change-item.ts';
@@ -21,11 +21,11 @@ import { answerOf, caseOf, type Item, newItem, recordOf } from '../reconcile/ite
 import { itemOf, itemsByAge, putItem } from '../reconcile/items.ts';
 import { removeFromIndex } from '../reconcile/missing.ts';
 import { parseCase } from '../reconcile/read-case.ts';
-import { readItem } from '../reconcile/read-item.ts';
+import { readItemFiles } from '../reconcile/read-item.ts';
 import { journalOrDefer, reconcileWritten } from '../reconcile/reconcile.ts';
 import type { Case, CaseMatter } from '../records/case.ts';
 import { sessionsOf } from '../sessions/sessions.ts';
-import { attentionOf, readyToWrite, type Store } from '../store.ts';
+import { readyToWrite, type Store, watchRequestsOf } from '../store.ts';
 import { type Filter, matchesFilter } from './case-filter.ts';
 
 export interface ServedCase {
@@ -45,9 +45,9 @@ export const readCase = async (store: Store, id: string): Promise<Case | undefin
 };
 
 /** A Work item that an earlier attempt of a request may have created; it is on disk when this resolves. */
-export const readMade = async (store: Store, id: string): Promise<Case | undefined> => {
+export const readCreatedCase = async (store: Store, id: string): Promise<Case | undefined> => {
   const made = await readCase(store, id);
-  if (made !== undefined) await syncMade(dirname(join(store.layout.root, made.path)));
+  if (made !== undefined) await syncCreated(dirname(join(store.layout.root, made.path)));
   return made;
 };
 
@@ -79,8 +79,8 @@ export const insertCase = (
     // Parsed before it is written, so that no unreadable record is created.
     const value = parseCase(text);
     const made = createDirectory(store.layout, path, { ...files, [CASE_FILE]: text });
-    return evenIfPlaced(made, () => {
-      const entry = entryOfNew(caseFile(path), text, value);
+    return evenIfSyncFailed(made, () => {
+      const entry = entryOfCreated(caseFile(path), text, value);
       if (entry === undefined)
         throw new StoreError('file_busy', `${dir} was moved or removed while it was made`);
       return indexNew(store, newItem(matter.id, dir, entry));
@@ -90,7 +90,7 @@ export const insertCase = (
 const indexNew = async (store: Store, item: Item): Promise<Case> => {
   putItem(store, item);
   refreshLink(store, item);
-  attentionOf(store).watch(item.dir, 'item');
+  watchRequestsOf(store).watch(item.dir, 'item');
   await journalOrDefer(store, item);
   return recordOf(item);
 };
@@ -114,7 +114,7 @@ export const updateCase = (
 ): Promise<ChangedCase | undefined> =>
   changeItem(store, id, async (item) => {
     const attempt = () => changeCaseOnce(store, item, rule, ifMatch);
-    await untilDone(`${item.dir}/${CASE_FILE}`, attempt);
+    await untilWritten(`${item.dir}/${CASE_FILE}`, attempt);
     return {
       record: recordOf(item),
       ...(itemOf(store, id) !== undefined && { served: answerOf(item) }),
@@ -179,7 +179,7 @@ export const deleteCase = async (store: Store, id: string, ifMatch?: string): Pr
   const removed = await changeItem(store, id, async (item) => {
     const sessions = sessionsOf(store, id) ?? [];
     const taken = moveToTrash(store, item, ifMatch);
-    await evenIfPlaced(taken, () => removeFromIndex(store, item));
+    await evenIfSyncFailed(taken, () => removeFromIndex(store, item));
     for (const { session } of sessions)
       await removeOrReport(store, transcriptFile(store.layout, session.id));
     void removeOrReport(store, await taken);
@@ -198,7 +198,7 @@ const moveToTrash = async ({ layout }: Store, item: Item, ifMatch?: string): Pro
   if (ifMatch !== undefined && ifMatch !== answerOf(item).etag) throw changedSince('The record');
   const { sha } = item.files.case;
   const trash = await removeDirectory(layout, join(layout.root, item.dir), (taken) => {
-    const found = readItem(dirname(taken), basename(taken), { id: item.id })?.case;
+    const found = readItemFiles(dirname(taken), basename(taken), { id: item.id })?.case;
     return found?.problem?.code !== 'wrong_id' && (ifMatch === undefined || found?.sha === sha);
   });
   if (trash !== undefined) return trash;

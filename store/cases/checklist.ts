@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { sha256 } from '../base/sha256.ts';
 import { dropFromList } from '../front-matter/drop-from-list.ts';
 import { hasFrontMatter, joinFrontMatter, parseFrontMatter } from '../front-matter/front-matter.ts';
-import { explained, readRegularFile, unreadable } from '../front-matter/record-file.ts';
+import { readRegularFile, unreadable, withReadableErrors } from '../front-matter/record-file.ts';
 import { appendToList, renderFrontMatter, spliceFrontMatter } from '../front-matter/splice.ts';
 import { decodeRecord } from '../front-matter/text.ts';
 import { replaceFile } from '../fs/durable.ts';
-import { untilDone } from '../fs/retry.ts';
+import { untilWritten } from '../fs/retry.ts';
 import { checklistFile } from '../layout.ts';
 import { acceptChange } from '../reconcile/accept-change.ts';
 import { changeItem, createItemFile } from '../reconcile/change-item.ts';
@@ -159,7 +159,7 @@ const editChecklist = async (
   const { layout } = store;
   const path = join(layout.root, file);
   refuseUnreadable(item, file);
-  await untilDone(file, async () => {
+  await untilWritten(file, async () => {
     const bytes = readRegularFile(layout.root, path);
     if (bytes === undefined) return true;
     // The file was saved by another program: the precondition must see what is changed.
@@ -169,7 +169,7 @@ const editChecklist = async (
       return false;
     }
     look(item);
-    const next = explained(file, () => {
+    const next = withReadableErrors(file, () => {
       const text = decodeRecord(bytes);
       parseChecklist(text);
       const changed = change(text);

@@ -11,7 +11,7 @@ import {
 import { isDirectoryItself } from '../fs/plain-path.ts';
 import { GLOBAL_MEMORY, memoryDir } from '../layout.ts';
 import { assertItemAt, changeItem } from '../reconcile/change-item.ts';
-import { announce, pathOfItem } from '../reconcile/items.ts';
+import { notifyItemChanged, pathOfItem } from '../reconcile/items.ts';
 import { withSessionLocksBlocked } from '../sessions/locks.ts';
 import { readyToWrite, type Store } from '../store.ts';
 
@@ -44,7 +44,7 @@ export const writeMemory = (
       assertMeant: () => assertItemAt(store, item),
     };
     const written = await writeText(store.layout, path, file.content, ifMatch);
-    announce(store, caseId);
+    notifyItemChanged(store, caseId);
     return written;
   });
 

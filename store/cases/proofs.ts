@@ -8,9 +8,9 @@ import { ifReadable } from '../front-matter/problem.ts';
 import { editKnown, readRegularFile, unreadable } from '../front-matter/record-file.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
 import { decodeRecord } from '../front-matter/text.ts';
-import { removeFile, syncMade } from '../fs/durable.ts';
-import { untilDone } from '../fs/retry.ts';
-import { evenIfPlaced } from '../fs/synced.ts';
+import { removeFile, syncCreated } from '../fs/durable.ts';
+import { untilWritten } from '../fs/retry.ts';
+import { evenIfSyncFailed } from '../fs/synced.ts';
 import { proofDir } from '../layout.ts';
 import { acceptChange } from '../reconcile/accept-change.ts';
 import { changeItem, createItemFile } from '../reconcile/change-item.ts';
@@ -24,7 +24,7 @@ import type { Store } from '../store.ts';
 import { placeUpload, type UploadedFile } from './proof-uploads.ts';
 
 /** The Work item with its proofs as they are on disk now. */
-export const itemWithProofs = (store: Store, caseId: string): Promise<Item | undefined> =>
+export const peekWithProofs = (store: Store, caseId: string): Promise<Item | undefined> =>
   peekItem(store, caseId, true);
 
 /** The proofs of a Work item with their content, oldest first. */
@@ -125,7 +125,7 @@ export const createProof = (
   changeItem(store, caseId, async (item) => {
     const known = readProof(store, item, matter.id);
     if (known !== undefined) {
-      await syncMade(proofDir(join(store.layout.root, item.dir)));
+      await syncCreated(proofDir(join(store.layout.root, item.dir)));
       return known;
     }
     if (upload !== undefined) await placeUpload(store, item, upload);
@@ -176,7 +176,7 @@ export const updateProof = (
   { rule, ifMatch }: { rule: ProofRule; ifMatch?: string | undefined },
 ): Promise<TaggedProof | undefined> =>
   changeItem(store, caseId, async (item) => {
-    await untilDone(`${item.dir}/proof`, async () => {
+    await untilWritten(`${item.dir}/proof`, async () => {
       const kept = keptProof(item, id);
       if (kept === undefined) return true;
       if (ifMatch !== undefined && ifMatch !== etagOf(kept.sha)) throw changedSince('The proof');
@@ -268,5 +268,5 @@ const removeProofFiles = async (store: Store, item: Item, name: string): Promise
       );
     await gone();
   };
-  await evenIfPlaced(removeFile(store.layout, join(folder, name)), remove);
+  await evenIfSyncFailed(removeFile(store.layout, join(folder, name)), remove);
 };

@@ -1,7 +1,7 @@
 import { type IssueCopy, issueCopyOf, writeIssueCopy } from '../codehost/issue-copy.ts';
 import { changeLinkOnce, type LinkChange, linkOf } from '../codehost/links.ts';
 import { saveSync } from '../codehost/syncs.ts';
-import { untilDone } from '../fs/retry.ts';
+import { untilWritten } from '../fs/retry.ts';
 import { changeItem } from '../reconcile/change-item.ts';
 import { caseOf, type Item } from '../reconcile/item.ts';
 import { reconcileWritten } from '../reconcile/reconcile.ts';
@@ -45,7 +45,7 @@ export const syncLink = (
 ): Promise<Synced | undefined> =>
   changeItem(store, caseId, async (item) => {
     let plan: SyncPlan | undefined;
-    await untilDone(item.dir, async () => {
+    await untilWritten(item.dir, async () => {
       const now = syncStateOf(store, item);
       plan = now && rule(now.standing);
       return now === undefined || plan === undefined || applyPlan(store, item, { ...now, plan });

@@ -21,7 +21,7 @@ export const pruneUndo = ({ undo }: Layout, now = Date.now()): void => {
 };
 
 /** Saves a text in `.dossier/undo`, readable by its owner alone, and returns the path. */
-export const putAside = async (layout: Layout, name: string, text: string): Promise<string> => {
+export const saveToUndo = async (layout: Layout, name: string, text: string): Promise<string> => {
   const path = undoPlace(layout, name);
   await writeSynced(path, text, 0o600);
   return path;

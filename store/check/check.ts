@@ -9,10 +9,10 @@ import { statsAt } from '../fs/plain-path.ts';
 import { readNewestJournal } from '../journal/journal-file.ts';
 import { seenIn } from '../journal/journal-state.ts';
 import type { Layout } from '../layout.ts';
-import { waitingOnDisk } from '../pending/offline.ts';
+import { pendingOnDisk } from '../pending/offline.ts';
 import type { WaitingValue } from '../records/trust.ts';
 import type { WebhookFile } from '../settings/read-webhooks.ts';
-import { waitsForTrust } from '../settings/trust/waiting.ts';
+import { untrustedProblem } from '../settings/trust/waiting.ts';
 import { holderOf } from '../workspace/daemon-lock.ts';
 import { error, type Finding, warning } from './finding.ts';
 import { checkGitignore, checkGlobals } from './globals.ts';
@@ -74,13 +74,13 @@ const checkTop = ({ cases }: Layout): Finding[] => {
 
 // Values that need the operator's trust on this machine, one finding for each file.
 const checkTrust = (layout: Layout): Finding[] => {
-  const all = waitingOnDisk(layout);
+  const all = pendingOnDisk(layout);
   return [...new Set(all.map(({ file }) => file))].map((file) => {
     const waiting = all.filter((value) => value.file === file);
     const keys = waiting.map(({ key, kind }) => NAMES[kind] ?? key);
     const line = waiting.find((value) => value.line !== undefined)?.line;
     const place = line === undefined ? undefined : { line, column: 1 };
-    return warning(fileProblem(file, waitsForTrust(layout, keys, place)));
+    return warning(fileProblem(file, untrustedProblem(layout, keys, place)));
   });
 };
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isMarkdownName } from '../base/names.ts';
 import { type ReadEntry, refuseOther } from '../front-matter/entry.ts';
 import { listFolder } from '../front-matter/folder.ts';
-import { asProblem, type FileProblem, fileProblems, Problem } from '../front-matter/problem.ts';
+import { type FileProblem, fileProblems, Problem, toProblem } from '../front-matter/problem.ts';
 import { decodeText } from '../front-matter/text.ts';
 import { statsAt } from '../fs/plain-path.ts';
 
@@ -72,6 +72,6 @@ const faultOf = (path: string, read?: (path: string) => unknown): Problem | unde
     read?.(path);
     return undefined;
   } catch (error) {
-    return asProblem(error);
+    return toProblem(error);
   }
 };

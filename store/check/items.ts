@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { issueKey, twinOf } from '../codehost/link-index.ts';
+import { duplicateLinkProblem, issueKey } from '../codehost/link-index.ts';
 import { type ReadEntry, readEntry } from '../front-matter/entry.ts';
 import { parserOf } from '../front-matter/parse.ts';
 import { fileProblem, Problem } from '../front-matter/problem.ts';
@@ -9,11 +9,11 @@ import { placeIn } from '../front-matter/record-file.ts';
 import { standing } from '../fs/plain-path.ts';
 import type { ToldState } from '../journal/journal-state.ts';
 import { type Layout, linkFile } from '../layout.ts';
-import { readAside } from '../problems/sidecar-files.ts';
+import { readSidecarFiles } from '../problems/sidecar-files.ts';
 import { CLOSED } from '../reconcile/discover.ts';
-import { unproven } from '../reconcile/item.ts';
-import { type ItemFiles, problemsIn, readItem, UNKNOWN_FILE } from '../reconcile/read-item.ts';
-import { missingCase } from '../reconcile/reconcile.ts';
+import { unprovenProblems } from '../reconcile/item.ts';
+import { type ItemFiles, problemsIn, readItemFiles, UNKNOWN_FILE } from '../reconcile/read-item.ts';
+import { missingCaseProblem } from '../reconcile/reconcile.ts';
 import { walk } from '../reconcile/walk.ts';
 import { LinkMatter } from '../records/link.ts';
 import { editFix, lackingFindings } from './adopt.ts';
@@ -47,7 +47,7 @@ export const checkItems = async (
   for (const { dir, kind } of walk(root)) {
     if (kind === 'closed') findings.push(...errorAt(dir, CLOSED));
     const seen = byDir.get(dir);
-    const files = kind === 'item' ? readItem(root, dir, { seen }) : undefined;
+    const files = kind === 'item' ? readItemFiles(root, dir, { seen }) : undefined;
     if (files !== undefined) items.push({ dir, files, seen });
   }
   const taken = new Set(items.map(({ files }) => idOf(files.case)));
@@ -84,7 +84,7 @@ const checkItem = async (
     ...unprovenIn(item),
     ...lackingFindings(check.layout, dir, { files, former }),
     ...checkSessions(check.layout, dir),
-    ...[...readAside(join(check.layout.root, dir))].flatMap(([file, entry]) =>
+    ...[...readSidecarFiles(join(check.layout.root, dir))].flatMap(([file, entry]) =>
       entryErrors(`${dir}/${file}`, entry),
     ),
     ...textFindings(check.layout.root, `${dir}/memory`),
@@ -95,7 +95,7 @@ const checkItem = async (
 const unprovenIn = ({ dir, files, seen }: FoundItem): Finding[] =>
   files.case.value === undefined
     ? []
-    : unproven({ dir, files, held: undefined, seen }).map((problem) => warning(problem));
+    : unprovenProblems({ dir, files, held: undefined, seen }).map((problem) => warning(problem));
 
 const HOLLOW = new Set(['empty_file', 'nul_byte']);
 
@@ -169,7 +169,7 @@ const checkMissing = async (check: ItemCheck, items: readonly FoundItem[]): Prom
     if (standing(layout.root, join(layout.root, dir)) !== 'there') continue;
     const file = `${dir}/case.md`;
     const mend = await restoreFix(layout, file, { ...check, wanted: new Set([last.sha]) });
-    findings.push(error(fileProblem(file, missingCase()), mend));
+    findings.push(error(fileProblem(file, missingCaseProblem()), mend));
   }
   return findings;
 };
@@ -186,7 +186,9 @@ const checkLinks = (root: string, dirs: readonly string[]): Finding[] => {
     const key = issueKey(issue);
     const other = first.get(key);
     if (other === undefined) first.set(key, file);
-    return other === undefined ? findings : [...findings, warning(twinOf(file, other))];
+    return other === undefined
+      ? findings
+      : [...findings, warning(duplicateLinkProblem(file, other))];
   });
 };
 

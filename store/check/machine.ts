@@ -6,11 +6,11 @@ import { journalMarkFile } from '../consent/workspace-id.ts';
 import type { ReadEntry } from '../front-matter/entry.ts';
 import { listDirectory } from '../front-matter/folder.ts';
 import {
-  asProblem,
   type FileProblem,
   fileProblem,
   LINKED_FOLDER,
   NO_FOLDER,
+  toProblem,
 } from '../front-matter/problem.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { linkedInUndo, unlinkKept } from '../fs/undo-links.ts';
@@ -22,7 +22,7 @@ import type { Layout } from '../layout.ts';
 import type { WebhookFile } from '../settings/read-webhooks.ts';
 import { checkKeyFile, keyFiles } from '../workspace/api-keys.ts';
 import { INCOMING } from '../workspace/secrets.ts';
-import { readAnyWorktree, whatIsAt } from '../worktrees/worktrees.ts';
+import { pathKind, readAnyWorktree } from '../worktrees/worktrees.ts';
 import { error, errorAt, type Finding, type Mend, warning } from './finding.ts';
 
 export interface Machine {
@@ -162,7 +162,7 @@ const checkWorktree = (layout: Layout, id: string, ids: ReadonlySet<string>): Fi
     // A record of another machine is reported as untrusted.
     if (found?.isOurs !== true) return [];
     const { record } = found;
-    const gone = whatIsAt(record.path) !== 'directory';
+    const gone = pathKind(record.path) !== 'directory';
     const findings: Finding[] = [];
     if (!ids.has(id)) {
       const message = `There is no Work item ${id} here. If it will not come back, check ${record.path}, then send DELETE /api/cases/${id}/worktree`;
@@ -180,7 +180,7 @@ const checkWorktree = (layout: Layout, id: string, ids: ReadonlySet<string>): Fi
 
 const unreadable = (file: string, thrown: unknown): Finding => {
   const told = thrown instanceof StoreError ? thrown.details.problem : undefined;
-  return error((told as FileProblem | undefined) ?? fileProblem(file, asProblem(thrown)));
+  return error((told as FileProblem | undefined) ?? fileProblem(file, toProblem(thrown)));
 };
 
 const checkSecrets = ({ layout, webhooks }: Machine): Finding[] => {

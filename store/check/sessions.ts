@@ -4,7 +4,7 @@ import { sha256 } from '../base/sha256.ts';
 import { type ReadEntry, readEntry } from '../front-matter/entry.ts';
 import { listFolder } from '../front-matter/folder.ts';
 import { parserOf } from '../front-matter/parse.ts';
-import { asProblem, fileProblem, LINKED_FOLDER } from '../front-matter/problem.ts';
+import { fileProblem, LINKED_FOLDER, toProblem } from '../front-matter/problem.ts';
 import { duplicateId } from '../front-matter/problems.ts';
 import { removeFile } from '../fs/durable.ts';
 import { statsAt } from '../fs/plain-path.ts';
@@ -46,7 +46,7 @@ const checkSession = (layout: Layout, dir: string, sessions: Sessions): Finding[
     if (stats?.isSymbolicLink() === true) return errorAt(dir, LINKED_FOLDER);
     if (stats?.isDirectory() !== true) return [];
   } catch (thrown) {
-    return errorAt(dir, asProblem(thrown));
+    return errorAt(dir, toProblem(thrown));
   }
   const file = `${dir}/session.md`;
   const entry = readEntry(join(root, file), { before: undefined, parse: parserOf(SessionMatter) });

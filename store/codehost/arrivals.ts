@@ -29,7 +29,7 @@ export const hasArrived = (store: Store, arrival: DeliveryArrival): boolean => {
 };
 
 /** Records a delivery for 31 days. It is on disk when the promise resolves. */
-export const noteArrival = async (store: Store, arrival: DeliveryArrival): Promise<void> => {
+export const recordArrival = async (store: Store, arrival: DeliveryArrival): Promise<void> => {
   await readyToWrite(store);
   const at = store.clock().toISOString();
   const day = at.slice(0, 10);

@@ -5,7 +5,7 @@ import { readRegularFile } from '../front-matter/record-file.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { imagesDir } from '../layout.ts';
 import { changeItem, createItemFile } from '../reconcile/change-item.ts';
-import { announce, pathOfItem } from '../reconcile/items.ts';
+import { notifyItemChanged, pathOfItem } from '../reconcile/items.ts';
 import type { Store } from '../store.ts';
 
 /** Bytes. */
@@ -20,7 +20,7 @@ export interface StoredImage {
 }
 
 /** The stored image of an address; undefined if there is none, or the file is no image. The file is untrusted. */
-export const keptImage = (store: Store, caseId: string, url: string): StoredImage | undefined => {
+export const readImage = (store: Store, caseId: string, url: string): StoredImage | undefined => {
   const name = imageName(store, caseId, url);
   const path = join(pathOfItem(store, caseId, imagesDir) ?? '', name ?? '');
   if (name === undefined || (statsAt(path)?.size ?? 0) > LARGEST_IMAGE) return undefined;
@@ -36,7 +36,7 @@ export const imageName = (store: Store, caseId: string, url: string): string | u
 };
 
 /** Stores an image beside the issue's copy, named by the hash of its address. False if the bytes are no image. */
-export const keepImage = async (
+export const saveImage = async (
   store: Store,
   caseId: string,
   { url, bytes }: { url: string; bytes: Buffer },
@@ -47,7 +47,7 @@ export const keepImage = async (
     const dir = imagesDir(join(store.layout.root, item.dir));
     const path = join(dir, `${keyOf(url)}.${type.replace('image/', '')}`);
     await createItemFile(store, item, path, bytes);
-    announce(store, caseId);
+    notifyItemChanged(store, caseId);
   });
   return true;
 };

@@ -11,10 +11,10 @@ import { type FileProblem, fileProblem, ifReadable, Problem } from '../front-mat
 import { entryProblem } from '../front-matter/problems.ts';
 import {
   editRecord,
-  explained,
   type ReadRecord,
   type RecordEdit,
   readRecord,
+  withReadableErrors,
 } from '../front-matter/record-file.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
 import { createFile } from '../fs/durable.ts';
@@ -71,7 +71,9 @@ export const changeImport = (
     const path = pathOf(layout, id);
     await editRecord(layout, path, ({ sha, source }) => {
       if (ifMatch !== undefined && ifMatch !== etagOf(sha)) throw changedSince('The import job');
-      const matter = explained(`imports/${id}.md`, () => checkNamed(path)(source.data, source));
+      const matter = withReadableErrors(`imports/${id}.md`, () =>
+        checkNamed(path)(source.data, source),
+      );
       const change = rule(storedImport({ matter, source, sha }));
       return change && editOf(source, change);
     });

@@ -35,7 +35,7 @@ export const issueKey = ({ host = DEFAULT_HOST, repository, number }: IssueName)
 export const DEFAULT_HOST = 'github.com';
 
 /** Reads the link of a new or moved Work item, unless all links are still to be read. */
-export const noteNewLink = (store: Store, item: Item): void => {
+export const indexNewLink = (store: Store, item: Item): void => {
   if (linksOf(store).complete) refreshLink(store, item);
 };
 
@@ -154,12 +154,13 @@ const setLinkProblems = (store: Store, { id, dir }: Item): void => {
   const first = key === undefined ? undefined : itemIdsOf(store, key)[0];
   const other = first === undefined ? undefined : itemOf(store, first);
   const file = `${dir}/link.md`;
-  const twin = other === undefined || first === id ? [] : [twinOf(file, `${other.dir}/link.md`)];
+  const twin =
+    other === undefined || first === id ? [] : [duplicateLinkProblem(file, `${other.dir}/link.md`)];
   store.problems.set(ownerOf(id), [...entryProblem(file, entry), ...twin]);
 };
 
 /** `first` is the link.md of the older Work item. */
-export const twinOf = (file: string, first: string): FileProblem =>
+export const duplicateLinkProblem = (file: string, first: string): FileProblem =>
   fileProblem(
     file,
     new Problem(

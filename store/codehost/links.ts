@@ -2,7 +2,7 @@ import { logLine, withLogLine } from '../front-matter/body.ts';
 import { type FrontMatter, splitFrontMatter } from '../front-matter/front-matter.ts';
 import type { RecordEdit } from '../front-matter/record-file.ts';
 import { renderFrontMatter, spliceWithin } from '../front-matter/splice.ts';
-import { untilDone } from '../fs/retry.ts';
+import { untilWritten } from '../fs/retry.ts';
 import { linkFile } from '../layout.ts';
 import { changeItem } from '../reconcile/change-item.ts';
 import type { Item } from '../reconcile/item.ts';
@@ -47,7 +47,7 @@ export const changeLink = (
 ): Promise<boolean | undefined> =>
   changeItem(store, caseId, async (item) => {
     const attempt = () => changeLinkOnce(store, item, rule);
-    return (await untilDone(linkFile(item.dir), attempt)) === 'there';
+    return (await untilWritten(linkFile(item.dir), attempt)) === 'there';
   });
 
 /** One attempt of `changeLink`, under the lock of the Work item; false if the file was saved by another program meanwhile. */

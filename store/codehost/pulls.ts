@@ -9,7 +9,7 @@ import { readRegularFile } from '../front-matter/record-file.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
 import { storable } from '../front-matter/text.ts';
 import { createFile, replaceFile } from '../fs/durable.ts';
-import { untilDone } from '../fs/retry.ts';
+import { untilWritten } from '../fs/retry.ts';
 import { pullFile } from '../layout.ts';
 import { changeItem } from '../reconcile/change-item.ts';
 import type { Item } from '../reconcile/item.ts';
@@ -41,7 +41,7 @@ export const savePull = (
 ): Promise<StoredPull | undefined> =>
   changeItem(store, caseId, async (item) => {
     const text = renderFrontMatter({ ...matter }, bodyOfText(storable(body), '\n'));
-    await untilDone(`${item.dir}/pr/pr.md`, async () => {
+    await untilWritten(`${item.dir}/pr/pr.md`, async () => {
       const before = pulls.readIn(store, item);
       if (before === undefined) return pulls.createIn(store, item, text);
       if (!isSame(before.matter, matter)) return replaceFormer(store, before, text);
@@ -77,12 +77,12 @@ export const changePull = (
 const editOf =
   ({ changes, body }: PullChange, ifMatch?: string): Rule<unknown> =>
   ({ sha, source }) => {
-    if (ifMatch !== undefined && ifMatch !== etagOf(sha)) throw pullChanged();
+    if (ifMatch !== undefined && ifMatch !== etagOf(sha)) throw pullPreconditionFailed();
     return { changes, ...(body !== undefined && { body: bodyOfText(storable(body), source.eol) }) };
   };
 
 /** The error for a record that changed since it was read. */
-export const pullChanged = (): Error => changedSince('The record of the pull request');
+export const pullPreconditionFailed = (): Error => changedSince('The record of the pull request');
 
 // A webhook that arrived during the request may be newer than the response.
 const staleMark = (

@@ -20,7 +20,7 @@ const reviews = sidecarRecords({
 });
 
 /** A review as fetched from the host, without the operator's own fields. */
-export interface ToldReview {
+export interface FetchedReview {
   matter: Omit<ReviewMatter, 'queued_at' | 'session_id' | 'resolved_at'>;
   texts: string[];
 }
@@ -35,7 +35,7 @@ export const listReviews = reviews.list;
 export const saveReviews = (
   store: Store,
   caseId: string,
-  told: { pull: number; reviews: readonly ToldReview[] },
+  told: { pull: number; reviews: readonly FetchedReview[] },
 ): Promise<StoredReview[] | undefined> =>
   changeItem(store, caseId, async (item) => {
     const kept = new Map(reviews.listIn(store, item).map((one) => [one.matter.id, one]));
@@ -72,7 +72,7 @@ export const changeReview = (
 const saveReview = async (
   store: Store,
   item: Item,
-  { told, kept }: { told: ToldReview; kept: StoredReview | undefined },
+  { told, kept }: { told: FetchedReview; kept: StoredReview | undefined },
 ): Promise<void> => {
   const changes = { ...told.matter, on_host: true };
   const body = bodyOf(told);
@@ -87,7 +87,7 @@ const saveReview = async (
   await reviews.createIn(store, item, renderFrontMatter(changes, body), fileName(told.matter.id));
 };
 
-const bodyOf = ({ matter: { comments = [] }, texts }: ToldReview): string => {
+const bodyOf = ({ matter: { comments = [] }, texts }: FetchedReview): string => {
   const sections = comments.map(({ author, created_at }, at) => ({
     heading: [author ?? 'unknown', created_at].filter(Boolean).join(', '),
     text: (texts[at] ?? '').replaceAll('\r\n', '\n'),

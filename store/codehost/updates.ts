@@ -47,7 +47,7 @@ export const createUpdate = (
   });
 
 /** Marks an update as published; undefined if it is gone. */
-export const notePublished = (
+export const markPublished = (
   store: Store,
   kept: StoredUpdate,
 ): Promise<StoredUpdate | undefined> =>

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isDiskFault, orElseUnlessFault } from '../base/attempt.ts';
+import { isDiskFault, orElseUnlessDiskFault } from '../base/attempt.ts';
 import { sha256 } from '../base/sha256.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
 import { hasCode } from '../fs/durable.ts';
@@ -127,4 +127,4 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 // Empty if the system has none, as in many containers; then only the inode is compared.
 const machineId = (): string =>
-  orElseUnlessFault(() => readFileSync('/etc/machine-id', 'utf8').trim(), '');
+  orElseUnlessDiskFault(() => readFileSync('/etc/machine-id', 'utf8').trim(), '');

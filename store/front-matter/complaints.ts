@@ -3,7 +3,7 @@ import { type FrontMatter, mapOf } from './front-matter.ts';
 import { Problem, type TextPosition, together } from './problem.ts';
 
 /** One error of typebox's validator. */
-export interface Complaint {
+export interface SchemaError {
   keyword: string;
   instancePath: string;
   message: string;
@@ -11,7 +11,7 @@ export interface Complaint {
 }
 
 /** All schema errors of a record as one Problem, each path once, with its position in the file. */
-export const misfitOf = (source: FrontMatter, complaints: readonly Complaint[]): Problem => {
+export const schemaProblem = (source: FrontMatter, complaints: readonly SchemaError[]): Problem => {
   // typebox reports each branch of a union, then the union.
   const unions = complaints.flatMap((one) => (one.keyword === 'anyOf' ? one.instancePath : []));
   const first = new Map<string, Problem>();
@@ -25,22 +25,26 @@ export const misfitOf = (source: FrontMatter, complaints: readonly Complaint[]):
 };
 
 // Missing keys are reported together.
-const pathOf = (complaint: Complaint): string[] => [
+const pathOf = (complaint: SchemaError): string[] => [
   ...complaint.instancePath.split('/').slice(1).map(unescaped),
   ...(complaint.keyword === 'required' ? [missingIn(complaint).join(', ')] : []),
 ];
 
-const missingIn = ({ params }: Complaint): string[] =>
+const missingIn = ({ params }: SchemaError): string[] =>
   [params.requiredProperties].flat().map(String);
 
 const unescaped = (step: string): string => step.replaceAll('~1', '/').replaceAll('~0', '~');
 
-const problemAt = (source: FrontMatter, path: string[], complaint: Complaint): Problem => {
+const problemAt = (source: FrontMatter, path: string[], complaint: SchemaError): Problem => {
   const what = wording(source, path, complaint);
-  return new Problem('not_a_record', `${path.join('.')}: ${what}`, placeOfPath(source, path));
+  return new Problem('not_a_record', `${path.join('.')}: ${what}`, positionOfPath(source, path));
 };
 
-const wording = ({ data }: FrontMatter, path: readonly string[], complaint: Complaint): string => {
+const wording = (
+  { data }: FrontMatter,
+  path: readonly string[],
+  complaint: SchemaError,
+): string => {
   const { keyword, message, params } = complaint;
   if (keyword === 'required') return missingIn(complaint).length > 1 ? 'are missing' : 'is missing';
   if (Array.isArray(params.allowedValues))
@@ -88,7 +92,7 @@ const WANTED: Readonly<Record<string, Wanted>> = {
 };
 
 /** Line and column of the value at a path, or of its nearest existing parent. */
-export const placeOfPath = (source: FrontMatter, path: readonly string[]): TextPosition =>
+export const positionOfPath = (source: FrontMatter, path: readonly string[]): TextPosition =>
   placeAt(source, offsetsOn(source, path).at(-1) ?? 0);
 
 /** Line and column of the value at a path; undefined if it is missing. */

@@ -1,7 +1,7 @@
 import { readFileSync, type Stats } from 'node:fs';
 import { sha256 } from '../base/sha256.ts';
 import { statsAt } from '../fs/plain-path.ts';
-import { asProblem, faultOf, Problem } from './problem.ts';
+import { faultOf, Problem, toProblem } from './problem.ts';
 import { decodeRecord } from './text.ts';
 
 /** One record file as last read: its newest valid value, and its current problem, if any. */
@@ -46,7 +46,7 @@ export const readEntry = <T>(path: string, reading: ReadAgain<T>): ReadEntry<T> 
       return before;
     return read(path, stats, reading);
   } catch (error) {
-    return unreachable(before, asProblem(error));
+    return unreachable(before, toProblem(error));
   }
 };
 
@@ -74,7 +74,7 @@ export const isSame = ({ signature }: ReadEntry<unknown>, now: Stats): boolean =
   signature !== '' && signature === signatureOf(now);
 
 /** Whether two reads of a file found the same content with the same mtime. */
-export const saysSame = <T>(a: ReadEntry<T>, b: ReadEntry<T>): boolean =>
+export const isSameContent = <T>(a: ReadEntry<T>, b: ReadEntry<T>): boolean =>
   a.sha === b.sha &&
   a.value === b.value &&
   a.problem === b.problem &&
@@ -96,7 +96,11 @@ export const signatureOf = ({ ino, size, mtimeMs, ctimeMs }: Stats): string =>
  * The entry of a file that this process has just created, without a signature: another program may already have saved it
  * with the same size and time, so it is read once more.
  */
-export const entryOfNew = <T>(path: string, text: string, value: T): ReadEntry<T> | undefined => {
+export const entryOfCreated = <T>(
+  path: string,
+  text: string,
+  value: T,
+): ReadEntry<T> | undefined => {
   const stats = statsAt(path);
   if (stats === undefined) return undefined;
   return entryOf({ signature: '', written_at: stats.mtimeMs }, sha256(text), value);
@@ -122,7 +126,7 @@ const read = <T>(path: string, stats: Stats, reading: ReadAgain<T>): ReadEntry<T
       return entryOf(look, sha, before.value);
     return parsed(bytes, { look, sha }, reading);
   } catch (error) {
-    const problem = asProblem(error);
+    const problem = toProblem(error);
     // A disk fault leaves no trace in the file when it has passed, so the file is read each time.
     return problem === error ? withProblem(before, problem, look) : unreachable(before, problem);
   }
@@ -155,7 +159,7 @@ const parsed = <T>(
   try {
     return entryOf(look, sha, parse(decodeRecord(bytes), sha));
   } catch (error) {
-    const problem = asProblem(error);
+    const problem = toProblem(error);
     const doubt = patient && problem.code !== 'wrong_id' ? inDoubt(before, look) : undefined;
     return doubt ?? withProblem(before, problem, look);
   }

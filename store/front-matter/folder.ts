@@ -1,10 +1,10 @@
 import { accessSync, constants, readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import { orElseUnlessFault } from '../base/attempt.ts';
+import { orElseUnlessDiskFault } from '../base/attempt.ts';
 import { isRecordName } from '../base/names.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { isInGrace, type ReadAgain, type ReadEntry, readEntry } from './entry.ts';
-import { asProblem, LINKED_FOLDER, NO_FOLDER, type Problem } from './problem.ts';
+import { LINKED_FOLDER, NO_FOLDER, type Problem, toProblem } from './problem.ts';
 
 /** The record files of a folder, by name, and the problem of the folder itself. */
 export interface RecordFolder<T> {
@@ -45,7 +45,7 @@ export const listFolder = (dir: string): { names: string[]; fault: Problem | und
     const fault = notAFolder(statsAt(dir));
     return { names: fault === undefined ? readdirSync(dir) : [], fault: fault ?? undefined };
   } catch (error) {
-    return { names: [], fault: asProblem(error) };
+    return { names: [], fault: toProblem(error) };
   }
 };
 
@@ -63,13 +63,13 @@ export const folderFault = (dir: string): Problem | undefined => {
     if (fault === undefined) accessSync(dir, constants.R_OK | constants.X_OK);
     return fault ?? undefined;
   } catch (error) {
-    return asProblem(error);
+    return toProblem(error);
   }
 };
 
 /** The names in a folder; empty if it cannot be read, except for disk faults, which are thrown. */
 export const listDirectory = (dir: string): string[] =>
-  orElseUnlessFault(() => (notAFolder(statsAt(dir)) === undefined ? readdirSync(dir) : []), []);
+  orElseUnlessDiskFault(() => (notAFolder(statsAt(dir)) === undefined ? readdirSync(dir) : []), []);
 
 /** The names of the record files of a folder, sorted; empty if it does not exist. */
 export const recordNames = (dir: string): string[] =>

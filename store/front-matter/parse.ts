@@ -1,7 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
 import { orElse } from '../base/attempt.ts';
-import { type Complaint, misfitOf, placeOfPath } from './complaints.ts';
+import { positionOfPath, type SchemaError, schemaProblem } from './complaints.ts';
 import { type FrontMatter, parseFrontMatter } from './front-matter.ts';
 import type { TextPosition } from './problem.ts';
 
@@ -20,7 +20,7 @@ export const checkerOf =
   (data: unknown, source: FrontMatter): Static<S> => {
     const validator = validatorOf(schema);
     if (validator.Check(data)) return data as Static<S>;
-    throw misfitOf(source, validator.Errors(data) as unknown as Complaint[]);
+    throw schemaProblem(source, validator.Errors(data) as unknown as SchemaError[]);
   };
 
 /** Parses and checks a record's front matter; throws a Problem. */
@@ -42,4 +42,4 @@ export const lineParserOf =
 
 /** Line and column of a key in the file. */
 export const positionOf = (source: FrontMatter, key: string): TextPosition =>
-  placeOfPath(source, [key]);
+  positionOfPath(source, [key]);

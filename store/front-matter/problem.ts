@@ -41,7 +41,7 @@ export const ifReadable = <T, F>(read: () => T, otherwise: F): T | F => {
 };
 
 /** Converts any error of reading a file to a Problem. */
-export const asProblem = (error: unknown): Problem => {
+export const toProblem = (error: unknown): Problem => {
   if (error instanceof Problem) return error;
   const { code = '' } = error as NodeJS.ErrnoException;
   if (code === 'EACCES' || code === 'EPERM')

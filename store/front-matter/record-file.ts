@@ -5,7 +5,7 @@ import { StoreError } from '../base/errors.ts';
 import { sha256 } from '../base/sha256.ts';
 import { hasCode, replaceFile } from '../fs/durable.ts';
 import { assertNoLinks, isOpenAt, notRegular } from '../fs/plain-path.ts';
-import { untilDone } from '../fs/retry.ts';
+import { untilWritten } from '../fs/retry.ts';
 import type { Layout } from '../layout.ts';
 import { type FrontMatter, joinFrontMatter, parseFrontMatter } from './front-matter.ts';
 import { positionOf, validatorOf } from './parse.ts';
@@ -41,7 +41,7 @@ export const editRecord = async (
   rule: RecordRule,
 ): Promise<boolean> => {
   const attempt = () => editOnce(layout, path, rule);
-  return (await untilDone(relative(layout.root, path), attempt)) === 'there';
+  return (await untilWritten(relative(layout.root, path), attempt)) === 'there';
 };
 
 /** One attempt of `editRecord`, for callers that repeat more than this; false if the file was saved in between. */
@@ -138,13 +138,13 @@ export const readRecord = <M>(
   const bytes = readRegularFile(root, path);
   if (bytes === undefined) return undefined;
   const source = readable(root, path, bytes);
-  const matter = explained(relative(root, path), () => check(source.data, source));
+  const matter = withReadableErrors(relative(root, path), () => check(source.data, source));
   return { matter, source, sha: sha256(bytes) };
 };
 
 /** Parses a record; throws `unreadable_record` with file, line and column. */
 export const readable = (root: string, path: string, bytes: Buffer): FrontMatter =>
-  explained(relative(root, path), () => parseFrontMatter(decodeRecord(bytes)));
+  withReadableErrors(relative(root, path), () => parseFrontMatter(decodeRecord(bytes)));
 
 /** The position of a key in a record; undefined if the record cannot be read. */
 export const placeIn = (root: string, path: string, key: string): TextPosition | undefined =>
@@ -154,7 +154,7 @@ export const placeIn = (root: string, path: string, key: string): TextPosition |
   }, undefined);
 
 /** Runs `read` and turns a Problem into `unreadable_record`; `file` is relative to the workspace. */
-export const explained = <T>(file: string, read: () => T): T => {
+export const withReadableErrors = <T>(file: string, read: () => T): T => {
   try {
     return read();
   } catch (error) {

@@ -4,7 +4,7 @@ import { etagOf, isMarkdownName } from '../base/names.ts';
 import { sha256 } from '../base/sha256.ts';
 import { type Creation, createFile, replaceFile } from '../fs/durable.ts';
 import { statsAt } from '../fs/plain-path.ts';
-import { untilDone } from '../fs/retry.ts';
+import { untilWritten } from '../fs/retry.ts';
 import type { Layout } from '../layout.ts';
 import { listDirectory } from './folder.ts';
 import { readRegularFile } from './record-file.ts';
@@ -76,7 +76,7 @@ export const editText = (
   ifMatch?: string,
 ): Promise<WrittenText> => {
   const target = join(dir, filename);
-  return untilDone(filename, async () => {
+  return untilWritten(filename, async () => {
     const before = readRegularFile(layout.root, target);
     checkMatch(before, ifMatch);
     const content = rule(before);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { StoreError } from '../base/errors.ts';
-import { notePlaced, noteTakenBack, recordIfUncertain } from '../base/write-stage.ts';
+import { noteTakenBack, recordChange, recordIfUncertain } from '../base/write-stage.ts';
 import type { Layout } from '../layout.ts';
 import { beside, hasCode, syncIfThere } from './durable.ts';
 import { assertNoLinks, isDirectoryItself, statsAt } from './plain-path.ts';
@@ -101,7 +101,7 @@ export const removeDirectory = async (
   if (!isMeant(target)) return undefined;
   // A new name, because the directory's own may already have the greatest length.
   const trash = recordIfUncertain(target, () => takeAway(target, join(layout.trash, randomUUID())));
-  const wasMade = notePlaced(target) === 'again';
+  const wasMade = recordChange(target) === 'again';
   let isTaken = false;
   try {
     isTaken = isMeant(trash);
@@ -150,7 +150,7 @@ export const inScratch = async <T>(
 };
 
 /** Like `inScratch`, with files of these names and texts in the directory. */
-export const withTexts = <T>(
+export const withScratchFiles = <T>(
   layout: Layout,
   texts: Readonly<Record<string, string>>,
   work: (dir: string) => Promise<T>,

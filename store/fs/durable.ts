@@ -4,10 +4,10 @@ import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
 import { isDone } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
-import { notePlaced, noteTakenBack, placing } from '../base/write-stage.ts';
+import { noteTakenBack, placing, recordChange } from '../base/write-stage.ts';
 import type { Layout } from '../layout.ts';
-import { gitIsDone } from './git-dir.ts';
-import { keepOwner, moveToUndo, putNew, withUndoCopy } from './place.ts';
+import { whenGitIdle } from './git-dir.ts';
+import { keepOwner, moveToUndo, placeNew, withUndoCopy } from './place.ts';
 import { assertNoLinks, isDirectoryItself, statsAt } from './plain-path.ts';
 import { type Content, finalSync, syncDirectory, writeSynced } from './synced.ts';
 
@@ -24,7 +24,7 @@ export const replaceFile = async (
 ): Promise<boolean> => {
   const write = async (path: string): Promise<void> => {
     await writeSynced(path, bytes);
-    await gitIsDone(layout);
+    await whenGitIdle(layout);
   };
   const done = await viaTemporary(layout, target, write, (temporary) =>
     unlessGone(layout, temporary, () => {
@@ -106,7 +106,7 @@ export const createFile = async (
 const putMeant = (ready: string, target: string, assertMeant: () => void): boolean => {
   assertMeant();
   const ino = statsAt(ready)?.ino;
-  if (!putNew(ready, target)) return false;
+  if (!placeNew(ready, target)) return false;
   try {
     assertMeant();
   } catch (error) {
@@ -253,8 +253,8 @@ export const syncIfThere = (path: string): Promise<void> =>
   });
 
 /** Syncs the names that the same call created in a directory and could not sync before. */
-export const syncMade = (path: string): Promise<void> => {
-  notePlaced(path);
+export const syncCreated = (path: string): Promise<void> => {
+  recordChange(path);
   return syncIfThere(path);
 };
 

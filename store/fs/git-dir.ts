@@ -79,7 +79,7 @@ const LOOK_AGAIN_MS = 10;
  * Resolves when git does not hold its index lock, because git may overwrite files written meanwhile. Waits up to two
  * seconds; an older lock may have been left by a git process that died.
  */
-export const gitIsDone = async (layout: Layout): Promise<void> => {
+export const whenGitIdle = async (layout: Layout): Promise<void> => {
   const end = performance.now() + PATIENCE_MS;
   while (isFreshlyLocked(layout) && performance.now() < end) await delay(LOOK_AGAIN_MS);
 };

@@ -32,7 +32,7 @@ import { makeSyncedDirectory } from './synced.ts';
  * processes. Without hard links (exFAT, many network mounts) an empty file claims the name first; a crash at that moment
  * leaves it.
  */
-export const putNew = (ready: string, target: string): boolean => {
+export const placeNew = (ready: string, target: string): boolean => {
   const linked = linkNew(ready, target);
   return linked === 'no links' ? placeClaimed(ready, target) : linked === 'linked';
 };

@@ -17,7 +17,7 @@ export const repeat = async <T>(
 };
 
 /** Like `repeat`, for a write that fails if the file changed since it was read. Throws `file_busy` after the last try. */
-export const untilDone = async <T>(
+export const untilWritten = async <T>(
   file: string,
   attempt: () => Promise<T | false | undefined>,
 ): Promise<T> => {

@@ -71,7 +71,7 @@ export const withHandle = async <T>(
  * Runs `then` after a write that succeeded, or that failed only in its final sync, when the new name is already visible.
  * Throws the error of the write.
  */
-export const evenIfPlaced = async <T>(
+export const evenIfSyncFailed = async <T>(
   write: Promise<unknown>,
   then: () => T | Promise<T>,
 ): Promise<T> => {

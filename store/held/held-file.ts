@@ -63,7 +63,7 @@ export const noteRun = (layout: Layout, marker: string, run: UnsandboxedRun): vo
 };
 
 /** Removes the record of a run that has ended; on disk when it returns, because a leftover record would block later edits. */
-export const removeRunNote = ({ unsandboxed }: Layout, marker: string): void =>
+export const removeRunRecord = ({ unsandboxed }: Layout, marker: string): void =>
   removeNow(join(unsandboxed, marker));
 
 // Synchronous, because the program starts in the same tick of the event loop.

@@ -6,7 +6,7 @@ import { checkerOf } from '../front-matter/parse.ts';
 import { ifReadable } from '../front-matter/problem.ts';
 import { readRecord, readRegularFile } from '../front-matter/record-file.ts';
 import { type Layout, sessionFile } from '../layout.ts';
-import { readItem } from '../reconcile/read-item.ts';
+import { readItemFiles } from '../reconcile/read-item.ts';
 import { walk } from '../reconcile/walk.ts';
 import { isEnded, SessionMatter } from '../records/session.ts';
 import type { TrustedValue, WaitingValue } from '../records/trust.ts';
@@ -19,23 +19,23 @@ import {
 } from '../sessions/unconfirmed.ts';
 import { readSettings } from '../settings/globals.ts';
 import { parseWebhook, type WebhookFile } from '../settings/read-webhooks.ts';
-import { effectiveOf } from '../settings/trust/effective.ts';
+import { computeEffective } from '../settings/trust/effective.ts';
 import { openTrustLog } from '../settings/trust/tightening.ts';
 import {
   type Book,
-  createBook,
+  createTrustLog,
   revokeTrusted,
   trustedValues,
 } from '../settings/trust/trust-log.ts';
 import { waitingSettingValues, waitingValue } from '../settings/trust/waiting.ts';
 import { waitingWebhook } from '../settings/trust/webhook.ts';
-import { waitingKeys } from '../workspace/api-keys.ts';
+import { pendingKeys } from '../workspace/api-keys.ts';
 import { claimedWorktrees, confirmWorktrees } from '../worktrees/claimed-worktrees.ts';
 
 /** All values that need the operator's confirmation, read without a daemon. Writes nothing. */
-export const waitingOnDisk = (layout: Layout): WaitingValue[] => [
+export const pendingOnDisk = (layout: Layout): WaitingValue[] => [
   ...lookForWaiting(layout),
-  ...waitingKeys(layout),
+  ...pendingKeys(layout),
   ...claimedWorktrees(layout),
   ...claimedSessions(layout),
 ];
@@ -60,11 +60,11 @@ export const trustedOnDisk = (layout: Layout): TrustedValue[] =>
 
 /** Revokes the trust in a key, while no daemon runs; false if it is not trusted. */
 export const revokeOnDisk = (layout: Layout, key: string): boolean =>
-  revokeTrusted(createBook(openTrustLog(layout)), key);
+  revokeTrusted(createTrustLog(openTrustLog(layout)), key);
 
 /** Untrusted settings and webhook receivers, read without a daemon. Writes nothing. */
 export const lookForWaiting = (layout: Layout): WaitingValue[] => {
-  const book = createBook(readConsentLog(layout));
+  const book = createTrustLog(readConsentLog(layout));
   const { entries } = readFolder(layout.webhooks, new Map(), { parse: parseWebhook });
   return [
     ...waitingSettingsIn(layout, book),
@@ -78,17 +78,17 @@ export const lookForWaiting = (layout: Layout): WaitingValue[] => {
 /** Untrusted settings. */
 export const waitingSettingsIn = (
   layout: Layout,
-  book = createBook(readConsentLog(layout)),
+  book = createTrustLog(readConsentLog(layout)),
 ): WaitingValue[] => {
   const entry = readSettings(layout);
-  const { waiting } = effectiveOf(entry?.value ?? {}, book);
+  const { waiting } = computeEffective(entry?.value ?? {}, book);
   return waitingSettingValues(layout, { waiting, written_at: entry?.written_at ?? 0 });
 };
 
 const waitingInItem = (layout: Layout, book: Book, dir: string): WaitingValue[] => {
   if (readFolder(join(layout.root, dir, 'webhooks'), new Map(), PARSING).entries.size === 0)
     return [];
-  const files = readItem(layout.root, dir);
+  const files = readItemFiles(layout.root, dir);
   const scope = files?.case.value?.matter.id;
   if (files === undefined || scope === undefined) return [];
   return waitingWebhooksIn(book, { scope, folder: `${dir}/webhooks`, entries: files.webhooks });
@@ -151,7 +151,7 @@ const claimsOf = (
       ? []
       : { path, matter: found.matter };
   });
-  const item = open.length === 0 ? undefined : readItem(layout.root, dir)?.case.value?.matter;
+  const item = open.length === 0 ? undefined : readItemFiles(layout.root, dir)?.case.value?.matter;
   if (item?.id === undefined) return [];
   const { id: case_id, title } = item;
   return open.flatMap(({ path, matter }): SessionClaim[] => {

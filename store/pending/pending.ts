@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { lockOn } from '../base/locks.ts';
-import { type GatedPart, type HeldText, orderlessHash } from '../held/held.ts';
+import { canonicalHash, type GatedPart, type HeldText } from '../held/held.ts';
 import { gateOf, saveGate } from '../held/held-file.ts';
 import { acceptChange } from '../reconcile/accept-change.ts';
 import {
@@ -18,7 +18,7 @@ import { trustCommandFor } from '../settings/trust/waiting.ts';
 import type { Store } from '../store.ts';
 
 /** A change by file that is held until the operator confirms it. */
-export interface WaitingChange {
+export interface PendingChange {
   /** Identifies the change and its value: another value has another id. */
   id: string;
   /** Hash of the value. */
@@ -34,19 +34,19 @@ export interface WaitingChange {
 }
 
 /** All held changes: those of Work items, then those of sessions and planning. */
-export const waitingChanges = (store: Store): WaitingChange[] => {
+export const pendingChanges = (store: Store): PendingChange[] => {
   settleHeld(store);
   return [...allItems(store).flatMap(pendingOfItem), ...pendingSessionChanges(store)];
 };
 
 /** The held changes of sessions and planning, as last read. */
-export const pendingSessionChanges = (store: Store): WaitingChange[] => [
+export const pendingSessionChanges = (store: Store): PendingChange[] => [
   ...[...gateOf(store).sessions.keys()].flatMap((key) => changesOfSession(store, key)),
   ...[...gateOf(store).planning].flatMap(([id, part]) => changesOfPlanning(store, id, part)),
 ];
 
 /** Reads the held changes of sessions and planning again, and reports them as problems. Work items report their own. */
-export const lookAtWaiting = (store: Store): void => {
+export const refreshPending = (store: Store): void => {
   settleHeld(store);
   const problems = pendingSessionChanges(store).map(({ file, field }) => ({
     file,
@@ -59,7 +59,7 @@ export const lookAtWaiting = (store: Store): void => {
 type HeldItemValue = HeldChanges['waiting'][number];
 
 /** The held changes of a Work item's own files. */
-export const pendingOfItem = ({ id, dir, held }: Item): WaitingChange[] =>
+export const pendingOfItem = ({ id, dir, held }: Item): PendingChange[] =>
   (held?.waiting ?? []).map((one) => ({
     id: idOf(id, one.key, one.sha),
     sha: one.sha,
@@ -72,7 +72,7 @@ export const pendingOfItem = ({ id, dir, held }: Item): WaitingChange[] =>
     since: one.since,
   }));
 
-const kindOf = ({ key }: HeldItemValue): WaitingChange['kind'] =>
+const kindOf = ({ key }: HeldItemValue): PendingChange['kind'] =>
   key === 'state' || key === 'checklist' ? key : 'verification';
 
 const idOf = (caseId: string, key: string, sha: string): string =>
@@ -80,7 +80,7 @@ const idOf = (caseId: string, key: string, sha: string): string =>
 
 const TEXTS: readonly HeldText[] = ['plan', 'comments'];
 
-const changesOfSession = (store: Store, key: string): WaitingChange[] => {
+const changesOfSession = (store: Store, key: string): PendingChange[] => {
   const kept = gateOf(store).sessions.get(key);
   const found = kept && readHeldSession(store, kept.case_id, key);
   if (kept === undefined || found === undefined) return [];
@@ -111,17 +111,17 @@ const changedFields = (holds: SessionMatter, found: SessionMatter) => {
 };
 
 const changeIfHeld = (
-  change: Omit<WaitingChange, 'id' | 'sha' | 'since'>,
+  change: Omit<PendingChange, 'id' | 'sha' | 'since'>,
   key: string,
   { waits }: GatedPart<unknown>,
-): WaitingChange[] =>
+): PendingChange[] =>
   waits === undefined ? [] : [{ id: idOf(change.case_id, key, waits.sha), ...change, ...waits }];
 
 const changesOfPlanning = (
   store: Store,
   case_id: string,
   part: GatedPart<unknown>,
-): WaitingChange[] => {
+): PendingChange[] => {
   const dir = itemOf(store, case_id)?.dir ?? '';
   const to = approvedIn(store, case_id);
   const place = { case_id, file: `${dir}/planning.md`, field: 'approved' };
@@ -132,11 +132,11 @@ const changesOfPlanning = (
  * Accepts held changes by their ids, as if they were made now, with their events. Returns those that did not change since
  * the operator saw them.
  */
-export const acceptWaiting = async (
+export const acceptPending = async (
   store: Store,
   ids: ReadonlySet<string>,
-): Promise<WaitingChange[]> => {
-  const wanted = waitingChanges(store).filter(({ id }) => ids.has(id));
+): Promise<PendingChange[]> => {
+  const wanted = pendingChanges(store).filter(({ id }) => ids.has(id));
   const taken = new Set<string>();
   for (const { id, kind, case_id } of wanted)
     if (kind === 'planning' ? acceptPlanning(store, case_id, id) : acceptSession(store, id))
@@ -144,16 +144,16 @@ export const acceptWaiting = async (
   saveGate(store);
   for (const id of new Set(wanted.map(({ case_id }) => case_id)))
     await store.locks.take(lockOn.item(id), () => acceptItem(store, id, { ids, taken }));
-  lookAtWaiting(store);
+  refreshPending(store);
   return wanted.filter(({ id }) => taken.has(id));
 };
 
 const acceptSession = (store: Store, id: string): boolean => {
   for (const [key, kept] of gateOf(store).sessions) {
     const found = readHeldSession(store, kept.case_id, key);
-    const isMatter = id === idOf(kept.case_id, `sessions/${key}`, orderlessHash(found?.matter));
+    const isMatter = id === idOf(kept.case_id, `sessions/${key}`, canonicalHash(found?.matter));
     const text = TEXTS.find(
-      (name) => id === idOf(kept.case_id, `sessions/${key}/${name}`, orderlessHash(found?.[name])),
+      (name) => id === idOf(kept.case_id, `sessions/${key}/${name}`, canonicalHash(found?.[name])),
     );
     if (found === undefined || !(isMatter || text !== undefined)) continue;
     if (isMatter) kept.matter = { holds: found.matter };
@@ -165,7 +165,7 @@ const acceptSession = (store: Store, id: string): boolean => {
 
 const acceptPlanning = (store: Store, caseId: string, id: string): boolean => {
   const found = approvedIn(store, caseId);
-  const isSame = id === idOf(caseId, 'planning', orderlessHash(found));
+  const isSame = id === idOf(caseId, 'planning', canonicalHash(found));
   if (isSame) gateOf(store).planning.set(caseId, { holds: found });
   return isSame;
 };

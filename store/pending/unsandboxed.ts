@@ -3,7 +3,7 @@ import { lockOn } from '../base/locks.ts';
 import { listDirectory } from '../front-matter/folder.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { isGateShut, type UnsandboxedRun } from '../held/held.ts';
-import { gateOf, noteRun, removeRunNote } from '../held/held-file.ts';
+import { gateOf, noteRun, removeRunRecord } from '../held/held-file.ts';
 import { sessionFile, sessionsDir } from '../layout.ts';
 import { allItems } from '../reconcile/items.ts';
 import { sweepWorkspace } from '../reconcile/sweep.ts';
@@ -14,9 +14,9 @@ import {
   sessionKey,
   settleHeld,
 } from '../sessions/held-sessions.ts';
-import { closeBook } from '../settings/globals.ts';
+import { setTrustClosed } from '../settings/globals.ts';
 import type { Store } from '../store.ts';
-import { lookAtWaiting } from './pending.ts';
+import { refreshPending } from './pending.ts';
 
 /**
  * Call before a program starts without a sandbox. From then until the program is known to have ended, across restarts,
@@ -34,7 +34,7 @@ export const unsandboxedStarts = (store: Store, marker: string, dir?: string): v
   }
   noteRun(layout, marker, run);
   gate.runs.set(marker, run);
-  closeBook(store, true);
+  setTrustClosed(store, true);
 };
 
 /** Call after all processes of the program ended. Its last writes are read before changes by file count again. */
@@ -44,15 +44,15 @@ export const unsandboxedEnded = (store: Store, marker: string): Promise<void> =>
     if (!gate.runs.has(marker)) return;
     if (gate.runs.size === 1) await readAll(store);
     gate.runs.delete(marker);
-    closeBook(store, isGateShut(gate));
-    removeRunNote(store.layout, marker);
-    lookAtWaiting(store);
+    setTrustClosed(store, isGateShut(gate));
+    removeRunRecord(store.layout, marker);
+    refreshPending(store);
   });
 
 const readAll = async (store: Store): Promise<void> => {
   await sweepWorkspace(store);
   keepForgedSessions(store);
-  lookAtWaiting(store);
+  refreshPending(store);
 };
 
 // A session that the daemon did not create counts as aborted until the operator confirms it.

@@ -50,7 +50,7 @@ const FOLDERS: Readonly<Record<string, Kind>> = {
 export type SidecarFiles = ReadonlyMap<string, ReadEntry<unknown>>;
 
 /** Reads the files that changed since the last reading, with a problem for each unreadable folder. */
-export const readAside = (path: string, before: SidecarFiles = NONE): SidecarFiles => {
+export const readSidecarFiles = (path: string, before: SidecarFiles = NONE): SidecarFiles => {
   const found = new Map<string, ReadEntry<unknown>>();
   const look = (file: string, parse: (text: string) => unknown): void => {
     const entry = readEntry<unknown>(join(path, file), { before: before.get(file), parse });

@@ -6,10 +6,10 @@ import { type ReadEntry, readEntry, sameEntries } from '../front-matter/entry.ts
 import { folderFault, listFolder } from '../front-matter/folder.ts';
 import { parserOf } from '../front-matter/parse.ts';
 import {
-  asProblem,
   type FileProblem,
   LINKED_FOLDER,
   type Problem,
+  toProblem,
 } from '../front-matter/problem.ts';
 import { entryProblem } from '../front-matter/problems.ts';
 import { statsAt } from '../fs/plain-path.ts';
@@ -18,20 +18,20 @@ import type { Item } from '../reconcile/item.ts';
 import { allItems, itemOf, notice, startedWithoutBaseline } from '../reconcile/items.ts';
 import { LockMatter } from '../records/lock.ts';
 import { isEnded, SessionMatter } from '../records/session.ts';
-import { forgetComments, tellComments } from '../sessions/comments.ts';
+import { forgetComments, journalComments } from '../sessions/comments.ts';
 import { approvalProblems } from '../sessions/plan-versions.ts';
 import { noteOpenSessions } from '../sessions/unconfirmed.ts';
 import { remembered, type Store } from '../store.ts';
-import { problemEntry, readAside } from './sidecar-files.ts';
+import { problemEntry, readSidecarFiles } from './sidecar-files.ts';
 
 /**
  * Checks the files of all Work items that a comparison does not read. Runs after the start, since most sessions ended long
  * ago. Yields to requests every few milliseconds.
  */
-export const lookCloser = async (store: Store): Promise<void> => {
+export const checkSidecars = async (store: Store): Promise<void> => {
   const passes = passesOf(store);
   const isBaseline = startedWithoutBaseline(store) && !passes.done;
-  await inSlices(allItems(store), (item) => lookCloserAt(store, item, isBaseline));
+  await inSlices(allItems(store), (item) => checkItemSidecars(store, item, isBaseline));
   passes.done = true;
   for (const id of filesOf(store).keys())
     if (itemOf(store, id) === undefined) removeGone(store, id);
@@ -46,7 +46,7 @@ export const filesOf = remembered(() => new Map<string, SessionFiles>());
 const passesOf = remembered(() => ({ done: false }));
 
 /** Checks the files of one Work item. */
-export const lookCloserAt = (store: Store, item: Item, isBaseline = false): void => {
+export const checkItemSidecars = (store: Store, item: Item, isBaseline = false): void => {
   if (itemOf(store, item.id) !== item) return;
   const known = filesOf(store);
   const before = known.get(item.id);
@@ -60,7 +60,7 @@ export const lookCloserAt = (store: Store, item: Item, isBaseline = false): void
   if (sameEntries(before ?? new Map(), files)) return;
   notice(store, item.id);
   if (haveCommentsChanged(files, before))
-    reportFailure(store, tellComments(store, item.id, isBaseline));
+    reportFailure(store, journalComments(store, item.id, isBaseline));
 };
 
 const reportFailure = (store: Store, journaling: Promise<void>): void =>
@@ -95,7 +95,7 @@ export const readSessionFiles = (
   };
   put('memory', faultOf(folderFault(memoryDir(path))));
   put('sessions', faultOf(fault));
-  for (const [file, entry] of readAside(path, before)) put(file, entry);
+  for (const [file, entry] of readSidecarFiles(path, before)) put(file, entry);
   for (const name of names) {
     const file = name === LOCK ? `sessions/${name}` : `sessions/${name}/session.md`;
     const entry = readSessionOrLock(sessionsDir(path), name, before.get(file));
@@ -145,7 +145,7 @@ const readSessionOrLock = (
     if (stats?.isDirectory() !== true) return undefined;
     return readEntry(sessionFile(path), { before, parse: parseSeen });
   } catch (error) {
-    return problemEntry(asProblem(error));
+    return problemEntry(toProblem(error));
   }
 };
 

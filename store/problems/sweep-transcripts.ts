@@ -12,7 +12,7 @@ const SUFFIX = '.ndjson';
 
 /**
  * Removes transcripts below .dossier/ whose sessions have been gone for as long as a Work item may come back. Call it after
- * `lookCloser` has read all sessions.
+ * `checkSidecars` has read all sessions.
  */
 export const sweepTranscripts = async (store: Store): Promise<void> => {
   const { layout, journal, clock } = store;

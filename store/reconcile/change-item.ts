@@ -7,7 +7,7 @@ import { CASE_FILE } from '../layout.ts';
 import { readyToWrite, type Store } from '../store.ts';
 import type { Item } from './item.ts';
 import { directoryStatusOf, itemOf } from './items.ts';
-import { readItem } from './read-item.ts';
+import { readItemFiles } from './read-item.ts';
 import { reconcileLocked } from './reconcile.ts';
 
 /**
@@ -59,7 +59,8 @@ export const createItemFile = (
 /** Throws `file_busy` if the directory now belongs to another Work item. */
 export const assertItemAt = ({ layout: { root } }: Store, item: Item): void => {
   const { id, dir, files } = item;
-  if (readItem(root, dir, { id, files })?.case.problem?.code === 'wrong_id') throw itemMoved(item);
+  if (readItemFiles(root, dir, { id, files })?.case.problem?.code === 'wrong_id')
+    throw itemMoved(item);
 };
 
 const movedWhileWritten = ({ dir }: Item): StoreError =>

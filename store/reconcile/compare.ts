@@ -3,7 +3,7 @@ import { visible } from '../base/visible.ts';
 import type { ToldState } from '../journal/journal-state.ts';
 import type { StateName } from '../records/case.ts';
 import type { EventBody } from '../records/event.ts';
-import { plainState } from './item.ts';
+import { publicState } from './item.ts';
 
 /**
  * The events between the journaled state of a Work item and its state now; undefined stands for a Work item that is not
@@ -72,7 +72,7 @@ const fieldsOf = ({ case: { matter, description } }: ToldState) => [
 
 // Event payloads use the older name of the state INVESTIGATING.
 const eventState = ({ case: { matter } }: ToldState): StateName => {
-  const state = plainState(matter.state);
+  const state = publicState(matter.state);
   return state === 'INVESTIGATING' ? 'PLANNING' : state;
 };
 

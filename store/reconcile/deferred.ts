@@ -18,13 +18,13 @@ export const doOrDefer = async (store: Store, name: string, step: Deferrable): P
   try {
     await step.work();
   } catch (error) {
-    doLater(store, name, step);
+    defer(store, name, step);
     store.report(error, `${step.what}; the next comparison retries`);
   }
 };
 
 /** Runs a step at the next comparison of the workspace; a failing step is deferred again. */
-export const doLater = (store: Store, name: string, step: Deferrable): void =>
+export const defer = (store: Store, name: string, step: Deferrable): void =>
   void deferredOf(store).set(name, step);
 
 /** Runs all deferred steps. It does not wait for them, since they take locks that the caller may hold. */

@@ -2,20 +2,20 @@ import { join } from 'node:path';
 import { lockOn } from '../base/locks.ts';
 import { isNewDoubt, isSound } from '../front-matter/entry.ts';
 import {
-  asProblem,
   fileProblem,
   fileProblems,
   notAdopted,
   Problem,
+  toProblem,
 } from '../front-matter/problem.ts';
 import { duplicateId } from '../front-matter/problems.ts';
 import { editKnown, placeIn } from '../front-matter/record-file.ts';
 import { repeat } from '../fs/retry.ts';
 import { CASE_FILE, caseFile } from '../layout.ts';
-import { attentionOf, type Store } from '../store.ts';
+import { type Store, watchRequestsOf } from '../store.ts';
 import type { Item } from './item.ts';
 import { itemIn, itemOf, itemsOf, markUnusable, moveItem, putItem } from './items.ts';
-import { type ItemFiles, type KnownFiles, readItem } from './read-item.ts';
+import { type ItemFiles, type KnownFiles, readItemFiles } from './read-item.ts';
 import { reconcile, reconcileLocked } from './reconcile.ts';
 import { walk } from './walk.ts';
 
@@ -24,7 +24,7 @@ export const discover = async (store: Store, from = 'cases'): Promise<void> => {
   const known = (dir: string): boolean => itemIn(store, dir) !== undefined;
   for (const { dir, kind } of walk(store.layout.root, from, known)) {
     if (kind === 'closed') markClosed(store, dir);
-    else attentionOf(store).watch(dir, kind);
+    else watchRequestsOf(store).watch(dir, kind);
     if (kind === 'item') await meet(store, dir);
   }
 };
@@ -33,7 +33,7 @@ export const discover = async (store: Store, from = 'cases'): Promise<void> => {
 export const markClosed = (store: Store, dir: string): void =>
   markUnusable(store, dir, [fileProblem(dir, CLOSED)]);
 
-export const CLOSED = asProblem(Object.assign(new Error(), { code: 'EACCES' }));
+export const CLOSED = toProblem(Object.assign(new Error(), { code: 'EACCES' }));
 
 /** Reconciles a directory that has a case.md: a known Work item, a new one, one that moved here, or one that is unusable. */
 export const meet = async (store: Store, dir: string): Promise<void> => {
@@ -56,7 +56,7 @@ export const meet = async (store: Store, dir: string): Promise<void> => {
 // after a crash.
 const readCompleted = async (store: Store, dir: string): Promise<ItemFiles | undefined> => {
   const { root } = store.layout;
-  let files = readItem(root, dir, knownFilesAt(store, dir));
+  let files = readItemFiles(root, dir, knownFilesAt(store, dir));
   const done = await repeat(async () => {
     const changes = files?.case.value?.adopt;
     if (files === undefined || changes === undefined || !isSound(files.case)) return { files };
@@ -65,7 +65,7 @@ const readCompleted = async (store: Store, dir: string): Promise<ItemFiles | und
     } catch (error) {
       return { files: withCaseProblem(files, notAdopted(error)) };
     }
-    files = readItem(root, dir);
+    files = readItemFiles(root, dir);
     return undefined;
   });
   if (done !== undefined) return done.files;
@@ -78,7 +78,8 @@ const withCaseProblem = (files: ItemFiles, problem: Problem): ItemFiles => ({
 });
 
 /** Whether a watcher can read a half-saved file again. */
-export const canLookAgain = (store: Store): boolean => attentionOf(store).lookAgain !== undefined;
+export const canLookAgain = (store: Store): boolean =>
+  watchRequestsOf(store).scheduleReread !== undefined;
 
 const knownFilesAt = (store: Store, dir: string): KnownFiles => {
   const { unsettled, formerly, strangers } = itemsOf(store);
@@ -91,7 +92,7 @@ const lookAgainLater = (store: Store, dir: string, files: ItemFiles): void => {
   const { unsettled } = itemsOf(store);
   const before = unsettled.get(dir);
   unsettled.set(dir, files);
-  if (isNewDoubt(files.case, before?.case)) attentionOf(store).lookAgain?.(dir);
+  if (isNewDoubt(files.case, before?.case)) watchRequestsOf(store).scheduleReread?.(dir);
 };
 
 const reject = (
@@ -124,7 +125,7 @@ const duplicateOf = ({ layout }: Store, dir: string, first: string): Problem =>
 
 // An unreadable case.md counts as unchanged, so that a copy of the directory does not take its id.
 const stillHasId = ({ layout }: Store, dir: string, id: string): boolean => {
-  const entry = readItem(layout.root, dir)?.case;
+  const entry = readItemFiles(layout.root, dir)?.case;
   return entry !== undefined && (entry.value === undefined || entry.value.matter.id === id);
 };
 

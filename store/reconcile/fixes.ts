@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { notFollowed } from '../base/write-stage.ts';
+import { withoutTracking } from '../base/write-stage.ts';
 import { isSound, type ReadEntry } from '../front-matter/entry.ts';
 import { editKnown } from '../front-matter/record-file.ts';
 import type { MatterChanges } from '../front-matter/splice.ts';
@@ -89,6 +89,8 @@ const applyFix = async (
   item: Item,
   { path, sha, changes, accepts }: Fix,
 ): Promise<void> => {
-  const isDone = await notFollowed(() => editKnown(store.layout, path, sha, () => ({ changes })));
+  const isDone = await withoutTracking(() =>
+    editKnown(store.layout, path, sha, () => ({ changes })),
+  );
   if (isDone && accepts !== undefined) acceptChange(store, item, accepts);
 };

@@ -10,7 +10,7 @@ import type { Store } from '../store.ts';
 import { fixesOf } from './fixes.ts';
 import type { Item } from './item.ts';
 import { directoryStatusOf, itemOf } from './items.ts';
-import { type ItemFiles, readItem, sameFiles } from './read-item.ts';
+import { type ItemFiles, readItemFiles, sameFiles } from './read-item.ts';
 import { reconcile, reconcileLocked } from './reconcile.ts';
 
 /**
@@ -36,7 +36,7 @@ const peekUnlocked = (store: Store, item: Item): Item => {
   if (isGateShut(gateOf(store)) || held !== undefined) return item;
   if (directoryStatusOf(store, item) === 'gone') return item;
   const last = unlockedReadings.get(before);
-  const files = readItem(layout.root, dir, { id, files: last?.files ?? before, seen });
+  const files = readItemFiles(layout.root, dir, { id, files: last?.files ?? before, seen });
   if (files === undefined || sameFiles(files, before)) return item;
   if (last?.item.dir === dir && sameFiles(files, last.files)) return last.item;
   const looked = { ...item, files: withIdsOnDisk(files), response: undefined };

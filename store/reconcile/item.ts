@@ -64,7 +64,7 @@ export const checklistOf = ({ files, held }: Read): readonly ChecklistEntry[] =>
 /** Problems of its files, held changes, and a RESOLVED state with an unsatisfied proof gate. */
 export const problemsOf = ({ dir, files, held, seen }: Known): FileProblem[] => [
   ...problemsIn(dir, files),
-  ...unproven({ dir, files, held, seen }),
+  ...unprovenProblems({ dir, files, held, seen }),
   ...(held?.waiting ?? []).map((one) => ({
     file: `${dir}/${one.file}`,
     code: 'held',
@@ -72,9 +72,9 @@ export const problemsOf = ({ dir, files, held, seen }: Known): FileProblem[] => 
   })),
 ];
 
-export const caseStateOf = (item: Read): State => plainState(caseOf(item).matter.state);
+export const caseStateOf = (item: Read): State => publicState(caseOf(item).matter.state);
 
-export const plainState = (state: State | 'PLANNING'): State =>
+export const publicState = (state: State | 'PLANNING'): State =>
   state === 'PLANNING' ? 'INVESTIGATING' : state;
 
 /** The record the API serves. */
@@ -86,7 +86,7 @@ export const recordOf = (item: Item): Case => {
     title: visible(matter.title),
     type: matter.type,
     description,
-    state: plainState(matter.state),
+    state: publicState(matter.state),
     outcome: matter.outcome ?? null,
     project: matter.project ?? 'default',
     path: item.dir,
@@ -151,7 +151,7 @@ const wasProven = (seen: ToldState | undefined): boolean =>
   seen?.proven === true || Object.values(seen?.proofs ?? {}).some(({ matter }) => matter.verified);
 
 /** The problem of a Work item that is RESOLVED with an unsatisfied gate. The state itself stays as the operator set it. */
-export const unproven = (item: Known): FileProblem[] => {
+export const unprovenProblems = (item: Known): FileProblem[] => {
   if (caseStateOf(item) !== 'RESOLVED' || !hadGate(item)) return [];
   const { satisfied, missing } = proofGateOf(item);
   if (satisfied) return [];

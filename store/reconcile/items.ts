@@ -109,7 +109,7 @@ export const startedWithoutBaseline = (store: Store): boolean => itemsOf(store).
 export const versionOf = (store: Store): number => itemsOf(store).version;
 
 /** Calls `listener` after any change of a Work item, and when it is gone (undefined). Returns the function that unsubscribes. */
-export const whenChanged = (
+export const onItemChanged = (
   store: Store,
   listener: (id: string, item: Item | undefined) => void,
 ): (() => void) => {
@@ -119,7 +119,7 @@ export const whenChanged = (
 };
 
 /** Notifies the listeners of a Work item. */
-export const announce = (store: Store, id: string): void => {
+export const notifyItemChanged = (store: Store, id: string): void => {
   const item = itemOf(store, id);
   for (const listener of itemsOf(store).changed) apart(() => listener(id, item));
 };
@@ -144,7 +144,7 @@ export const putItem = (store: Store, item: Item): void => {
   const items = itemsOf(store);
   items.byId.set(item.id, item);
   items.byDir.set(item.dir, item);
-  unstrange(store, item.dir);
+  clearUnusable(store, item.dir);
   items.ordered = undefined;
   invalidate(store, item);
 };
@@ -154,7 +154,7 @@ export const moveItem = (store: Store, item: Item, dir: string): void => {
   items.byDir.delete(item.dir);
   item.dir = dir;
   items.byDir.set(dir, item);
-  unstrange(store, dir);
+  clearUnusable(store, dir);
   invalidate(store, item);
 };
 
@@ -173,7 +173,7 @@ export const markUnusable = (store: Store, dir: string, problems: readonly FileP
   store.problems.set(dir, problems);
 };
 
-export const unstrange = (store: Store, dir: string): void => {
+export const clearUnusable = (store: Store, dir: string): void => {
   if (itemsOf(store).strangers.delete(dir)) store.problems.set(dir, []);
 };
 

@@ -10,26 +10,26 @@ import { discover } from './discover.ts';
 import { type Item, newItem } from './item.ts';
 import {
   allItems,
-  announce,
   directoryStatusOf,
   dropItem,
   itemOf,
   itemsOf,
+  notifyItemChanged,
   putItem,
 } from './items.ts';
 import { caseFromJournal } from './read-item.ts';
-import { isAway, missingCase, reconcileLocked } from './reconcile.ts';
+import { isWorkspaceAway, missingCaseProblem, reconcileLocked } from './reconcile.ts';
 import { sweepWorkspace } from './sweep.ts';
 
 /**
  * Decides about Work items whose directory is missing, after the grace period: one that is found elsewhere was moved, any
  * other was deleted.
  */
-export const decideMissing = async (store: Store): Promise<void> => {
+export const resolveMissing = async (store: Store): Promise<void> => {
   const { missing } = itemsOf(store);
   const ids = [...missing];
   // The whole workspace is missing, as with an unmounted disk: nothing was deleted.
-  if (isAway(store) || store.readOnly !== undefined) return missing.clear();
+  if (isWorkspaceAway(store) || store.readOnly !== undefined) return missing.clear();
   // A gone directory may have taken the place of another one, which only a sweep finds.
   await (ids.some((id) => isGone(store, id)) ? sweepWorkspace(store) : discover(store));
   await Promise.all(
@@ -46,7 +46,7 @@ const resolveOne = async (store: Store, id: string): Promise<void> => {
   const item = itemOf(store, id);
   if (item === undefined || !itemsOf(store).missing.delete(id)) return;
   // The workspace may have disappeared since.
-  if (isGone(store, id) && !isAway(store))
+  if (isGone(store, id) && !isWorkspaceAway(store))
     await removeFromIndex(store, item, goneEntry(store, id, item.seen));
   else await reconcileLocked(store, item);
 };
@@ -61,7 +61,7 @@ export const goneEntry = (
 
 /**
  * Removes a Work item that is no longer on disk from the index and the journal, and journals its deletion. If that fails,
- * `reviveAbsent` does it after the next comparison.
+ * `resolveAbsent` does it after the next comparison.
  */
 export const removeFromIndex = async (
   store: Store,
@@ -76,20 +76,20 @@ export const removeFromIndex = async (
   } catch (error) {
     store.report(error, `journaling the removal of ${item.dir}; the next comparison retries`);
   }
-  announce(store, id);
+  notifyItemChanged(store, id);
 };
 
 /**
  * Decides about Work items that are in the journal and were not found on disk. If the directory is gone, the Work item was
  * deleted. If only its case.md is missing or unreadable, the journaled state stays, with a problem.
  */
-export const reviveAbsent = async (store: Store): Promise<void> => {
+export const resolveAbsent = async (store: Store): Promise<void> => {
   const isAbsent = (id: string): boolean => itemOf(store, id) === undefined;
   const absent: string[] = [];
   for (const id of store.journal.seen.keys()) if (isAbsent(id)) absent.push(id);
   const resolve = async (id: string): Promise<void> => {
     const seen = store.journal.seen.get(id);
-    if (seen !== undefined && isAbsent(id) && !isAway(store))
+    if (seen !== undefined && isAbsent(id) && !isWorkspaceAway(store))
       await resolveJournaled(store, id, seen);
   };
   await Promise.all(absent.map((id) => store.locks.take(lockOn.item(id), () => resolve(id))));
@@ -119,6 +119,6 @@ const hasUnreadableCase = (store: Store, dir: string): boolean => {
 
 const itemFromJournal = (id: string, seen: ToldState): Item => {
   const known = { signature: '', sha: seen.case.sha, written_at: 0, problem: undefined };
-  const entry = withProblem({ ...known, value: caseFromJournal(seen) }, missingCase());
+  const entry = withProblem({ ...known, value: caseFromJournal(seen) }, missingCaseProblem());
   return { ...newItem(id, seen.dir, entry), seen };
 };

@@ -21,8 +21,8 @@ export const newId = (): string => {
 };
 
 /** Runs a request whose new ids are derived from its seed. */
-export const withIdsOf = <T>(call: IdempotentCall, work: () => Promise<T>): Promise<T> =>
+export const withSeededIds = <T>(call: IdempotentCall, work: () => Promise<T>): Promise<T> =>
   calls.run({ ...call, count: 0 }, work);
 
 /** Whether an earlier attempt of this request was cut off: it then returns existing records as if it had just created them. */
-export const isMadeAgain = (): boolean => calls.get()?.again === true;
+export const isRepeatedCall = (): boolean => calls.get()?.again === true;

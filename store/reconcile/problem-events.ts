@@ -30,7 +30,7 @@ export const needsTrust = ({ code }: Pick<FileProblem, 'code'>): boolean =>
  * Journals one event when a problem appears and one when it is fixed, across restarts. Call the returned function once all
  * files were read: only then do problems that were reported earlier and are not found count as fixed.
  */
-export const tellProblems = (store: Store): (() => void) => {
+export const followProblems = (store: Store): (() => void) => {
   const owners = new Set<string>();
   // With a journal that was rolled back, the first findings make no events, except for the journal's own problem.
   let isBaseline = store.journal.rolledBack !== undefined;

@@ -44,7 +44,7 @@ export interface KnownFiles {
 }
 
 /** Reads the files that changed since the last reading. Undefined if the directory has no case.md. */
-export const readItem = (
+export const readItemFiles = (
   root: string,
   dir: string,
   known: KnownFiles = {},

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { isInGrace, RACY_MS, refuseOther, signatureOf } from '../front-matter/entry.ts';
-import { asProblem, Problem } from '../front-matter/problem.ts';
+import { Problem, toProblem } from '../front-matter/problem.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import type { ToldState } from '../journal/journal-state.ts';
 
@@ -52,7 +52,7 @@ const readMedia = (folder: string, name: string, before: ProofMedia | undefined)
     refuseOther(stats);
     return { signature: settledSignature(stats), sha256: hashOf(path, stats), problem: undefined };
   } catch (error) {
-    return withMessage(`${name}: ${asProblem(error).message}`, before);
+    return withMessage(`${name}: ${toProblem(error).message}`, before);
   }
 };
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { lockOn } from '../base/locks.ts';
-import { inDoubt, saysSame, withProblem } from '../front-matter/entry.ts';
+import { inDoubt, isSameContent, withProblem } from '../front-matter/entry.ts';
 import { Problem } from '../front-matter/problem.ts';
 import { hasCode } from '../fs/durable.ts';
 import { isDirectoryItself, type Standing, statsAt } from '../fs/plain-path.ts';
@@ -10,13 +10,13 @@ import { gateOf } from '../held/held-file.ts';
 import type { ToldState } from '../journal/journal-state.ts';
 import { sessionLockFile } from '../layout.ts';
 import { trustCommandFor } from '../settings/trust/waiting.ts';
-import { attentionOf, type Store } from '../store.ts';
+import { type Store, watchRequestsOf } from '../store.ts';
 import { eventsBetween } from './compare.ts';
 import { applyFixes } from './fixes.ts';
 import { holdChanges } from './held-changes.ts';
 import { type Item, stateToJournal } from './item.ts';
-import { announce, directoryStatusOf, invalidate, itemOf, itemsOf } from './items.ts';
-import { hasNewDoubt, type ItemFiles, readItem, sameFiles } from './read-item.ts';
+import { directoryStatusOf, invalidate, itemOf, itemsOf, notifyItemChanged } from './items.ts';
+import { hasNewDoubt, type ItemFiles, readItemFiles, sameFiles } from './read-item.ts';
 
 /**
  * Reads a Work item's files, compares them with the state in the journal, and journals the difference with its events.
@@ -79,20 +79,20 @@ const rereadFiles = (store: Store, item: Item, patient: boolean): Standing => {
   const wasUnlocked = updateLockState(store, item);
   const at = directoryStatusOf(store, item);
   if (at === 'gone') return at;
-  if (wasUnlocked) announce(store, item.id);
+  if (wasUnlocked) notifyItemChanged(store, item.id);
   const { id, files: before, seen } = item;
   const files =
-    readItem(layout.root, item.dir, { id, files: before, seen, patient }) ??
+    readItemFiles(layout.root, item.dir, { id, files: before, seen, patient }) ??
     withMissingCase(before, patient);
   itemsOf(store).missing.delete(id);
   if (sameFiles(files, before)) return at;
-  if (hasNewDoubt(files, before)) attentionOf(store).lookAgain?.(item.dir);
+  if (hasNewDoubt(files, before)) watchRequestsOf(store).scheduleReread?.(item.dir);
   item.files = files;
   // case.md was too young to be trusted and turned out to be unchanged: responses made from it stay valid.
   const isKnown = sameFiles({ ...files, case: before.case }, before);
-  if (isKnown && saysSame(files.case, before.case)) return at;
+  if (isKnown && isSameContent(files.case, before.case)) return at;
   invalidate(store, item);
-  announce(store, item.id);
+  notifyItemChanged(store, item.id);
   return at;
 };
 
@@ -101,10 +101,10 @@ const withMissingCase = (files: ItemFiles, patient: boolean): ItemFiles => {
   if (files.case.problem?.code === 'missing_file') return files;
   const entry = patient ? inDoubt(files.case) : undefined;
   if (entry === files.case) return files;
-  return { ...files, case: entry ?? withProblem(files.case, missingCase()) };
+  return { ...files, case: entry ?? withProblem(files.case, missingCaseProblem()) };
 };
 
-export const missingCase = (): Problem =>
+export const missingCaseProblem = (): Problem =>
   new Problem('missing_file', 'case.md is missing. Restore it, or remove the whole directory');
 
 /**
@@ -136,7 +136,7 @@ const updateHeldChanges = (store: Store, item: Item): void => {
   if (isDeepStrictEqual(held, item.held)) return;
   item.held = held;
   invalidate(store, item);
-  announce(store, item.id);
+  notifyItemChanged(store, item.id);
 };
 
 const hasVanishedFile = ({ files: { proofs, webhooks, medias } }: Item): boolean =>
@@ -144,19 +144,19 @@ const hasVanishedFile = ({ files: { proofs, webhooks, medias } }: Item): boolean
     ({ gone_at }) => gone_at !== undefined,
   );
 
-// A missing directory or file may have been moved, or git is still at work: `decideMissing` decides after the grace period.
+// A missing directory or file may have been moved, or git is still at work: `resolveMissing` decides after the grace period.
 const markMissing = (store: Store, { id, dir }: Item): void => {
   // A directory that comes back needs a new watcher.
-  attentionOf(store).watch(dir, 'item');
-  isAway(store);
+  watchRequestsOf(store).watch(dir, 'item');
+  isWorkspaceAway(store);
   const { missing } = itemsOf(store);
   if (missing.has(id)) return;
   missing.add(id);
-  attentionOf(store).lookLater();
+  watchRequestsOf(store).scheduleMissingDecision();
 };
 
 /** Whether the whole workspace is missing. Notes when, since it may come back piece by piece. */
-export const isAway = (store: Store): boolean => {
+export const isWorkspaceAway = (store: Store): boolean => {
   if (isDirectoryItself(store.layout.root)) return false;
   itemsOf(store).away_at = performance.now();
   return true;
@@ -176,7 +176,7 @@ const journalChanges = async (store: Store, item: Item): Promise<boolean> => {
 export const journalOrDefer = (store: Store, item: Item): Promise<boolean> =>
   journalChanges(store, item).catch((error: unknown) => {
     store.report(error, `journaling changes of ${item.dir}; the next comparison retries`);
-    announce(store, item.id);
+    notifyItemChanged(store, item.id);
     return false;
   });
 
@@ -191,5 +191,5 @@ const appendState = async (store: Store, item: Item, now: ToldState): Promise<vo
   const back = gone && { gone: { id, state: null } };
   await journal.append({ seen: { id, state: now }, ...back, events });
   item.seen = now;
-  announce(store, item.id);
+  notifyItemChanged(store, item.id);
 };

@@ -7,12 +7,12 @@ import { checkerOf } from '../front-matter/parse.ts';
 import {
   editOnce,
   editRecord,
-  explained,
   type RecordEdit,
   type RecordRule,
   readRecord,
+  withReadableErrors,
 } from '../front-matter/record-file.ts';
-import { untilDone } from '../fs/retry.ts';
+import { untilWritten } from '../fs/retry.ts';
 import type { Store } from '../store.ts';
 import { createItemFile } from './change-item.ts';
 import type { Item } from './item.ts';
@@ -68,7 +68,7 @@ export const sidecarRecords = <S extends TSchema, P>(shape: RecordShape<S, P>) =
       const done = await editOnceAt(store, place, rule);
       return done === 'absent' ? createIn(store, item, text) : done;
     };
-    return untilDone(relative(store.layout.root, place.path), attempt);
+    return untilWritten(relative(store.layout.root, place.path), attempt);
   };
   // Undefined if there is no record or no such Work item.
   const read = (store: Store, caseId: string) => {
@@ -112,7 +112,7 @@ const recordFiles = <S extends TSchema, P>({ schema, path: under, parts }: Recor
     ({ layout }: Store, place: RecordPlace, rule: Rule<StoredRecord<Static<S>, P>>): RecordRule =>
     ({ sha, source }) => {
       const file = relative(layout.root, place.path);
-      const matter = () => explained(file, () => check(source.data, source));
+      const matter = () => withReadableErrors(file, () => check(source.data, source));
       return rule({ sha, source, read: () => kept(place, sha, source, matter()) });
     };
   // Returns false if the file is gone.

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { refreshGlobals } from '../settings/globals.ts';
-import { attentionOf, type Store } from '../store.ts';
+import { type Store, watchRequestsOf } from '../store.ts';
 import { runDeferred } from './deferred.ts';
 import { canLookAgain, markClosed, meet } from './discover.ts';
-import { allItems, itemIn, itemsOf, unstrange } from './items.ts';
-import { readItem, sameFiles } from './read-item.ts';
+import { allItems, clearUnusable, itemIn, itemsOf } from './items.ts';
+import { readItemFiles, sameFiles } from './read-item.ts';
 import { reconcile, updateLockState } from './reconcile.ts';
 import { type WalkedDirectory, walk } from './walk.ts';
 
@@ -52,7 +52,7 @@ export const sweepWorkspace = async (
 
 const isComparable = (store: Store, { dir, kind }: WalkedDirectory): boolean => {
   if (kind !== 'closed') {
-    attentionOf(store).watch(dir, kind);
+    watchRequestsOf(store).watch(dir, kind);
     return kind === 'item';
   }
   if (itemIn(store, dir) !== undefined || itemsOf(store).formerly.has(dir)) return true;
@@ -77,7 +77,7 @@ const hasChanged = (store: Store, dir: string): boolean => {
   updateLockState(store, item);
   const patient = canLookAgain(store);
   const { id, files: before, seen } = item;
-  const files = readItem(store.layout.root, dir, { id, files: before, seen, patient });
+  const files = readItemFiles(store.layout.root, dir, { id, files: before, seen, patient });
   // Changes that could not be journaled before, as on a full disk, are journaled now.
   const isJournaled =
     item.journaledFiles === item.files && item.files.case.problem?.code !== 'wrong_id';
@@ -86,7 +86,7 @@ const hasChanged = (store: Store, dir: string): boolean => {
 
 const checkAbsent = async (store: Store, found: Set<string>): Promise<void> => {
   const { strangers, unsettled } = itemsOf(store);
-  for (const dir of strangers) if (!found.has(dir)) unstrange(store, dir);
+  for (const dir of strangers) if (!found.has(dir)) clearUnusable(store, dir);
   for (const dir of unsettled.keys()) if (!found.has(dir)) unsettled.delete(dir);
   const absent = allItems(store).filter(({ dir }) => !found.has(dir));
   await Promise.all(

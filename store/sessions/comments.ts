@@ -38,7 +38,7 @@ export const editComments = async (
 };
 
 /** Marks the part of comments.md that was sent as sent, unless it is marked already or was edited since. */
-export const noteSent = async (
+export const markSent = async (
   store: Store,
   dir: string,
   sent: string,
@@ -54,7 +54,7 @@ export const noteSent = async (
  * Journals an event for each session whose comments changed, across restarts; none with `silent`. Held edits do not count.
  * If the journal cannot be written, the next comparison retries.
  */
-export const tellComments = (store: Store, case_id: string, silent = false): Promise<void> =>
+export const journalComments = (store: Store, case_id: string, silent = false): Promise<void> =>
   doOrDefer(store, TOLD_COMMENTS + case_id, {
     what: `journaling comments of ${case_id}`,
     work: () => journalNow(store, case_id, silent),

@@ -8,12 +8,12 @@ import { readRecord, readRegularFile } from '../front-matter/record-file.ts';
 import type { TextFile } from '../front-matter/text-file.ts';
 import {
   type Approved,
+  canonicalHash,
   type FileGate,
   type HeldText,
   inForceOf,
   isGateShut,
   type KeptParts,
-  orderlessHash,
   settled,
   written,
 } from '../held/held.ts';
@@ -175,7 +175,7 @@ export const intendMatter = (store: Store, matter: SessionMatter): void => {
   const key = shortId(matter.id);
   const kept = gateOf(store).sessions.get(key);
   if (kept === undefined) return;
-  const next = orderlessHash(guardedOf(matter));
+  const next = canonicalHash(guardedOf(matter));
   keepParts(store, key, { ...kept, matter: { ...kept.matter, next } });
 };
 
@@ -200,7 +200,7 @@ export const noteMatter = (store: Store, caseId: string, matter: SessionMatter):
 export const intendText = (store: Store, dir: string, name: HeldText, content: string): void => {
   const kept = gateOf(store).sessions.get(sessionKey(dir));
   if (kept === undefined) return;
-  const part = { holds: null, ...kept[name], next: orderlessHash(content) };
+  const part = { holds: null, ...kept[name], next: canonicalHash(content) };
   keepParts(store, sessionKey(dir), { ...kept, [name]: part });
 };
 

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { isDiskFault } from '../base/attempt.ts';
 import { lockOn } from '../base/locks.ts';
-import { holding, refuseAgainstOrder } from '../base/mutex.ts';
+import { assertLockOrder, holding } from '../base/mutex.ts';
 import { checkerOf } from '../front-matter/parse.ts';
 import { readable, readRegularFile } from '../front-matter/record-file.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
@@ -36,7 +36,7 @@ export interface HeldLock {
  * The session locks that are held now, from their files; with `caseId`, only that of this Work item. Costs one read for
  * each held lock. A lock created by hand counts once it is noticed.
  */
-export const heldLocks = (store: Store, caseId?: string): HeldLock[] => {
+export const listHeldLocks = (store: Store, caseId?: string): HeldLock[] => {
   const ids = caseId === undefined ? [...itemsOf(store).locked] : [caseId];
   return ids.flatMap((case_id) => {
     const dir = pathOfItem(store, case_id);
@@ -71,7 +71,7 @@ const readMatter = ({ layout }: Store, dir: string, ofMany = false): LockMatter 
 export const acquireLock = (store: Store, caseId: string, matter: LockMatter): Promise<boolean> =>
   inSessionsFolder(store, caseId, false, (dir) =>
     withSessionLocksBlocked(store, () => {
-      refuseAgainstOrder(lockOn.sessionLock(caseId));
+      assertLockOrder(lockOn.sessionLock(caseId));
       const text = renderFrontMatter({ ...matter }, NOTE);
       return createFile(store.layout, sessionLockFile(dir), text).finally(() =>
         itemsOf(store).locked.add(caseId),

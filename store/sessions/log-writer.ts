@@ -7,9 +7,9 @@ import type { LogFiles } from './log-reader.ts';
 import {
   keptElsewhereEvent,
   logContinuedEvent,
+  type NewTranscriptEvent,
   parseEvent,
   type TranscriptEvent,
-  type Untold,
   withoutText,
 } from './transcript-event.ts';
 
@@ -21,7 +21,7 @@ export interface LogWriter {
   readonly last: TranscriptEvent | undefined;
   /** Bytes written to both files. */
   size(): number;
-  add(events: readonly Untold[], more: { at: string; goesOn: boolean }): void;
+  add(events: readonly NewTranscriptEvent[], more: { at: string; goesOn: boolean }): void;
   sync(): void;
 }
 
@@ -29,7 +29,7 @@ export interface LogWriter {
 export const openLog = (
   { path, rest }: LogFiles,
   limit: number,
-  shown: (untold: Untold) => Untold[1],
+  shown: (untold: NewTranscriptEvent) => NewTranscriptEvent[1],
 ): LogWriter => {
   const kept = openEventLog(path);
   const whole = rest && openEventLog(rest);
@@ -71,7 +71,7 @@ export const openLog = (
 
 interface Numbered {
   id: number;
-  untold: Untold;
+  untold: NewTranscriptEvent;
 }
 
 const withoutTexts = ({ id, untold }: Numbered): Numbered[] =>

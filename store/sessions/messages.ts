@@ -6,8 +6,8 @@ import type { MessageMatter, SessionMessage } from '../records/message.ts';
 import type { SessionMatter } from '../records/session.ts';
 import type { Store } from '../store.ts';
 import { isMessageGranted } from './consent.ts';
-import { keepSessionFile } from './session-texts.ts';
-import { type StoredSession, whereIs } from './sessions.ts';
+import { createSessionFile } from './session-texts.ts';
+import { type StoredSession, sessionDirOf } from './sessions.ts';
 
 /** A message from the operator to an agent. */
 export interface MessageText {
@@ -17,7 +17,7 @@ export interface MessageText {
 
 /** Saves the text of a message beside session.md, and returns the name of its file. */
 export const keepMessageText = (store: Store, dir: string, text: string): Promise<string> =>
-  keepSessionFile(store, dir, 'message.md', Buffer.from(text));
+  createSessionFile(store, dir, 'message.md', Buffer.from(text));
 
 /**
  * The messages of a session's current mode that its agent has not read, in order. Messages without consent on this machine
@@ -45,7 +45,8 @@ const grantedMessages = (
 
 // A missing or unreadable file reads as empty.
 const textOf = (store: Store, kept: StoredSession, { file }: MessageMatter): string =>
-  ifReadable(() => readText(store.layout, whereIs(store, kept), file)?.content, undefined) ?? '';
+  ifReadable(() => readText(store.layout, sessionDirOf(store, kept), file)?.content, undefined) ??
+  '';
 
 /** All messages of the operator to a session, as the API returns them, beginning with the session's comment. */
 export const messagesOf = (store: Store, kept: StoredSession): SessionMessage[] => {

@@ -7,7 +7,7 @@ import { editText, readText, type TextFile } from '../front-matter/text-file.ts'
 import { approvedFile, planFile } from '../layout.ts';
 import type { Session, SessionMatter } from '../records/session.ts';
 import type { Store } from '../store.ts';
-import { keepSessionFile, type PlanNow, readPlanNow } from './session-texts.ts';
+import { type CurrentPlan, createSessionFile, readPlanNow } from './session-texts.ts';
 
 const APPROVED = 'approved.md';
 
@@ -22,7 +22,7 @@ export const readApproved = ({ layout }: Store, dir: string): TextFile | undefin
 export const keepApproved = async (
   store: Store,
   dir: string,
-  check: (plan: PlanNow) => void,
+  check: (plan: CurrentPlan) => void,
 ): Promise<TextFile | undefined> => {
   const now = readPlanNow(store, dir);
   check(now);
@@ -116,6 +116,6 @@ export const keepSentBack = async (store: Store, dir: string): Promise<string> =
   const { plan, bytes } = readPlanNow(store, dir);
   if (plan === undefined || bytes === undefined) return '';
   if (readSentBack(store, dir)?.sha256 !== plan.sha256)
-    await keepSessionFile(store, dir, 'sent-back.md', bytes);
+    await createSessionFile(store, dir, 'sent-back.md', bytes);
   return plan.sha256;
 };

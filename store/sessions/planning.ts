@@ -6,7 +6,7 @@ import { gateOf, saveGate } from '../held/held-file.ts';
 import { memoryDir, planningFile } from '../layout.ts';
 import { assertItemAt, changeItem } from '../reconcile/change-item.ts';
 import type { Item } from '../reconcile/item.ts';
-import { announce, itemOf } from '../reconcile/items.ts';
+import { itemOf, notifyItemChanged } from '../reconcile/items.ts';
 import { sidecarRecords } from '../reconcile/sidecar-records.ts';
 import { PLANNING_FILES, type PlanningFile, PlanningMatter } from '../records/planning.ts';
 import type { Store } from '../store.ts';
@@ -53,7 +53,7 @@ export const changePlanning = (
         return change.file?.content ?? file.content;
       });
     await keepMatter(store, item, change.changes ?? {});
-    announce(store, caseId);
+    notifyItemChanged(store, caseId);
     return planningOf(store, item);
   });
 

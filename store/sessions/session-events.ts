@@ -18,7 +18,7 @@ const stepsOf = remembered(() => new Map<string, Step[]>());
  * session that is ahead of the journal has something left to do. If the journal cannot be written, the steps are journaled
  * at the next comparison or with the next step.
  */
-export const tellSession = (store: Store, session: Session): Promise<void> => {
+export const journalSession = (store: Store, session: Session): Promise<void> => {
   const { id, case_id } = session;
   const steps = stepsOf(store).get(id) ?? [];
   stepsOf(store).set(id, [...steps, { session, at: store.clock() }]);
@@ -52,7 +52,7 @@ const eventsOf = (told: string | undefined, steps: readonly Step[]) => {
 };
 
 /** Removes a session whose record is gone from the journal. */
-export const forgetRun = async (store: Store, id: string): Promise<void> => {
+export const removeRun = async (store: Store, id: string): Promise<void> => {
   stepsOf(store).delete(id);
   await store.journal.append({ run: { id, state: null } });
 };

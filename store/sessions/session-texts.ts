@@ -17,7 +17,7 @@ export const readPlan = (store: Store, dir: string): TextFile | undefined =>
   readPlanNow(store, dir).plan;
 
 /** The plan in force. */
-export interface PlanNow {
+export interface CurrentPlan {
   plan: TextFile | undefined;
   /** The bytes of the plan. */
   bytes: Buffer | undefined;
@@ -25,7 +25,7 @@ export interface PlanNow {
   waits: boolean;
 }
 
-export const readPlanNow = (store: Store, dir: string): PlanNow => {
+export const readPlanNow = (store: Store, dir: string): CurrentPlan => {
   const found = readRegularFile(store.layout.root, join(dir, PLAN));
   const text = found && textOf(PLAN, found);
   const plan = heldText(store, dir, 'plan', text);
@@ -86,7 +86,7 @@ export const readSinceApproval = ({ layout }: Store, dir: string): Buffer | unde
   readRegularFile(layout.root, sinceApprovalFile(dir));
 
 /** Writes a file beside session.md, such as diff.patch. */
-export const writeSessionFile = async (
+export const replaceSessionFile = async (
   { layout }: Store,
   dir: string,
   name: string,
@@ -98,7 +98,7 @@ export const writeSessionFile = async (
 };
 
 /** Creates a file beside session.md and returns its name, with a number if the name is taken. */
-export const keepSessionFile = async (
+export const createSessionFile = async (
   { layout }: Store,
   dir: string,
   name: string,

@@ -8,10 +8,10 @@ import { checkerOf } from '../front-matter/parse.ts';
 import { ifReadable } from '../front-matter/problem.ts';
 import {
   editRecord,
-  explained,
   readable,
   readRecord,
   readRegularFile,
+  withReadableErrors,
 } from '../front-matter/record-file.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
 import { removeDirectory } from '../fs/directories.ts';
@@ -33,7 +33,7 @@ export interface StoredSession extends SessionRecord {
 }
 
 /** The session's directory now; its Work item may have been moved by hand since the session was read. */
-export const whereIs = (store: Store, { session, dir }: StoredSession): string => {
+export const sessionDirOf = (store: Store, { session, dir }: StoredSession): string => {
   const folder = folderOf(store, session.case_id);
   return folder === undefined ? dir : join(folder, basename(dir));
 };
@@ -64,7 +64,7 @@ const readRecordOf = (store: Store, caseId: string, id: string): SessionRecord |
 /** The body of session.md, a summary for people; empty if there is none or the file is unreadable. */
 export const sessionSummary = (store: Store, kept: StoredSession): string => {
   const { root } = store.layout;
-  const path = sessionFile(whereIs(store, kept));
+  const path = sessionFile(sessionDirOf(store, kept));
   return ifReadable(() => {
     const bytes = readRegularFile(root, path);
     return bytes === undefined ? '' : textOfBody(readable(root, path, bytes));
@@ -143,7 +143,7 @@ export interface SessionChange extends Partial<Omit<SessionMatter, 'id' | 'creat
 /** Computes the change of a session; undefined for none. It may throw to refuse. */
 export type SessionRule = (current: Session, matter: SessionMatter) => SessionChange | undefined;
 
-/** Applies a rule to a session under the lock of its Work item. `tellSession` journals the events of the change. */
+/** Applies a rule to a session under the lock of its Work item. `journalSession` journals the events of the change. */
 export const updateSession = (
   store: Store,
   caseId: string,
@@ -171,7 +171,7 @@ export const updateSession = (
   });
 
 /** Whether the journal lags behind the session's record: a follow-up step is not done yet. */
-export const isUntold = (
+export const isBehindJournal = (
   { journal }: Store,
   { id, status }: Pick<Session, 'id' | 'status'>,
 ): boolean => {
@@ -180,13 +180,15 @@ export const isUntold = (
 };
 
 /** The session while the journal lags behind it; undefined once nothing is left to do. */
-export const untoldSession = (
+export const unfinishedSession = (
   store: Store,
   caseId: string,
   id: string,
 ): StoredSession | undefined => {
   const found = readRecordOf(store, caseId, id);
-  return found && isUntold(store, found.matter) ? storedSession(store, caseId, found) : undefined;
+  return found && isBehindJournal(store, found.matter)
+    ? storedSession(store, caseId, found)
+    : undefined;
 };
 
 const folderOf = (store: Store, caseId: string): string | undefined =>
@@ -240,6 +242,6 @@ const checkedMatter = (store: Store, dir: string, source: FrontMatter): SessionM
   return heldMatter(
     store,
     dir,
-    explained(file, () => check(source.data, source)),
+    withReadableErrors(file, () => check(source.data, source)),
   );
 };

@@ -7,7 +7,7 @@ export interface TranscriptEvent {
   data: Record<string, unknown>;
 }
 
-export type Untold = readonly [event: string, data: Record<string, unknown>];
+export type NewTranscriptEvent = readonly [event: string, data: Record<string, unknown>];
 
 /** The event of one line of events.ndjson; undefined for any other line, which readers skip. */
 export const parseEvent = (line: string): TranscriptEvent | undefined => {
@@ -45,7 +45,7 @@ export const LOG_LIMIT = 64 * 1024 * 1024;
 export const KEPT_LIMIT = 5 * 1024 * 1024;
 
 /** The part of an event that a full log keeps: what happened, without texts. */
-export const withoutText = (untold: Untold): Untold[] => {
+export const withoutText = (untold: NewTranscriptEvent): NewTranscriptEvent[] => {
   const [event, data] = untold;
   if (TEXT_EVENTS.has(event)) return [];
   if (event !== 'tool_call' || (data.output === undefined && data.diffs === undefined))
@@ -57,7 +57,7 @@ export const withoutText = (untold: Untold): Untold[] => {
 const TEXT_EVENTS = new Set(['message', 'thought', 'agent_event', 'tool_output']);
 
 /** The last event before texts are left out. */
-export const logFullEvent = (limit: number): Untold => [
+export const logFullEvent = (limit: number): NewTranscriptEvent => [
   'gap',
   {
     reason: 'log_full',
@@ -66,7 +66,7 @@ export const logFullEvent = (limit: number): Untold => [
 ];
 
 /** The last complete event of events.ndjson. */
-export const keptElsewhereEvent = (limit: number): Untold => [
+export const keptElsewhereEvent = (limit: number): NewTranscriptEvent => [
   'gap',
   {
     reason: 'kept_elsewhere',
@@ -75,7 +75,7 @@ export const keptElsewhereEvent = (limit: number): Untold => [
 ];
 
 /** The event with the same number in the file that continues the log. */
-export const logContinuedEvent: Untold = [
+export const logContinuedEvent: NewTranscriptEvent = [
   'log_continued',
   { message: 'From here on, the complete log is only on this machine: events.ndjson is full.' },
 ];

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createWaitingRoom } from '../base/async.ts';
+import { createNotifier } from '../base/async.ts';
 import { visible, visibleOutput, visibleWithin } from '../base/visible.ts';
 import { eventsFile } from '../layout.ts';
 import { createPieces, type LogFiles, type Pieces, readNext, startAfter } from './log-reader.ts';
@@ -9,8 +9,8 @@ import {
   KEPT_LIMIT,
   LOG_LIMIT,
   logFullEvent,
+  type NewTranscriptEvent,
   type TranscriptEvent,
-  type Untold,
   withoutText,
 } from './transcript-event.ts';
 
@@ -18,7 +18,7 @@ import {
 export interface Transcript {
   append(event: string, data: Record<string, unknown>): void;
   /** Appends several events with one write. A crash may cut off the last ones. */
-  appendAll(events: readonly Untold[]): void;
+  appendAll(events: readonly NewTranscriptEvent[]): void;
   /** Whether the session's last event is written. */
   readonly complete: boolean;
   /** The number of the last event. */
@@ -59,13 +59,13 @@ export const openTranscript = (
 ): Transcript => {
   const { pieces = createPieces(), limit = LOG_LIMIT, kept = KEPT_LIMIT, rest } = options;
   const files: LogFiles = { path: () => eventsFile(where()), rest };
-  const room = createWaitingRoom();
+  const room = createNotifier();
   const log = openLog(files, kept, visibleData);
   let complete = log.last?.event === LAST_EVENT;
   let ended = complete;
-  const write = (events: readonly Untold[], goesOn = true): void =>
+  const write = (events: readonly NewTranscriptEvent[], goesOn = true): void =>
     log.add(events, { at: clock().toISOString(), goesOn });
-  const appendAll = (events: readonly Untold[]): void => {
+  const appendAll = (events: readonly NewTranscriptEvent[]): void => {
     const wasFull = log.size() >= limit;
     const told = wasFull ? events.flatMap(withoutText) : events;
     if (told.length === 0) return;
@@ -102,7 +102,7 @@ export const openTranscript = (
 };
 
 // Makes invisible characters visible; terminal colours of program output are dropped.
-const visibleData = ([event, { output, ...data }]: Untold): Untold[1] => ({
+const visibleData = ([event, { output, ...data }]: NewTranscriptEvent): NewTranscriptEvent[1] => ({
   ...visibleWithin(data, event === 'tool_output' ? visibleOutput : visible),
   ...(output !== undefined && { output: visibleWithin(output, visibleOutput) }),
 });

@@ -23,12 +23,12 @@ import { isDirectoryItself } from '../fs/plain-path.ts';
 import type { Layout } from '../layout.ts';
 import type { LocalSettings } from '../records/local-settings.ts';
 import { Settings } from '../records/settings.ts';
-import { attentionOf, remembered, type Store } from '../store.ts';
+import { remembered, type Store, watchRequestsOf } from '../store.ts';
 import { createMerge, LOCAL, readLocal, remotesIn, withPaths } from './local.ts';
 import { parseWebhook, type WebhookFile } from './read-webhooks.ts';
 import { computeEffective, type WaitingPart } from './trust/effective.ts';
-import { type Book, createBook, logVerdicts, revokeTrusted } from './trust/trust-log.ts';
-import { placesOf, waitsForTrust } from './trust/waiting.ts';
+import { type Book, createTrustLog, logVerdicts, revokeTrusted } from './trust/trust-log.ts';
+import { placesOf, untrustedProblem } from './trust/waiting.ts';
 
 /** Workspace-wide files as last read: settings and global webhook registrations. */
 interface Globals {
@@ -58,7 +58,7 @@ const globalsOf = remembered(
     local: undefined,
     merge: createMerge(),
     webhooks: new Map(),
-    book: createBook(consent, trust),
+    book: createTrustLog(consent, trust),
     inForce: { settings: NO_SETTINGS, waiting: [], from: { settings: NO_SETTINGS, version: -1 } },
   }),
 );
@@ -97,7 +97,7 @@ export const readSettingsText = (layout: Layout): SettingsText | undefined => {
 export const readInForce = (layout: Layout, all = false): Pick<InForce, 'settings' | 'waiting'> =>
   computeEffective(
     readSettings(layout)?.value ?? NO_SETTINGS,
-    createBook(readConsentLog(layout), all),
+    createTrustLog(readConsentLog(layout), all),
   );
 
 const SETTINGS = 'workspace.md';
@@ -109,14 +109,18 @@ const WEBHOOKS = 'webhooks';
  */
 export const refreshGlobals = async (store: Store, patient = false): Promise<boolean> => {
   const { layout, problems } = store;
-  const { lookAgain } = attentionOf(store);
+  const { scheduleReread } = watchRequestsOf(store);
   const globals = globalsOf(store);
   // A missing workspace directory does not mean that settings or webhooks were removed.
   if (!isDirectoryItself(layout.root)) return false;
   const { settings: before, inForce } = globals;
-  const reading = { before, parse: parseSettings, patient: patient && lookAgain !== undefined };
+  const reading = {
+    before,
+    parse: parseSettings,
+    patient: patient && scheduleReread !== undefined,
+  };
   globals.settings = readEntry(layout.settings, reading);
-  if (isNewDoubt(globals.settings, before)) lookAgain?.(SETTINGS);
+  if (isNewDoubt(globals.settings, before)) scheduleReread?.(SETTINGS);
   globals.local = readLocal(layout, globals.local);
   problems.set(LOCAL, entryProblem(LOCAL, globals.local));
   problems.set(SETTINGS, entryProblem(SETTINGS, globals.settings));
@@ -155,7 +159,7 @@ const untrusted = (
   if (waiting.length === 0) return [];
   const keys = waiting.map(({ key }) => key);
   const [place] = placesOf(layout, keys).values();
-  const waits = fileProblem(SETTINGS, waitsForTrust(layout, keys, place));
+  const waits = fileProblem(SETTINGS, untrustedProblem(layout, keys, place));
   return isReplaced ? [waits, fileProblem(SETTINGS, REPLACED)] : [waits];
 };
 
@@ -175,14 +179,14 @@ export const refreshWebhooks = async (store: Store, patient = false): Promise<bo
 
 const readWebhooks = (store: Store, patient: boolean): void => {
   const { layout, problems } = store;
-  const { lookAgain } = attentionOf(store);
+  const { scheduleReread } = watchRequestsOf(store);
   const globals = globalsOf(store);
   const { webhooks: before } = globals;
-  const reading = { parse: parseWebhook, patient: patient && lookAgain !== undefined };
+  const reading = { parse: parseWebhook, patient: patient && scheduleReread !== undefined };
   const { entries, fault } = readFolder(layout.webhooks, before, reading);
   globals.webhooks = entries;
   if ([...entries].some(([name, entry]) => isNewDoubt(entry, before.get(name))))
-    lookAgain?.(WEBHOOKS);
+    scheduleReread?.(WEBHOOKS);
   problems.set(WEBHOOKS, [
     ...(fault === undefined ? [] : [fileProblem(WEBHOOKS, fault)]),
     ...problemsOfFolder(WEBHOOKS, entries),
@@ -209,7 +213,7 @@ const adoptWebhooks = async (layout: Layout, webhooks: Globals['webhooks']): Pro
 export const settingsOf = (store: Store): Settings => globalsOf(store).inForce.settings;
 
 /** The untrusted settings. */
-export const waitingSettings = (store: Store): readonly WaitingPart[] =>
+export const untrustedSettings = (store: Store): readonly WaitingPart[] =>
   globalsOf(store).inForce.waiting;
 
 /** The remotes of projects that workspace.md names by remote, by project name. */
@@ -229,7 +233,7 @@ export const globalWebhooks = (store: Store): Map<string, ReadEntry<WebhookFile>
   globalsOf(store).webhooks;
 
 /** The operator's trust decisions on this machine. */
-export const bookOf = (store: Store): Book => globalsOf(store).book;
+export const trustLogOf = (store: Store): Book => globalsOf(store).book;
 
 /** Trusts these values for the operator; on disk when it returns. */
 export const trustValues = (
@@ -243,9 +247,9 @@ export const wasTrusted = (store: Store, key: string, hash: string): boolean =>
 
 /** Revokes the trust in a key; false if it is not trusted. Call `refreshGlobals` to apply it. */
 export const revokeTrust = (store: Store, key: string): boolean =>
-  revokeTrusted(bookOf(store), key);
+  revokeTrusted(trustLogOf(store), key);
 
 /** `closed`: a program runs without a sandbox and could have written the files. */
-export const closeBook = (store: Store, closed: boolean): void => {
-  bookOf(store).closed = closed;
+export const setTrustClosed = (store: Store, closed: boolean): void => {
+  trustLogOf(store).closed = closed;
 };

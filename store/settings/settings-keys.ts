@@ -1,5 +1,5 @@
 import { meantBy } from '../base/suggest.ts';
-import { placeOfPath } from '../front-matter/complaints.ts';
+import { positionOfPath } from '../front-matter/complaints.ts';
 import type { FrontMatter } from '../front-matter/front-matter.ts';
 import { Problem } from '../front-matter/problem.ts';
 
@@ -16,7 +16,7 @@ export const unknownKeys = (source: FrontMatter, schema: Keys): Problem[] =>
   unknownIn(schema, source.data, []).map(({ path, known }) => {
     const meant = meantBy(path.at(-1) ?? '', known);
     const message = `${path.join('.')} is not a setting and has no effect${meant === undefined ? '' : `. Did you mean ${meant}?`}`;
-    return new Problem('unknown_setting', message, placeOfPath(source, path));
+    return new Problem('unknown_setting', message, positionOfPath(source, path));
   });
 
 interface Unknown {

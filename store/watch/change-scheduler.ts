@@ -1,19 +1,19 @@
 import { join, posix } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { sharedRead } from '../base/async.ts';
+import { coalesceReads } from '../base/async.ts';
 import { GRACE_MS } from '../front-matter/entry.ts';
 import { gitMark, isGitBusy } from '../fs/git-dir.ts';
 import { isDirectoryItself } from '../fs/plain-path.ts';
 import { CASE_FILE } from '../layout.ts';
-import { lookCloserAt } from '../problems/sidecar-problems.ts';
+import { checkItemSidecars } from '../problems/sidecar-problems.ts';
 import { watchPlans } from '../problems/watch-plans.ts';
 import { discover, meet } from '../reconcile/discover.ts';
-import { allItems, itemIn, itemsOf, unstrange } from '../reconcile/items.ts';
-import { decideMissing, reviveAbsent } from '../reconcile/missing.ts';
-import { isAway, reconcile } from '../reconcile/reconcile.ts';
+import { allItems, clearUnusable, itemIn, itemsOf } from '../reconcile/items.ts';
+import { resolveAbsent, resolveMissing } from '../reconcile/missing.ts';
+import { isWorkspaceAway, reconcile } from '../reconcile/reconcile.ts';
 import { sweepWorkspace } from '../reconcile/sweep.ts';
 import { refreshGlobals } from '../settings/globals.ts';
-import { attentionOf, type Store } from '../store.ts';
+import { type Store, watchRequestsOf } from '../store.ts';
 import { collectHints, createInterval, type HintPace } from './hints.ts';
 import { keepWatching } from './keep-watching.ts';
 
@@ -48,7 +48,7 @@ export const startWatching = (store: Store, globalsChanged: () => void, pace = W
   });
   const gitWorks = (since: number): boolean =>
     !closed && performance.now() - since < pace.git_ms && isGitBusy(store.layout);
-  const sweepNow = sharedRead(async () => {
+  const sweepNow = coalesceReads(async () => {
     const since = performance.now();
     do {
       while (gitWorks(since)) await delay(pace.settle_ms);
@@ -65,7 +65,7 @@ export const startWatching = (store: Store, globalsChanged: () => void, pace = W
     () => (watching.blind ? pace.blind_sweep_ms : pace.sweep_ms),
     sweepSoon,
   );
-  attentionOf(store).lookLater = decideLater(store, {
+  watchRequestsOf(store).scheduleMissingDecision = decideLater(store, {
     isClosed: () => closed,
     gitWorks: (since) => gitWorks(Math.max(since, hints.last())),
   });
@@ -97,12 +97,12 @@ const handledLater = <T>(promise: Promise<T>): Promise<T> => {
 export type WorkspaceWatch = ReturnType<typeof startWatching>;
 
 const whenCompared = async (store: Store): Promise<void> => {
-  await reviveAbsent(store);
+  await resolveAbsent(store);
   watchPlans(store);
 };
 
 const lookAgainBy = (store: Store, hint: (path: string) => void): void => {
-  attentionOf(store).lookAgain = (path) => {
+  watchRequestsOf(store).scheduleReread = (path) => {
     setTimeout(() => hint(path), GRACE_MS + 10).unref();
   };
 };
@@ -127,7 +127,7 @@ const createReader = (store: Store, globalsChanged: () => void, sweepSoon: () =>
     if (changed || dirs.some((dir) => KEPT.test(dir))) globalsChanged();
     const places = placesOf(store, dirs);
     if (places.size > MANY) sweepSoon();
-    else await Promise.all([...places].map((dir) => lookAt(store, dir)));
+    else await Promise.all([...places].map((dir) => compareHint(store, dir)));
   };
 };
 
@@ -148,17 +148,17 @@ const directoryOf = (path: string): string =>
   posix.basename(path) === CASE_FILE ? posix.dirname(path) : path;
 
 /** Compares a hinted path: a Work item, a folder of Work items, or those that were below it. */
-export const lookAt = async (store: Store, dir: string): Promise<void> => {
+export const compareHint = async (store: Store, dir: string): Promise<void> => {
   if (itemIn(store, dir) !== undefined) {
-    attentionOf(store).watch(dir, 'item');
+    watchRequestsOf(store).watch(dir, 'item');
     await meet(store, dir);
     const item = itemIn(store, dir);
-    return item && lookCloserAt(store, item);
+    return item && checkItemSidecars(store, item);
   }
   if (isDirectoryItself(join(store.layout.root, dir))) return discover(store, dir);
   // If a whole folder is gone, no hints come for the Work items in it.
   for (const stranger of itemsOf(store).strangers)
-    if (`${stranger}/`.startsWith(`${dir}/`)) unstrange(store, stranger);
+    if (`${stranger}/`.startsWith(`${dir}/`)) clearUnusable(store, stranger);
   const below = allItems(store).filter((item) => item.dir.startsWith(`${dir}/`));
   await Promise.all(below.map(({ id }) => reconcile(store, id)));
 };
@@ -186,12 +186,12 @@ const decideLater = (store: Store, { isClosed, gitWorks }: Deciding): (() => voi
     if (isClosed()) return;
     const since = first ?? 0;
     const waits = gitWorks(since) && isRecent(since);
-    if (waits || (!isAway(store) && isRecent(itemsOf(store).away_at))) {
+    if (waits || (!isWorkspaceAway(store) && isRecent(itemsOf(store).away_at))) {
       later();
       return;
     }
     first = undefined;
-    decideMissing(store).catch((error) => store.report(error, 'looking for moved Work items'));
+    resolveMissing(store).catch((error) => store.report(error, 'looking for moved Work items'));
   };
   return () => {
     first ??= performance.now();

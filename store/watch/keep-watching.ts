@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import { hasCode } from '../fs/durable.ts';
-import { watchPlansFromNow } from '../problems/watch-plans.ts';
+import { watchPlanEvents } from '../problems/watch-plans.ts';
 import { allItems } from '../reconcile/items.ts';
-import { attentionOf, type Store } from '../store.ts';
-import { markOf } from './plain-watches.ts';
+import { type Store, watchRequestsOf } from '../store.ts';
+import { directoryIdentity } from './plain-watches.ts';
 import { ENDED, type Watcher, watchWorkspace } from './watch.ts';
 import {
   howToRaise,
@@ -43,14 +43,15 @@ export const keepWatching = (store: Store, { hint, lost, turned }: WatchingEvent
   const watchNow = (): Watcher => {
     const dirs = allItems(store).map(({ dir }) => dir);
     const watcher = watchWorkspace(layout, dirs, { hint, failed });
-    attentionOf(store).watch = watcher.place;
+    watchRequestsOf(store).watch = watcher.place;
     return watcher;
   };
-  const rootMark = (): string => markOf(statSync(layout.root, { throwIfNoEntry: false }));
+  const rootMark = (): string =>
+    directoryIdentity(statSync(layout.root, { throwIfNoEntry: false }));
 
   let mark = rootMark();
   let watcher = watchNow();
-  watchPlansFromNow(store);
+  watchPlanEvents(store);
 
   const renew = async (): Promise<void> => {
     await watcher.close();

@@ -26,7 +26,7 @@ export const createPlainWatches = ({ tell, failed }: WatchListener) => {
 
   const refresh = (path: string): boolean => {
     const known = watches.get(path);
-    const mark = markOf(statsAt(path));
+    const mark = directoryIdentity(statsAt(path));
     if (known?.mark === mark && known.watcher !== undefined) return false;
     known?.watcher?.close();
     watches.delete(path);
@@ -64,5 +64,5 @@ export const createPlainWatches = ({ tell, failed }: WatchListener) => {
  * The identity of a directory; empty if there is none. A watch does not see a new directory at the same path. Includes the
  * time of birth, because file systems reuse inodes.
  */
-export const markOf = (stats: Stats | undefined): string =>
+export const directoryIdentity = (stats: Stats | undefined): string =>
   stats?.isDirectory() === true ? `${stats.ino} ${stats.birthtimeMs}` : '';

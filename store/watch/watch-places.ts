@@ -3,8 +3,7 @@ import { basename, dirname, join, posix, relative, sep } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 import { headDirOf } from '../fs/git-dir.ts';
 import { statsAt } from '../fs/plain-path.ts';
-import { markOf, type WatchListener } from './plain-watches.ts';
-import { createPlainWatches } from './plain-watches.ts';
+import { createPlainWatches, directoryIdentity, type WatchListener } from './plain-watches.ts';
 import type { PlaceKind, WatchEvents, WatchTask } from './watch.ts';
 
 /**
@@ -72,7 +71,7 @@ const chokidarWatches = (root: string, first: readonly string[], listener: Watch
 
 /** True if there is a directory, and it is another one than at the last call. */
 const changeAt = (known: Map<string, string>, path: string, key = path): boolean => {
-  const mark = markOf(statsAt(path));
+  const mark = directoryIdentity(statsAt(path));
   if (mark === '') known.delete(key);
   if (mark === '' || mark === known.get(key)) return false;
   known.set(key, mark);

@@ -8,21 +8,20 @@ import { isInGrace, type ReadEntry } from '../front-matter/entry.ts';
 import { fileProblem } from '../front-matter/problem.ts';
 import { editRecord } from '../front-matter/record-file.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
-import { createFile, removeFile, syncMade } from '../fs/durable.ts';
+import { createFile, removeFile, syncCreated } from '../fs/durable.ts';
 import { statsAt } from '../fs/plain-path.ts';
-import { evenIfPlaced } from '../fs/synced.ts';
+import { evenIfSyncFailed } from '../fs/synced.ts';
 import { webhooksDir } from '../layout.ts';
 import type { Item } from '../reconcile/item.ts';
-import { allItems, announce, invalidate, itemOf, pathOfItem } from '../reconcile/items.ts';
+import { allItems, invalidate, itemOf, notifyItemChanged, pathOfItem } from '../reconcile/items.ts';
 import { reconcileLocked, reconcileWritten } from '../reconcile/reconcile.ts';
 import type { WaitingValue } from '../records/trust.ts';
 import type { WebhookMatter } from '../records/webhook.ts';
-import { bookOf, globalWebhooks, refreshWebhooks, trustValues } from '../settings/globals.ts';
+import { globalWebhooks, refreshWebhooks, trustLogOf, trustValues } from '../settings/globals.ts';
 import type { WebhookFile } from '../settings/read-webhooks.ts';
 import type { WaitingPart } from '../settings/trust/effective.ts';
-import { type Book } from '../settings/trust/trust-log.ts';
-import { TRUST_NEEDED, waitingValue, waitsForTrust } from '../settings/trust/waiting.ts';
-import { logVerdicts } from '../settings/trust/trust-log.ts';
+import { type Book, logVerdicts } from '../settings/trust/trust-log.ts';
+import { TRUST_NEEDED, untrustedProblem, waitingValue } from '../settings/trust/waiting.ts';
 import {
   removedVerdict,
   type Trusting,
@@ -58,7 +57,7 @@ export const registrationsOf = (store: Store, scope: Scope): Registration[] => {
   return [...entries]
     .filter(([, { gone_at }]) => gone_at === undefined || isInGrace(gone_at))
     .flatMap(([name, entry]) => registration(scope, name, entry) ?? [])
-    .map((one) => withTrust(bookOf(store), one))
+    .map((one) => withTrust(trustLogOf(store), one))
     .sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
 };
 
@@ -107,21 +106,21 @@ export const trustedPart = (registration: Registration): Registration | undefine
 
 /** Records which values of a scope's registrations are trusted, and reports the others as problems. */
 export const recordTrust = (store: Store, scope: Scope, all: Registration[]): void => {
-  const book = bookOf(store);
+  const book = trustLogOf(store);
   const verdicts = all.map((one) => webhookVerdict(book, one));
   logVerdicts(book, verdicts);
   const waiting = all.filter((one) => one.waiting !== undefined && !one.vanished);
   store.problems.set(
     `trust ${scope}`,
     waiting.map((one) =>
-      fileProblem(fileOf(store, one), waitsForTrust(store.layout, ['This receiver'])),
+      fileProblem(fileOf(store, one), untrustedProblem(store.layout, ['This receiver'])),
     ),
   );
 };
 
 /** Records that a registration was removed: a new file of that name with another address starts untrusted. */
 export const recordRemoval = (store: Store, gone: Registration): void =>
-  logVerdicts(bookOf(store), [removedVerdict(bookOf(store), gone)]);
+  logVerdicts(trustLogOf(store), [removedVerdict(trustLogOf(store), gone)]);
 
 const orderOf = ({ vanished, name, matter: { created_at, id } }: Registration): string =>
   [vanished, created_at, id, name].join(' ');
@@ -151,9 +150,9 @@ export const createRegistration = (
     const made = orDropSecret(store, matter.id, path, async () => {
       await saveSecret(store.layout, matter.id, secret);
       trustWebhook(store, { scope, matter });
-      if (!(await createFile(store.layout, path, text))) await syncMade(dir);
+      if (!(await createFile(store.layout, path, text))) await syncCreated(dir);
     });
-    await evenIfPlaced(made, () => refreshWritten(store, scope));
+    await evenIfSyncFailed(made, () => refreshWritten(store, scope));
     const found = registrationsOf(store, scope).find((one) => one.matter.id === matter.id);
     // If the folder cannot be read, the written values are returned.
     const etag = etagOf(sha256(text));
@@ -194,7 +193,7 @@ export const removeRegistration = (
     await readyToWrite(store);
     if (ifMatch !== undefined && !hasEtag(entries?.get(found.name), ifMatch)) throw changedSince();
     const removing = removeFile(store.layout, join(dir, found.name));
-    return evenIfPlaced(removing, () => {
+    return evenIfSyncFailed(removing, () => {
       entries?.delete(found.name);
       if (scope !== undefined) notifyItem(store, scope);
       return removing;
@@ -213,7 +212,7 @@ const changedSince = (): StoreError =>
 const notifyItem = (store: Store, caseId: string): void => {
   const item = itemOf(store, caseId);
   if (item !== undefined) invalidate(store, item);
-  announce(store, caseId);
+  notifyItemChanged(store, caseId);
 };
 
 /** Disables a registration, after its receiver answered 410. */

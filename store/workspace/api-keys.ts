@@ -63,7 +63,7 @@ export const isKeyGranted = ({ consent }: Pick<Store, 'consent'>, key: ApiKey): 
 };
 
 /** The keys without consent, which grant nothing until the operator confirms them. */
-export const waitingKeys = (layout: Layout, consent = readConsentLog(layout)): WaitingValue[] =>
+export const pendingKeys = (layout: Layout, consent = readConsentLog(layout)): WaitingValue[] =>
   apiKeys({ layout })
     .filter((key) => !isKeyGranted({ consent }, key))
     .map((key) => {
@@ -80,7 +80,7 @@ export const waitingKeys = (layout: Layout, consent = readConsentLog(layout)): W
     });
 
 /** Runs `work` under the lock of the API keys. */
-export const inKeyTurn = <T>({ locks }: Store, work: () => Promise<T>): Promise<T> =>
+export const withKeysLock = <T>({ locks }: Store, work: () => Promise<T>): Promise<T> =>
   locks.take(lockOn.apiKeys(), work);
 
 export const saveKey = async (store: Store, key: ApiKey): Promise<void> => {
@@ -100,7 +100,7 @@ export const saveKeyIn = async (
 };
 
 /** Records the last use of a key. A key that is gone is not created again. */
-export const touchKey = async (store: Store, key: ApiKey): Promise<void> => {
+export const saveKeyUse = async (store: Store, key: ApiKey): Promise<void> => {
   await readyToWrite(store);
   const path = keyFile(store.layout, key.sha256);
   const before = readRegularFile(store.layout.root, path);

@@ -6,7 +6,7 @@ import lockfile from 'proper-lockfile';
 import { orElse } from '../base/attempt.ts';
 import { awayFrom } from '../fs/directories.ts';
 import { hasCode } from '../fs/durable.ts';
-import { putNew } from '../fs/place.ts';
+import { placeNew } from '../fs/place.ts';
 import { isDirectoryItself, statsAt } from '../fs/plain-path.ts';
 import type { Layout } from '../layout.ts';
 import { describeSelf, isNear, livenessOf, type Owner } from './owner.ts';
@@ -304,7 +304,7 @@ const writeOwner = (layout: Layout, value: Owner): void =>
 const makeOwner = (layout: Layout, path: string, value: Owner): boolean => {
   const written = writeBeside(layout, value);
   try {
-    return putNew(written, path);
+    return placeNew(written, path);
   } finally {
     rmSync(written, { force: true });
   }

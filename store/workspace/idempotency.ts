@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { isDone, orElseUnlessFault } from '../base/attempt.ts';
+import { isDone, orElseUnlessDiskFault } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
 import { sha256 } from '../base/sha256.ts';
 import { writeStage } from '../base/write-stage.ts';
@@ -23,7 +23,7 @@ export interface SavedResponse {
 }
 
 /** A request with an idempotency key. */
-export interface OnceCall {
+export interface KeyedCall {
   /** Chosen by the client. Its hash names the file. */
   key: string;
   /** The hash of the request; for an upload, a function that resolves once the body was read. */
@@ -39,8 +39,8 @@ export type KeyedResult = { answer: SavedResponse; isFirst: boolean } | 'in_use'
  * and its response before it is sent. A failed request is forgotten if it wrote nothing; otherwise a repetition finds what
  * it wrote by the ids that are derived from its seed.
  */
-export interface FirstAnswers {
-  once(call: OnceCall): Promise<KeyedResult>;
+export interface IdempotencyStore {
+  once(call: KeyedCall): Promise<KeyedResult>;
 }
 
 interface KeptRequest {
@@ -52,11 +52,11 @@ interface KeptRequest {
 
 const KEEP_MS = 86_400_000;
 
-export const createFirstAnswers = (store: Store, most: Limits = LIMITS): FirstAnswers => {
+export const createIdempotencyStore = (store: Store, most: Limits = LIMITS): IdempotencyStore => {
   const { layout, clock } = store;
   const underWay = new Set<string>();
   const responses = createResponseFiles(layout, most);
-  const answerTo = async (name: string, call: OnceCall): Promise<KeyedResult> => {
+  const answerTo = async (name: string, call: KeyedCall): Promise<KeyedResult> => {
     const known = readKept(layout, name, clock());
     const saysOther = async (): Promise<boolean> =>
       known?.said !== undefined &&
@@ -70,7 +70,7 @@ export const createFirstAnswers = (store: Store, most: Limits = LIMITS): FirstAn
   };
   const make = async (
     name: string,
-    call: OnceCall,
+    call: KeyedCall,
     kept: KeptRequest,
     again = false,
   ): Promise<KeyedResult> => {
@@ -116,14 +116,14 @@ const isYoung = ({ at }: KeptRequest, now: Date): boolean =>
 const fileOf = ({ answers }: Layout, name: string): string => join(answers, `${name}.json`);
 
 // The hash of an upload is known once its body was read.
-const requestHash = async ({ said }: OnceCall, isOver: boolean): Promise<string | undefined> => {
+const requestHash = async ({ said }: KeyedCall, isOver: boolean): Promise<string | undefined> => {
   if (typeof said === 'string') return said;
   return isOver ? said() : undefined;
 };
 
 // A damaged file is ignored. A disk fault is thrown, since the file may say that the request ran.
 const readKept = (layout: Layout, name: string, now: Date): KeptRequest | undefined =>
-  orElseUnlessFault(() => {
+  orElseUnlessDiskFault(() => {
     const bytes = readRegularFile(layout.root, fileOf(layout, name));
     const kept = bytes && (JSON.parse(bytes.toString('utf8')) as KeptRequest);
     return kept && isYoung(kept, now) ? kept : undefined;

@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import type { FileProblem } from '../front-matter/problem.ts';
 import type { Layout } from '../layout.ts';
-import { problemsIn, readItem } from '../reconcile/read-item.ts';
+import { problemsIn, readItemFiles } from '../reconcile/read-item.ts';
 import { walk } from '../reconcile/walk.ts';
 import { watchesWanted } from '../watch/watch-limits.ts';
 
@@ -18,7 +18,7 @@ export const inspectWorkspace = ({ root }: Layout): Inspection => {
   const problems: FileProblem[] = [];
   let items = 0;
   for (const { dir, kind } of walk(root)) {
-    const files = kind === 'item' ? readItem(root, dir) : undefined;
+    const files = kind === 'item' ? readItemFiles(root, dir) : undefined;
     if (files === undefined) continue;
     items += 1;
     problems.push(...problemsIn(dir, files));

@@ -62,10 +62,10 @@ export const makeWorkspaceFiles = async (
 
 /** Creates the directory of a workspace if missing; returns why it cannot be used, as words that follow its path. */
 export const makeWorkspace = (root: string): string | undefined =>
-  explainFailure(() => makeSyncedDirectory(root)) ?? whyNoWorkspace(root);
+  explainFailure(() => makeSyncedDirectory(root)) ?? workspaceObstacle(root);
 
 /** Why a directory cannot be a workspace, as words that follow its path; undefined if it can. Writes nothing. */
-export const whyNoWorkspace = (root: string): string | undefined =>
+export const workspaceObstacle = (root: string): string | undefined =>
   explainFailure(() => {
     opendirSync(root).closeSync();
     accessSync(root, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -75,7 +75,7 @@ export const whyNoWorkspace = (root: string): string | undefined =>
  * Why an existing workspace cannot be written, as words that follow its path; undefined if it can. Creates and removes a
  * file beside the records and in .dossier/tmp.
  */
-export const whyNotWritten = ({ root, tmp }: Layout): string | undefined =>
+export const writeObstacle = ({ root, tmp }: Layout): string | undefined =>
   explainFailure(() => {
     for (const dir of [root, tmp]) if (isDirectoryItself(dir)) tryWrite(beside(join(dir, 'try')));
   });

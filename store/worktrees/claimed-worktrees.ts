@@ -5,7 +5,7 @@ import type { Layout } from '../layout.ts';
 import { itemOf } from '../reconcile/items.ts';
 import type { WaitingValue } from '../records/trust.ts';
 import type { WorktreeRecord } from '../records/worktree.ts';
-import { waitsForTrust } from '../settings/trust/waiting.ts';
+import { untrustedProblem } from '../settings/trust/waiting.ts';
 import { remembered, type Store } from '../store.ts';
 import { readAnyWorktree, worktreeFile, worktreeOwners, writeWorktree } from './worktrees.ts';
 
@@ -36,7 +36,7 @@ const seen = remembered((): { claims: WaitingValue[] } => ({ claims: [] }));
 export const cachedClaims = (store: Store): readonly WaitingValue[] => seen(store).claims;
 
 /** Reads the claims again, and reports them as problems of their files. */
-export const lookAtWorktrees = (store: Store): WaitingValue[] => {
+export const refreshClaims = (store: Store): WaitingValue[] => {
   const claims = claimedWorktrees(store.layout).map((claim) => {
     const title = itemOf(store, claim.case_id ?? '')?.files.case.value?.matter.title;
     return title === undefined ? claim : { ...claim, title };
@@ -44,7 +44,7 @@ export const lookAtWorktrees = (store: Store): WaitingValue[] => {
   if (claims.length + seen(store).claims.length === 0) return claims;
   seen(store).claims = claims;
   const problems = claims.map(({ file, key }) =>
-    fileProblem(file, waitsForTrust(store.layout, [key])),
+    fileProblem(file, untrustedProblem(store.layout, [key])),
   );
   store.problems.set('worktrees', problems);
   return claims;

@@ -13,12 +13,12 @@ export const serverMarkers = (layout: Layout): string[] =>
   );
 
 /** Saves a marker. The server may start once it is on disk, when the promise resolves. */
-export const noteServer = async (layout: Layout, marker: string): Promise<void> => {
+export const saveServerMarker = async (layout: Layout, marker: string): Promise<void> => {
   const path = fileOf(layout, marker);
   await createFile(layout, path, sealedText(layout, path, {}), { mode: 0o600 });
 };
 
-export const forgetServer = (layout: Layout, marker: string): void =>
+export const removeServerMarker = (layout: Layout, marker: string): void =>
   rmSync(fileOf(layout, marker), { force: true });
 
 const fileOf = ({ languageServers }: Layout, marker: string): string =>

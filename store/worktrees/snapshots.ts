@@ -8,7 +8,7 @@ import { fenceFor } from '../base/text.ts';
 import { recordNames } from '../front-matter/folder.ts';
 import { parseFrontMatter, splitFrontMatter } from '../front-matter/front-matter.ts';
 import { checkerOf } from '../front-matter/parse.ts';
-import { asProblem, type FileProblem, fileProblem, Problem } from '../front-matter/problem.ts';
+import { type FileProblem, fileProblem, Problem, toProblem } from '../front-matter/problem.ts';
 import { readRegularFile, unreadable } from '../front-matter/record-file.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
 import { textNames } from '../front-matter/text-file.ts';
@@ -90,7 +90,7 @@ export const readSnapshots = (
     try {
       snapshots.push(entryAt(store, path));
     } catch (error) {
-      problems.push(fileProblem(relative(store.layout.root, path), asProblem(error)));
+      problems.push(fileProblem(relative(store.layout.root, path), toProblem(error)));
     }
   }
   return { snapshots, problems };

@@ -38,7 +38,7 @@ export const turnOwners = ({ repositories }: Layout): string[] =>
   listDirectory(repositories).flatMap((name) => /^(.+)\.json$/.exec(name)?.[1] ?? []);
 
 /** Removes files of turns that never began. */
-export const dropHalfTurns = ({ repositories }: Layout): void => {
+export const removePartialTurns = ({ repositories }: Layout): void => {
   const names = new Set(listDirectory(repositories));
   for (const name of names)
     if (name.endsWith('.refs') && !names.has(name.replace(/refs$/, 'json')))

@@ -17,7 +17,7 @@ import { readyToWrite, type Store } from '../store.ts';
  * Records that git begins to add or remove a worktree. git does neither atomically, so a power cut can leave any part: the
  * record says which files were the daemon's.
  */
-export const noteWorktreeChange = async (store: Store, change: WorktreeChange): Promise<void> => {
+export const saveWorktreeChange = async (store: Store, change: WorktreeChange): Promise<void> => {
   await readyToWrite(store);
   const { layout } = store;
   const path = fileOf(layout, change.case_id);
@@ -40,7 +40,7 @@ export const worktreeChanges = ({ worktrees }: Layout): string[] =>
     (name) => /^([0-9a-f-]{36})\.change\.json$/.exec(name)?.[1] ?? [],
   );
 
-export const forgetWorktreeChange = async (layout: Layout, caseId: string): Promise<void> => {
+export const removeWorktreeChange = async (layout: Layout, caseId: string): Promise<void> => {
   if (!isDone(() => rmSync(fileOf(layout, caseId)), 'ENOENT')) return;
   await syncDirectory(layout.worktrees);
 };
@@ -57,7 +57,7 @@ export const dropWorktreeDirectory = async ({ layout }: Store, path: string): Pr
 export const syncWorktreeName = (path: string): Promise<void> => syncDirectory(dirname(path));
 
 /** Moves a directory to `.dossier/undo`, or, from another disk, to a name beside it; returns the new path. */
-export const setDirectoryAside = async (layout: Layout, path: string): Promise<string> => {
+export const moveDirectoryToUndo = async (layout: Layout, path: string): Promise<string> => {
   const kept = moveDirectory(path, undoPlace(layout, path));
   await syncDirectory(dirname(path));
   return kept;

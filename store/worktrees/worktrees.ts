@@ -106,7 +106,7 @@ export const forgetWorktree = async (store: Store, caseId: string): Promise<void
 };
 
 /** Runs `work` under the lock of a worktree. Never call it under the lock of the Work item. */
-export const inWorktreeTurn = <T>(
+export const withWorktreeLock = <T>(
   { locks }: Store,
   caseId: string,
   work: () => Promise<T>,
@@ -116,7 +116,7 @@ export const inWorktreeTurn = <T>(
  * Runs `work` under the lock of a worktree's files, which excludes edits by the operator and the baseline of a Plan turn
  * from each other. It may be taken under the lock of the worktree, but not the other way round.
  */
-export const inFileTurn = <T>(
+export const withFilesLock = <T>(
   { locks }: Store,
   caseId: string,
   work: () => Promise<T>,
@@ -138,7 +138,7 @@ export const realDirectory = (path: string): string | undefined => {
 const NO_WAY = ['ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP', 'ENAMETOOLONG'];
 
 /** What is at a path: a directory, nothing, or anything else, including a link to a directory. */
-export const whatIsAt = (path: string): 'directory' | 'nothing' | 'else' => {
+export const pathKind = (path: string): 'directory' | 'nothing' | 'else' => {
   const look = () => lstatSync(path).isDirectory() && realpathSync(path) === path;
   return orElse(() => (look() ? 'directory' : 'else'), 'nothing', 'ENOENT', 'ENOTDIR');
 };
@@ -204,7 +204,7 @@ const absolutePath = ({ root, dossier }: Layout, path: string): string => {
   // Any other relative path is refused later.
   if (now !== path && !isAtOrBelow(now, dossier)) return path;
   const [, below] = /\/\.dossier\/((?:worktrees|repositories)\/.+)$/s.exec(path) ?? [];
-  if (below === undefined || whatIsAt(now) !== 'nothing') return now;
+  if (below === undefined || pathKind(now) !== 'nothing') return now;
   const moved = resolve(dossier, below);
-  return isAtOrBelow(moved, dossier) && whatIsAt(moved) === 'directory' ? moved : now;
+  return isAtOrBelow(moved, dossier) && pathKind(moved) === 'directory' ? moved : now;
 };

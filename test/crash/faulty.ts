@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { reviveAbsent } from '../../store/reconcile/missing.ts';
+import { resolveAbsent } from '../../store/reconcile/missing.ts';
 import { sweepWorkspace } from '../../store/reconcile/sweep.ts';
 import type { Answered, Running } from '../helpers/service.ts';
 import type { Door, Fault, Kind } from './door.ts';
@@ -118,7 +118,7 @@ const toldSince = ({ told }: Running, from: number): string[] =>
 
 const compare = async ({ service: { store } }: Running): Promise<void> => {
   await sweepWorkspace(store);
-  await reviveAbsent(store);
+  await resolveAbsent(store);
 };
 
 /** What came of it; `wrong` says what should not have. */

@@ -11,12 +11,12 @@ import { writeMemory } from '../../store/cases/memory.ts';
 import { createProof, updateProof } from '../../store/cases/proofs.ts';
 import { type OpenStore, openStore } from '../../store/open.ts';
 import { itemOf } from '../../store/reconcile/items.ts';
-import { decideMissing } from '../../store/reconcile/missing.ts';
+import { resolveMissing } from '../../store/reconcile/missing.ts';
 import { sweepWorkspace } from '../../store/reconcile/sweep.ts';
 import type { Case, State } from '../../store/records/case.ts';
 import type { EventRecord } from '../../store/records/event.ts';
 import type { Store } from '../../store/store.ts';
-import { lookAt } from '../../store/watch/change-scheduler.ts';
+import { compareHint } from '../../store/watch/change-scheduler.ts';
 import { leftInTmp } from '../helpers/left-in-tmp.ts';
 import { listed } from '../helpers/listed.ts';
 import { STATE_DIR } from '../helpers/state-dir.ts';
@@ -113,8 +113,8 @@ const performOther = async (store: Store, { call, id, proof, tag }: ActiveCall):
     found(await writeMemory(store, id, { filename: call.file, content: call.text }, tag));
   else if (call.do === 'delete') found((await deleteCase(store, id, tag)) || undefined);
   else if (call.do === 'sweep') await sweepWorkspace(store);
-  else if (call.do === 'decide') await decideMissing(store);
-  else if (call.do === 'hint') await lookAt(store, itemOf(store, id)?.dir ?? 'cases');
+  else if (call.do === 'decide') await resolveMissing(store);
+  else if (call.do === 'hint') await compareHint(store, itemOf(store, id)?.dir ?? 'cases');
 };
 
 const found = <T>(answer: T | undefined): T => {

@@ -17,7 +17,7 @@ import { createEngine } from '../../lib/work/sessions/live/engine.ts';
 import { sections } from '../../routes/index.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Store } from '../../store/store.ts';
-import { createFirstAnswers } from '../../store/workspace/idempotency.ts';
+import { createIdempotencyStore } from '../../store/workspace/idempotency.ts';
 import { assertDeclared } from '../helpers/declared.ts';
 import { STATE_DIR } from '../helpers/state-dir.ts';
 import { VERSION } from '../helpers/version.ts';
@@ -87,7 +87,7 @@ const serviceOn = (store: Store): Service => {
     feed: createFeed(store),
     attention: { list: noSession, close: noSession },
     exporter: createExporter(store),
-    firstAnswers: createFirstAnswers(store),
+    firstAnswers: createIdempotencyStore(store),
     runs: createRuns(),
     keyring: { counts: () => true, add: () => undefined },
     requiresKey: () => false,

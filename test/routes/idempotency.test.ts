@@ -13,7 +13,7 @@ import { describe, it } from 'node:test';
 import type { TObject, TSchema } from 'typebox';
 import { isCreating } from '../../lib/http/idempotency.ts';
 import { sections } from '../../routes/index.ts';
-import { newId, withIdsOf } from '../../store/reconcile/new-id.ts';
+import { newId, withSeededIds } from '../../store/reconcile/new-id.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { ChecklistItem, Proof } from '../../store/records/proof.ts';
 import type { Session } from '../../store/records/session.ts';
@@ -364,7 +364,7 @@ describe('newId', () => {
   it('is another each time, and the same again in a call that is made again', async () => {
     const two = async () => [newId(), newId()];
     const [first, again, other] = await Promise.all(
-      ['a', 'a', 'b'].map((seed) => withIdsOf({ seed, again: false }, two)),
+      ['a', 'a', 'b'].map((seed) => withSeededIds({ seed, again: false }, two)),
     );
     assert.deepEqual(first, again);
     assert.equal(new Set([...(first ?? []), ...(other ?? []), ...(await two())]).size, 6);

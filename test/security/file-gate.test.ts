@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { acceptWaiting, waitingChanges } from '../../store/pending/pending.ts';
+import { acceptPending, pendingChanges } from '../../store/pending/pending.ts';
 import { unsandboxedRuns } from '../../store/pending/unsandboxed.ts';
 import { sweepWorkspace } from '../../store/reconcile/sweep.ts';
 import type { Case } from '../../store/records/case.ts';
@@ -36,11 +36,11 @@ const gateOf = async ({ call, at }: WithCase): Promise<Gate> =>
 
 const look = ({ running }: WithCase): Promise<boolean> => sweepWorkspace(running.service.store);
 
-const waiting = ({ running }: WithCase) => waitingChanges(running.service.store);
+const waiting = ({ running }: WithCase) => pendingChanges(running.service.store);
 
 const trustAll = ({ running }: WithCase) => {
   const { store } = running.service;
-  return acceptWaiting(store, new Set(waitingChanges(store).map(({ id }) => id)));
+  return acceptPending(store, new Set(pendingChanges(store).map(({ id }) => id)));
 };
 
 const verifying = async (t: TestContext): Promise<WithCase> => {
@@ -276,7 +276,7 @@ describe('what waits', () => {
     const { store } = test.running.service;
     const seen = new Set(waiting(test).map(({ id }) => id));
     edit(test, 'proof/mine.md', 'All green.', 'Trust me.');
-    assert.deepEqual(await acceptWaiting(store, seen), []);
+    assert.deepEqual(await acceptPending(store, seen), []);
     assert.equal(await state(test), 'VERIFYING');
     await trustAll(test);
     assert.equal(await state(test), 'RESOLVED');

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { getWorktree } from '../../lib/code/worktrees/read.ts';
-import { openUnreadable } from '../../lib/tools/git/read/working-files.ts';
+import { makeReadable } from '../../lib/tools/git/read/working-files.ts';
 import { gitScene, type Scene, skipOf } from '../helpers/git-scene.ts';
 import { gitIn, temporaryDirectory } from '../helpers/repository.ts';
 import { newestSession } from '../helpers/service.ts';
@@ -148,7 +148,7 @@ id=$(sha256sum /bin/true | cut -c1-64); d="$(git rev-parse --git-dir)/lfs/object
     });
   });
 
-describe('openUnreadable', () => {
+describe('makeReadable', () => {
   it('opens files to their owner that git looks into, and no others', async (t) => {
     const on = await gitScene(t, 'off');
     const { service } = on.test.running;
@@ -156,9 +156,7 @@ describe('openUnreadable', () => {
     for (const name of ['.gitignore', 'new.txt', 'ignored/x', 'seen.txt'])
       writeFileSync(join(on.path, name), 'ignored/\n');
     for (const name of ['a.txt', 'new.txt', 'ignored/x']) chmodSync(join(on.path, name), 0o000);
-    const opened = await openUnreadable(
-      service.git.at(getWorktree(service.store, on.test.item.id)),
-    );
+    const opened = await makeReadable(service.git.at(getWorktree(service.store, on.test.item.id)));
     assert.deepEqual(opened.toSorted(), ['a.txt', 'new.txt']);
     assert.equal(lstatSync(join(on.path, 'ignored/x')).mode & 0o777, 0);
     assert.equal(lstatSync(join(on.path, 'a.txt')).mode & 0o777, 0o400);

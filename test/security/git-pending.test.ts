@@ -4,7 +4,7 @@ import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { getWorktree } from '../../lib/code/worktrees/read.ts';
-import type { TurnTold } from '../../lib/code/worktrees/turn/notices.ts';
+import type { TurnNotice } from '../../lib/code/worktrees/turn/notices.ts';
 import { openTurn } from '../../lib/code/worktrees/turn/open.ts';
 import { turnPlaces } from '../../store/worktrees/turn-records.ts';
 import { eventually } from '../helpers/eventually.ts';
@@ -31,7 +31,7 @@ const pending = async (t: TestContext): Promise<Pending> => {
   on.git('add', 'c.txt');
   const lock = join(record.git_dir, 'index.lock');
   writeFileSync(lock, '');
-  const all: TurnTold[] = [];
+  const all: TurnNotice[] = [];
   await turn.close((told) => all.push(...told));
   assert.deepEqual(
     all.map(({ code }) => code),

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { stateOf } from '../../lib/code/worktrees/inspect/status.ts';
 import { getWorktree } from '../../lib/code/worktrees/read.ts';
-import type { TurnTold } from '../../lib/code/worktrees/turn/notices.ts';
+import type { TurnNotice } from '../../lib/code/worktrees/turn/notices.ts';
 import { type OpenTurn, openTurn } from '../../lib/code/worktrees/turn/open.ts';
 import type { Case } from '../../store/records/case.ts';
 import { turnPlaces } from '../../store/worktrees/turn-records.ts';
@@ -23,7 +23,7 @@ interface Begun extends Scene {
   /** Its git there, as an agent's. */
   agent: (...args: string[]) => string;
   /** Ends the turn, and answers what is told. */
-  end: () => Promise<TurnTold[]>;
+  end: () => Promise<TurnNotice[]>;
 }
 
 // Without an agent: the test is it.
@@ -37,8 +37,8 @@ const begun = async (t: TestContext, sandbox: 'auto' | 'off' = 'off'): Promise<B
   });
   const agent = (...args: string[]): string =>
     gitIn(on.path)(...ME, `--git-dir=${dir}`, `--work-tree=${on.path}`, ...args);
-  const end = async (): Promise<TurnTold[]> => {
-    const all: TurnTold[] = [];
+  const end = async (): Promise<TurnNotice[]> => {
+    const all: TurnNotice[] = [];
     await turn.close((told) => all.push(...told));
     return all;
   };

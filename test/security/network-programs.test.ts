@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { NO_MCP } from '../../lib/sandbox/egress/mcp-door.ts';
-import { createNetworkDoor } from '../../lib/sandbox/egress/networks.ts';
+import { createNetworkAccess } from '../../lib/sandbox/egress/networks.ts';
 import { createDoorsHere } from '../../lib/sandbox/egress/run-doors.ts';
 import { atEnd } from '../helpers/at-end.ts';
 import { onPort, worldWith } from '../helpers/egress.ts';
@@ -46,7 +46,7 @@ const far = async (t: TestContext) => {
   const secure = await onPort(t, createSecure(tls, answer));
   const world = worldWith({ 'far.example': ['127.0.0.1'] }, { here: (a) => a === '127.0.0.1' });
   const told: string[] = [];
-  const network = createNetworkDoor({
+  const network = createNetworkAccess({
     ...{ sandboxed: true, rules: {}, env: {}, doors: createDoorsHere(world), mcp: () => NO_MCP },
   }).open({
     ...{ given: {}, token: undefined },

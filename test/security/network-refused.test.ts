@@ -4,7 +4,7 @@ import { existsSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { onceEach } from '../../lib/sandbox/egress/doors.ts';
+import { reportOncePerTarget } from '../../lib/sandbox/egress/doors.ts';
 import { createNetworkEnvironment } from '../../lib/sandbox/egress/network-environment.ts';
 import { makeSocketDir } from '../../lib/sandbox/egress/socket-dir.ts';
 import {
@@ -201,7 +201,7 @@ describe('the way out of a run', () => {
 
   it('is told once for each goal and outcome, and not for ever', () => {
     const told: string[] = [];
-    const tell = onceEach(({ host, allowed }) => told.push(`${host} ${allowed}`));
+    const tell = reportOncePerTarget(({ host, allowed }) => told.push(`${host} ${allowed}`));
     for (const allowed of [true, false, true]) tell({ host: 'a', port: 1, allowed });
     assert.deepEqual(told, ['a true', 'a false']);
     for (let port = 0; port < 1000; port += 1) tell({ host: 'b', port, allowed: true });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Capabilities, missingProtections } from '../../lib/daemon/system/machine.ts';
-import { lookAtGround } from '../../lib/sandbox/capabilities.ts';
+import { detectCapabilities } from '../../lib/sandbox/capabilities.ts';
 
 const WHOLE: Capabilities = {
   ...{ platform: 'linux', uid: 1000, proc: true, container: false, namespaces: true },
@@ -55,7 +55,7 @@ describe('what cannot be had here', () => {
   });
 
   it('is looked up without an error on every system', () => {
-    const ground = lookAtGround();
+    const ground = detectCapabilities();
     assert.equal(ground.platform, process.platform);
     assert.equal(typeof ground.container, 'boolean');
   });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { reviveAbsent } from '../../store/reconcile/missing.ts';
+import { resolveAbsent } from '../../store/reconcile/missing.ts';
 import { sweepWorkspace } from '../../store/reconcile/sweep.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Proof } from '../../store/records/proof.ts';
@@ -28,7 +28,7 @@ const during = async (
 const sweep = async ({ running }: WithCase): Promise<void> => {
   const { store } = running.service;
   await sweepWorkspace(store);
-  await reviveAbsent(store);
+  await resolveAbsent(store);
 };
 
 /** What was told of Work items and proofs. */

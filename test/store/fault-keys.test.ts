@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { reviveAbsent } from '../../store/reconcile/missing.ts';
+import { resolveAbsent } from '../../store/reconcile/missing.ts';
 import { sweepWorkspace } from '../../store/reconcile/sweep.ts';
 import { inject } from '../helpers/faults.ts';
 import type { Answered } from '../helpers/service.ts';
@@ -84,7 +84,7 @@ const makesOne = async (t: TestContext, of: Of, fault: string): Promise<void> =>
   assert.equal(again.status, 201, again.text);
   if (first.status === 201) assert.equal(again.body.id, first.body.id);
   await sweepWorkspace(running.service.store);
-  await reviveAbsent(running.service.store);
+  await resolveAbsent(running.service.store);
   const made = async () => (await idsIn(work, list)).filter((id) => !before.includes(id));
   assert.deepEqual(await made(), [again.body.id]);
   const toldOf = () => told(running.told).filter((each) => /^(case|proof)_/.test(each));

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { reviveAbsent } from '../../store/reconcile/missing.ts';
+import { resolveAbsent } from '../../store/reconcile/missing.ts';
 import { sweepWorkspace } from '../../store/reconcile/sweep.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Proof } from '../../store/records/proof.ts';
@@ -165,7 +165,7 @@ const toldSince = ({ told: all }: Running, from: number, id: string): string[] =
 
 const sweep = async ({ service: { store } }: Running): Promise<void> => {
   await sweepWorkspace(store);
-  await reviveAbsent(store);
+  await resolveAbsent(store);
 };
 
 // What was made, and what was not, is worked with as ever.

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { reviveAbsent } from '../../store/reconcile/missing.ts';
+import { resolveAbsent } from '../../store/reconcile/missing.ts';
 import { sweepWorkspace } from '../../store/reconcile/sweep.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Proof } from '../../store/records/proof.ts';
@@ -27,7 +27,7 @@ const untold = async (t: TestContext, work: () => Promise<void>): Promise<boolea
 
 const sweep = async ({ service: { store } }: Pick<Running, 'service'>): Promise<void> => {
   await sweepWorkspace(store);
-  await reviveAbsent(store);
+  await resolveAbsent(store);
 };
 
 const OF_INTEREST = /^(case|proof|session|agent|problem)_/;

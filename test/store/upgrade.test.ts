@@ -3,7 +3,7 @@ import { cpSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } 
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { encode, readJournalLines } from '../../store/journal/journal-lines.ts';
-import { lookCloser } from '../../store/problems/sidecar-problems.ts';
+import { checkSidecars } from '../../store/problems/sidecar-problems.ts';
 import type { EventBody, EventRecord, EventType } from '../../store/records/event.ts';
 import { PROJECT } from '../examples/run.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';
@@ -57,7 +57,7 @@ const toldIn = async (
   const before = lastOf(root);
   work(root);
   const life = await startForTest(t, { workspace: root, watch: true });
-  await lookCloser(life.service.store);
+  await checkSidecars(life.service.store);
   await life.stop();
   const told = linesOf(journalOf(root)).flatMap(({ events = [] }) => events);
   return told

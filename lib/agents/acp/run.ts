@@ -1,5 +1,5 @@
 import { messageOf } from '../../../store/base/attempt.ts';
-import { onceEach } from '../../sandbox/egress/doors.ts';
+import { reportOncePerTarget } from '../../sandbox/egress/doors.ts';
 import { capRaw, capText } from '../../text/cap-text.ts';
 import { record } from '../../text/unknown-json.ts';
 import type { Environment } from '../../tools/process/environment.ts';
@@ -79,7 +79,7 @@ const startTurn = (
   tell: (event: RunEvent) => void,
   deps: RunDeps,
 ): AcpTurn => {
-  const onNetwork = onceEach((data) => tell({ type: 'network', data }));
+  const onNetwork = reportOncePerTarget((data) => tell({ type: 'network', data }));
   const env = environmentFor(preset, spec);
   const program = launch(spec, { argv: preset.argv, env, onNetwork }, deps);
   const transcript = createTranscript(tell, TOLD_OUTPUT);

@@ -1,6 +1,6 @@
 import { messageOf } from '../../../store/base/attempt.ts';
 import type { Offers } from '../../../store/records/provider.ts';
-import { onceEach } from '../../sandbox/egress/doors.ts';
+import { reportOncePerTarget } from '../../sandbox/egress/doors.ts';
 import type { Environment } from '../../tools/process/environment.ts';
 import type { Exit, Program } from '../../tools/process/spawn.ts';
 import { coalesce } from '../coalesce.ts';
@@ -136,7 +136,7 @@ const startCommandRun = (
   const joined = coalesce(tell);
   const reader = createOutputReader(joined.tell);
   const hear = hearLine(output);
-  const onNetwork = onceEach((data) => joined.tell({ type: 'network', data }));
+  const onNetwork = reportOncePerTarget((data) => joined.tell({ type: 'network', data }));
   let stopped = false;
   let watch: Watch | undefined;
   const onLine = (line: string): void => {

@@ -1,6 +1,6 @@
 import { messageOf } from '../../../store/base/attempt.ts';
 import { fenceOff } from '../../../store/base/text.ts';
-import { onceEach } from '../../sandbox/egress/doors.ts';
+import { reportOncePerTarget } from '../../sandbox/egress/doors.ts';
 import type { Program } from '../../tools/process/spawn.ts';
 import { liveOutput } from '../coalesce.ts';
 import { boundaryOf, type Launch, type ProviderDeps } from '../launch.ts';
@@ -47,7 +47,7 @@ interface Work {
 }
 
 const work = (spec: RunSpec, tell: Tell, deps: ProviderDeps): Run => {
-  const onNetwork = onceEach((data) => tell({ type: 'network', data }));
+  const onNetwork = reportOncePerTarget((data) => tell({ type: 'network', data }));
   const state: Work = { spec, tell, deps, onNetwork, stopped: false, program: undefined };
   // An exception here is a bug, and must still end the run.
   const done = runBlocks(state).catch(

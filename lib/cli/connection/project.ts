@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { type Dossier, Problem } from '../../client/client.ts';
-import { addressIn } from '../../codehost/remote-url.ts';
+import { parseRemoteUrl } from '../../codehost/remote-url.ts';
 import type { Config } from '../../config.ts';
 import { remoteSettings } from '../../tools/git/read/remotes.ts';
 import { findRepository, type Repository } from '../../tools/git/read/repository.ts';
@@ -84,7 +84,7 @@ const nameElsewhere = async (
 };
 
 const identityOf = (url: string): string | undefined => {
-  const at = addressIn(url);
+  const at = parseRemoteUrl(url);
   return 'why' in at ? undefined : `${at.host}/${at.owner}/${at.name}`.toLowerCase();
 };
 

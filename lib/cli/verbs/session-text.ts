@@ -1,5 +1,5 @@
 import { type Dossier, Problem, type Session, type SessionCommands } from '../../client/client.ts';
-import { basedOn } from '../../text/wording.ts';
+import { describeBase } from '../../text/wording.ts';
 import type { Words } from '../output/out.ts';
 
 /** Lines about the failed commands of a session, with the end of their output; empty if none failed. */
@@ -34,7 +34,7 @@ export const readBaseText = async (
 ): Promise<string | undefined> => {
   try {
     const query = base === undefined ? {} : { base };
-    return basedOn(await call('GET /api/worktrees/{case_id}/base', { case_id, query }));
+    return describeBase(await call('GET /api/worktrees/{case_id}/base', { case_id, query }));
   } catch (error) {
     if (error instanceof Problem) return undefined;
     throw error;

@@ -9,7 +9,7 @@ import {
   removeFromTree,
   replaceTreeFile,
 } from '../../../store/fs/worktree/write.ts';
-import { isMadeAgain } from '../../../store/reconcile/new-id.ts';
+import { isRepeatedCall } from '../../../store/reconcile/new-id.ts';
 import type { EditorEntry, EditorFile, WrittenFile } from '../../../store/records/editor.ts';
 import { isEnded } from '../../../store/records/session.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
@@ -49,7 +49,7 @@ export const createEditorFile = async (
   const file = await withWorktreeChange(service, caseId, async (tree) => {
     const made = await createTreeFile(tree, path, bytes);
     if (made === undefined) {
-      const there = isMadeAgain() ? await readTreeFile(tree, path) : undefined;
+      const there = isRepeatedCall() ? await readTreeFile(tree, path) : undefined;
       if (there?.bytes.equals(bytes) === true) return there;
       throw exists(path);
     }
@@ -110,7 +110,7 @@ export const makeEditorDirectory = (
 ): Promise<{ path: string }> =>
   withWorktreeChange(service, caseId, async (tree) => {
     if (!(await makeTreeFolder(tree, path))) {
-      if (isMadeAgain() && (await listTreeFolder(tree, path, { limit: 1 })) !== undefined)
+      if (isRepeatedCall() && (await listTreeFolder(tree, path, { limit: 1 })) !== undefined)
         return { path };
       throw exists(path);
     }

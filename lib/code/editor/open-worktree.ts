@@ -2,7 +2,7 @@ import type { Tree } from '../../../store/fs/worktree/folder.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { readBaseline } from '../../../store/sessions/baselines.ts';
 import { readyToWrite, type Store, type WithStore } from '../../../store/store.ts';
-import { inFileTurn, inWorktreeTurn } from '../../../store/worktrees/worktrees.ts';
+import { withFilesLock, withWorktreeLock } from '../../../store/worktrees/worktrees.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Checkout } from '../../tools/git/run/git.ts';
 import { checkState } from '../worktrees/inspect/status.ts';
@@ -34,8 +34,8 @@ export const withWorktreeChange = <T>(
 ): Promise<T> => {
   requireNoSetup(service.setups, caseId);
   const { store } = service;
-  return inWorktreeTurn(store, caseId, () =>
-    inFileTurn(store, caseId, async () => {
+  return withWorktreeLock(store, caseId, () =>
+    withFilesLock(store, caseId, async () => {
       const worktree = await requireWorktree(store, caseId);
       refuseReading(store, caseId);
       await readyToWrite(store);

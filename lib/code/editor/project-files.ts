@@ -5,7 +5,7 @@ import { createTreeFile } from '../../../store/fs/worktree/write.ts';
 import type { EditorFile } from '../../../store/records/editor.ts';
 import { readyToWrite, type Store } from '../../../store/store.ts';
 import { notFound, orNotFound, ServiceError } from '../../errors.ts';
-import { needProject } from '../../guard/trust/require.ts';
+import { requireTrustedProject } from '../../guard/trust/require.ts';
 import { type ProjectNeeds, projectRepository, repositoryFor } from '../projects/project.ts';
 import { contentBytes, readEditorFile, type Sent } from './content.ts';
 import { exists, type ServedFile } from './files.ts';
@@ -28,7 +28,7 @@ export const projectFile = async (
 
 /** The files of a project's own checkout. 404 `not_found`, 422 `no_repository`. */
 export const treeOfProject = async (service: ProjectNeeds, project: string): Promise<Tree> => {
-  needProject(service, project);
+  requireTrustedProject(service, project);
   if (project !== 'default' && projectRepository(service, project) === undefined)
     throw notFound('project', project);
   const repository = await repositoryFor(service, project);

@@ -2,7 +2,7 @@ import { settlesWithin } from '../../../store/base/async.ts';
 import { messageOf } from '../../../store/base/attempt.ts';
 import { ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
-import { onceEach } from '../../sandbox/egress/doors.ts';
+import { reportOncePerTarget } from '../../sandbox/egress/doors.ts';
 import type { WithNetwork } from '../../sandbox/egress/networks.ts';
 import type { OpenNetwork } from '../../sandbox/egress/run-network.ts';
 import type { Environment } from '../../tools/process/environment.ts';
@@ -174,7 +174,7 @@ export const withNetwork = (
   of: { language: string; root: string },
   begin: (network: OpenNetwork) => LanguageServer,
 ): LanguageServer => {
-  const tell = onceEach((told) => {
+  const tell = reportOncePerTarget((told) => {
     if (told.allowed) log.info({ ...of, ...told }, 'A language server reached the network');
     else log.warn({ ...of, ...told }, 'A language server was refused the network');
   });

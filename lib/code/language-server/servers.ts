@@ -4,8 +4,8 @@ import type { Tree } from '../../../store/fs/worktree/folder.ts';
 import type { Language } from '../../../store/records/settings.ts';
 import type { WithStore } from '../../../store/store.ts';
 import {
-  forgetServer,
-  noteServer,
+  removeServerMarker,
+  saveServerMarker,
   serverMarkers,
 } from '../../../store/worktrees/language-servers.ts';
 import type { WithConfig } from '../../config.ts';
@@ -108,7 +108,7 @@ export const sweepLanguageServers = async ({ store, log }: WithLog & WithStore):
   for (const marker of serverMarkers(store.layout)) {
     const killed = await killRun(marker);
     if (killed > 0) log.warn({ killed }, 'Language server of a former daemon ended');
-    forgetServer(store.layout, marker);
+    removeServerMarker(store.layout, marker);
   }
 };
 
@@ -150,7 +150,7 @@ const start = async (
   const { languageServers, store } = service;
   const { argv } = await findServer(service, language, tree.root);
   const marker = randomUUID();
-  await noteServer(store.layout, marker);
+  await saveServerMarker(store.layout, marker);
   const { ready_ms, slow_ms, patience_ms } = languageServers.limits;
   const began = performance.now();
   const server = withNetwork(service, { language, root: tree.root }, (network) =>
@@ -167,7 +167,7 @@ const start = async (
   );
   entry.server = server;
   void server.exited.then((exit) => {
-    forgetServer(store.layout, marker);
+    removeServerMarker(store.layout, marker);
     clearTimeout(entry.idle);
     entry.server = undefined;
     entry.opening = undefined;

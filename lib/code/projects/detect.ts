@@ -1,9 +1,13 @@
 import type { Detection } from '../../../store/records/code-host.ts';
 import type { CodeHostSettings } from '../../../store/records/settings.ts';
 import { settingsOf } from '../../../store/settings/globals.ts';
-import { addressIn, type RemoteUrl } from '../../codehost/remote-url.ts';
+import { parseRemoteUrl, type RemoteUrl } from '../../codehost/remote-url.ts';
 import type { Config } from '../../config.ts';
-import { needCodeHost, needProject, theOnlyProject } from '../../guard/trust/require.ts';
+import {
+  onlyProjectName,
+  requireTrustedCodeHost,
+  requireTrustedProject,
+} from '../../guard/trust/require.ts';
 import {
   type ConfiguredRemote,
   type RemoteSettings,
@@ -42,11 +46,11 @@ export const detect = async (
   project = 'default',
   branch?: string,
 ): Promise<Detection> => {
-  needCodeHost(service.store);
-  needProject(service, project);
+  requireTrustedCodeHost(service.store);
+  requireTrustedProject(service, project);
   const { git, config, store } = service;
   const settings = settingsOf(store).codehost ?? {};
-  const isDefault = ['default', theOnlyProject(service)].includes(project);
+  const isDefault = ['default', onlyProjectName(service)].includes(project);
   const isNamed = settings.repository !== undefined && isDefault;
   const place = isNamed
     ? await findProjectRepository(service, project)
@@ -89,10 +93,10 @@ const know = async (
     const host = meant === 'ssh.github.com' ? 'github.com' : meant;
     return host !== undefined && isHost(host) ? { ...address, host } : unknown(address.host);
   };
-  const written = await settle(addressIn(remote.url));
+  const written = await settle(parseRemoteUrl(remote.url));
   const at =
-    'why' in written ? await firstOf(written, settle(addressIn(remote.rewritten))) : written;
-  const push = remote.push_url === remote.url ? at : await settle(addressIn(remote.push_url));
+    'why' in written ? await firstOf(written, settle(parseRemoteUrl(remote.rewritten))) : written;
+  const push = remote.push_url === remote.url ? at : await settle(parseRemoteUrl(remote.push_url));
   const [url, push_url] = [redacted(remote.url), redacted(remote.push_url)];
   return { name: remote.name, url, push_url, at, push };
 };

@@ -9,7 +9,7 @@ import type {
 import { GITHUB } from '../../codehost/github/address.ts';
 import { hasErrorCode } from '../../codehost/github/problem.ts';
 import { ServiceError } from '../../errors.ts';
-import { needCodeHost } from '../../guard/trust/require.ts';
+import { requireTrustedCodeHost } from '../../guard/trust/require.ts';
 import { detect } from './detect.ts';
 import type { ProjectNeeds } from './project.ts';
 
@@ -52,7 +52,7 @@ const notDetected = (error: unknown): unknown =>
 
 /** The host for calls that need no repository: of the settings, else of the project's repository, else github.com. */
 export const hostOf = async (service: ProjectNeeds, project = 'default'): Promise<string> => {
-  needCodeHost(service.store);
+  requireTrustedCodeHost(service.store);
   const { host } = settingsOf(service.store).codehost ?? {};
   if (host !== undefined) return host.toLowerCase();
   try {

@@ -6,7 +6,7 @@ import { projectRemotes, settingsOf } from '../../../store/settings/globals.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import type { WithConfig } from '../../config.ts';
 import { badField, orNotFound, ServiceError } from '../../errors.ts';
-import { needProject, projectNamed } from '../../guard/trust/require.ts';
+import { projectNamed, requireTrustedProject } from '../../guard/trust/require.ts';
 import { findRepository, type Repository } from '../../tools/git/read/repository.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 
@@ -21,7 +21,7 @@ export const projectRepository = (
 };
 
 /** The default project of a new Work item. */
-export { theOnlyProject } from '../../guard/trust/require.ts';
+export { onlyProjectName } from '../../guard/trust/require.ts';
 
 /** The error for a project without a repository. */
 export const noRepository = (service: WithConfig & WithStore, project: string): ServiceError =>
@@ -41,7 +41,7 @@ export const checkProject = (
   service: WithConfig & WithStore,
   project: string | undefined,
 ): void => {
-  if (project !== undefined && project !== 'default') needProject(service, project);
+  if (project !== undefined && project !== 'default') requireTrustedProject(service, project);
   if (
     project === undefined ||
     project === 'default' ||
@@ -64,7 +64,7 @@ export const repositoryFor = async (
   service: ProjectNeeds,
   project: string,
 ): Promise<Repository> => {
-  needProject(service, project);
+  requireTrustedProject(service, project);
   const named = projectRepository(service, project);
   if (named === undefined) throw noRepository(service, project);
   const repository = await findProjectRepository(service, project);

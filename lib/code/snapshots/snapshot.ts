@@ -5,7 +5,7 @@ import { PATCH } from '../../tools/git/read/diff.ts';
 import type { FileBefore } from '../../tools/git/read/working-files.ts';
 import type { Git, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { pathText } from '../../tools/git/run/path-text.ts';
-import { textAsText } from '../../tools/git/run/text-attributes.ts';
+import { withTextAttributes } from '../../tools/git/run/text-attributes.ts';
 import { DAEMON } from '../../tools/git/write/commit.ts';
 import { type GitFiles, gitFilesIn } from '../../tools/git/write/git-files.ts';
 import { refOwner } from './kept-refs.ts';
@@ -219,7 +219,7 @@ export const patchBetween = async (
   { before, after }: Record<'before' | 'after', Pick<Picture, 'files'>>,
 ): Promise<Buffer> => {
   const args = ['diff-tree', '-r', ...PATCH, before.files, after.files, '--'];
-  return textAsText(git, (plain) => plain.read(args, { max_bytes: PATCH_BYTES }));
+  return withTextAttributes(git, (plain) => plain.read(args, { max_bytes: PATCH_BYTES }));
 };
 
 const CHANGES: Readonly<Record<string, FileChange['change']>> = { A: 'added', D: 'deleted' };

@@ -14,7 +14,7 @@ interface RefValue {
  * Keeps (former) targets of refs under `refs/dossier/undone/<id>/`, so that `git gc` does not remove them. Returns the
  * keeping ref for each; values that are not objects, or no longer exist, are skipped.
  */
-export const keepValues = async (
+export const keepRefTargets = async (
   git: GitAt,
   values: readonly RefValue[],
 ): Promise<Map<string, string>> => {

@@ -4,7 +4,7 @@ import { commitOf, symbolicRef } from '../../tools/git/read/repository.ts';
 import { isRefusal } from '../../tools/git/run/error.ts';
 import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { listWorktrees } from '../../tools/git/write/worktree.ts';
-import { keepValues } from '../snapshots/undo-refs.ts';
+import { keepRefTargets } from '../snapshots/undo-refs.ts';
 import { type IndexImport, importIndex, readTurnIndex } from './import-index.ts';
 import { importObjects } from './import-objects.ts';
 import { importMergeState } from './merge-state.ts';
@@ -182,7 +182,7 @@ const whyHeld = async (git: GitAt<GitWorktree>, ref: string): Promise<string | u
 
 const keep = async (git: GitAt<GitWorktree>, changes: readonly Change[]): Promise<KeptRef[]> => {
   const values = changes.map(({ ref, after }) => ({ ref, value: after }));
-  const places = await keepValues(git, values);
+  const places = await keepRefTargets(git, values);
   return changes.map((change) => ({ ...change, kept_ref: places.get(change.ref) ?? null }));
 };
 

@@ -1,10 +1,10 @@
 import { orElse } from '../../../store/base/attempt.ts';
 import { allItems, itemOf } from '../../../store/reconcile/items.ts';
-import { isMadeAgain } from '../../../store/reconcile/new-id.ts';
+import { isRepeatedCall } from '../../../store/reconcile/new-id.ts';
 import type { Worktree, WorktreeRecord } from '../../../store/records/worktree.ts';
 import { readLock } from '../../../store/sessions/locks.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
-import { claimedWorktree, lookAtWorktrees } from '../../../store/worktrees/claimed-worktrees.ts';
+import { claimedWorktree, refreshClaims } from '../../../store/worktrees/claimed-worktrees.ts';
 import { readWorktree, saveWorktree } from '../../../store/worktrees/worktrees.ts';
 import { notFound, ServiceError } from '../../errors.ts';
 import type { Traces } from '../../tools/process/process-tree.ts';
@@ -44,14 +44,14 @@ export const getWorktree = (store: Store, caseId: string): WorktreeRecord => {
 
 /** The worktree that an interrupted call created, if this call repeats it with the same Idempotency-Key. */
 export const worktreeOfRepeatedCall = (store: Store, caseId: string): WorktreeRecord | undefined =>
-  isMadeAgain() && claimedWorktree(store.layout, caseId) === undefined
+  isRepeatedCall() && claimedWorktree(store.layout, caseId) === undefined
     ? findWorktree(store, caseId)
     : undefined;
 
 /** Saves the record of a new worktree; replaces a record that another machine wrote. */
 export const keepWorktree = async (store: Store, record: WorktreeRecord): Promise<void> => {
   await saveWorktree(store, record);
-  lookAtWorktrees(store);
+  refreshClaims(store);
 };
 
 /** Throws 409 `already_exists` if the Work item has a worktree on this machine. */
@@ -80,7 +80,10 @@ export const worktreeOf = ({
 }: WorktreeRecord): Worktree => worktree;
 
 /** Throws 409 while a session or an operator holds the session lock, or a setup is running. */
-export const refuseHeld = ({ setups, store }: WithSetups & WithStore, caseId: string): void => {
+export const requireUnlocked = (
+  { setups, store }: WithSetups & WithStore,
+  caseId: string,
+): void => {
   requireNoSetup(setups, caseId);
   const lock = readLock(store, caseId);
   if (lock === undefined || !lock.locked) return;

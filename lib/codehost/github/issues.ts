@@ -85,7 +85,7 @@ export const issuesByNumber = async (
     for (const [at, number] of batch.entries()) {
       const answer = answers[`i${at}`];
       const isThere = answer?.number === number;
-      found.set(number, isThere ? issueFromGraphql(answer) : await whereIs(place, number));
+      found.set(number, isThere ? issueFromGraphql(answer) : await sessionDirOf(place, number));
     }
   }
   return found;
@@ -107,7 +107,10 @@ const askFor = async (place: RepositoryContext, numbers: readonly number[]): Pro
 };
 
 // GraphQL only reports that it is missing; REST redirects to its new place.
-const whereIs = async (place: RepositoryContext, number: number): Promise<Issue | MissingIssue> => {
+const sessionDirOf = async (
+  place: RepositoryContext,
+  number: number,
+): Promise<Issue | MissingIssue> => {
   try {
     return await issue(place, number);
   } catch (error) {

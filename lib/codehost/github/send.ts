@@ -1,7 +1,7 @@
 import type { Octokit } from '@octokit/core';
 import { lockOn } from '../../../store/base/locks.ts';
 import type { Locks } from '../../../store/base/mutex.ts';
-import { notePlaced } from '../../../store/base/write-stage.ts';
+import { recordChange } from '../../../store/base/write-stage.ts';
 import type { ServiceError } from '../../errors.ts';
 import { record } from '../../text/unknown-json.ts';
 import { classifyRequest, type Effect, graphqlUrl, type HostRequest } from './allow-list.ts';
@@ -38,7 +38,7 @@ export const createRequestHook =
       once({ connection, asked, effect, token }, async () => send(options));
     const work = (): Promise<Answer> => withToken(connection, { asked, effect }, attempt);
     if (effect !== 'write') return work();
-    notePlaced(connection.base);
+    recordChange(connection.base);
     return connection.locks.take(lockOn.host(connection.host), work);
   };
 

@@ -1,6 +1,6 @@
 import { importProblems } from '../../../store/codehost/imports.ts';
 import type { FileProblem } from '../../../store/front-matter/problem.ts';
-import { lookCloser } from '../../../store/problems/sidecar-problems.ts';
+import { checkSidecars } from '../../../store/problems/sidecar-problems.ts';
 import type { Store } from '../../../store/store.ts';
 import { readSnapshots } from '../../../store/worktrees/snapshots.ts';
 import type { Log } from '../../log.ts';
@@ -14,7 +14,7 @@ import { reportSettingsProblems } from './settings-advice.ts';
 export const listProblems = async (service: Service): Promise<FileProblem[]> => {
   const { store } = service;
   await reportSettingsProblems(service);
-  await lookCloser(store);
+  await checkSidecars(store);
   return [
     ...store.problems.all(),
     ...readSnapshots(store).problems,

@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Machine } from '../../../store/records/machine.ts';
-import { lookAtGround } from '../../sandbox/capabilities.ts';
+import { detectCapabilities } from '../../sandbox/capabilities.ts';
 import type { Service } from '../../service.ts';
 
 /** Describes the directories, the disk and the missing protections of this machine, which the daemon logs at its start. */
@@ -12,7 +12,7 @@ export const describeMachine = ({ store, sandbox }: Service): Machine => {
     workspace: root,
     internals: join(root, '.dossier'),
     disk: { free: bavail * bsize, total: blocks * bsize },
-    unheld: missingProtections({ ...lookAtGround(), sandbox: sandbox() }),
+    unheld: missingProtections({ ...detectCapabilities(), sandbox: sandbox() }),
   };
 };
 

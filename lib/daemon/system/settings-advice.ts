@@ -1,7 +1,7 @@
 import { join, relative, resolve } from 'node:path';
-import { isAtOrBelow, realPlace } from '../../../store/base/paths.ts';
+import { isAtOrBelow, resolveLinks } from '../../../store/base/paths.ts';
 import { meantBy } from '../../../store/base/suggest.ts';
-import { placeOfPath } from '../../../store/front-matter/complaints.ts';
+import { positionOfPath } from '../../../store/front-matter/complaints.ts';
 import { type FileProblem, fileProblem, Problem } from '../../../store/front-matter/problem.ts';
 import { findGitDir, type GitDir } from '../../../store/fs/git-dir.ts';
 import { isDirectoryItself } from '../../../store/fs/plain-path.ts';
@@ -53,7 +53,7 @@ const checkProvider = ({
   const meant = meantBy(provider, known);
   const words = meant === undefined ? `Use one of ${known.join(', ')}` : `Did you mean ${meant}?`;
   const message = `provider: there is no provider ${provider}, so no session can start. ${words}`;
-  return [new Problem('unknown_provider', message, placeOfPath(source, ['provider']))];
+  return [new Problem('unknown_provider', message, positionOfPath(source, ['provider']))];
 };
 
 const checkProjects = (layout: Layout, text: SettingsText | undefined): Problem[] => {
@@ -61,9 +61,11 @@ const checkProjects = (layout: Layout, text: SettingsText | undefined): Problem[
   return Object.entries(text?.settings.projects ?? {}).flatMap(([name, path]) => {
     const place = resolve(layout.root, path);
     const isElsewhere = Object.hasOwn(own, name) || isRemote(path);
-    if (text === undefined || isElsewhere || isDirectoryItself(realPlace(place))) return [];
+    if (text === undefined || isElsewhere || isDirectoryItself(resolveLinks(place))) return [];
     const message = `projects.${name}: there is no directory ${place}`;
-    return [new Problem('missing_project', message, placeOfPath(text.source, ['projects', name]))];
+    return [
+      new Problem('missing_project', message, positionOfPath(text.source, ['projects', name])),
+    ];
   });
 };
 
@@ -75,7 +77,7 @@ const checkPlaces = async (advised: SettingsContext): Promise<Problem[]> => {
   };
   const around = new Map<string, [string, GitDir]>();
   for (const [name, path] of Object.entries(projects)) {
-    const found = findGitDir(realPlace(resolve(layout.root, path)));
+    const found = findGitDir(resolveLinks(resolve(layout.root, path)));
     if (found !== undefined && isAtOrBelow(layout.root, found.top))
       around.set(found.top, [name, found]);
   }

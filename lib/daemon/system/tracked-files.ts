@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { sharedRead } from '../../../store/base/async.ts';
+import { coalesceReads } from '../../../store/base/async.ts';
 import { shellQuoted } from '../../../store/base/text.ts';
 import type { FileProblem } from '../../../store/front-matter/problem.ts';
 import type { Layout } from '../../../store/layout.ts';
@@ -73,7 +73,7 @@ export const createTrackedFilesCheck = ({
   store,
   log,
 }: WithGit & WithLog & WithStore): (() => void) => {
-  const look = sharedRead(async () => {
+  const look = coalesceReads(async () => {
     const tracked = await listTrackedFiles(git, store.layout);
     store.problems.set('tracked', tracked);
     store.consent.withhold(withheldReason(tracked) !== undefined);

@@ -3,13 +3,17 @@ import type {
   WorkspaceSettings,
   WorkspaceSettingsChange,
 } from '../../../store/records/workspace-settings.ts';
-import { projectRemotes, settingsEntry, waitingSettings } from '../../../store/settings/globals.ts';
+import {
+  projectRemotes,
+  settingsEntry,
+  untrustedSettings,
+} from '../../../store/settings/globals.ts';
 import {
   changeSettings,
   currentSettings,
   type StoredSettings,
 } from '../../../store/settings/settings.ts';
-import { addressIn } from '../../codehost/remote-url.ts';
+import { parseRemoteUrl } from '../../codehost/remote-url.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Service } from '../../service.ts';
 import { remoteSettings } from '../../tools/git/read/remotes.ts';
@@ -51,7 +55,7 @@ const served = async (service: Needs, { settings, etag }: StoredSettings): Promi
       provider: settings.provider ?? 'runbook',
       max_sessions: maxSessionsOf(store),
       projects,
-      waiting: waitingSettings(store).map(({ key }) => key),
+      waiting: untrustedSettings(store).map(({ key }) => key),
     },
     etag,
   };
@@ -124,7 +128,7 @@ const remoteOf = async (git: Needs['git'], place: string): Promise<string | unde
     (a, b) => Number(b.name === 'origin') - Number(a.name === 'origin'),
   );
   for (const { url } of ordered) {
-    const at = addressIn(url);
+    const at = parseRemoteUrl(url);
     if ('why' in at) continue;
     const full = `${at.owner}/${at.name}.git`;
     return at.by === 'ssh' ? `git@${at.host}:${full}` : `https://${at.host}/${full}`;

@@ -1,4 +1,4 @@
-import { createWaitingRoom } from '../../../store/base/async.ts';
+import { createNotifier } from '../../../store/base/async.ts';
 import type { EventBody, EventRecord, EventType } from '../../../store/records/event.ts';
 import type { Store } from '../../../store/store.ts';
 import { asFeedEvent, type Batch, type FeedEvent, isGap, readEvents } from './read-events.ts';
@@ -26,7 +26,7 @@ type Given = Pick<Store, 'journal' | 'clock'>;
 
 /** Readers keep a journal position, not events, so a slow reader costs no memory. */
 export const createFeed = (store: Given): Feed => {
-  const room = createWaitingRoom();
+  const room = createNotifier();
   const buffer = createEventBuffer(store.journal, room.wake);
   // Checking and waiting happen in the same turn of the event loop, so no event falls in between.
   const wait = async (seen: number, signal: AbortSignal): Promise<void> =>

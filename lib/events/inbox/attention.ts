@@ -3,7 +3,7 @@ import { sha256 } from '../../../store/base/sha256.ts';
 import { jsonText } from '../../../store/base/visible.ts';
 import { doOrDefer } from '../../../store/reconcile/deferred.ts';
 import { caseStateOf, recordOf } from '../../../store/reconcile/item.ts';
-import { allItems, itemOf, onFilesChanged, whenChanged } from '../../../store/reconcile/items.ts';
+import { allItems, itemOf, onFilesChanged, onItemChanged } from '../../../store/reconcile/items.ts';
 import type { AttentionItem } from '../../../store/records/attention.ts';
 import type { State } from '../../../store/records/case.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
@@ -95,7 +95,7 @@ const journalList = async (store: Store, { etag, count }: AttentionList): Promis
 };
 
 const subscribe = (store: Store, update: (id?: string) => void): void => {
-  whenChanged(store, update);
+  onItemChanged(store, update);
   onFilesChanged(store, update);
   store.problems.follow(() => update());
   store.journal.onEvents((events) => {

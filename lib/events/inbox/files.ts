@@ -1,9 +1,9 @@
 import { dirname } from 'node:path';
 import { sha256 } from '../../../store/base/sha256.ts';
 import {
+  type PendingChange,
   pendingOfItem,
   pendingSessionChanges,
-  type WaitingChange,
 } from '../../../store/pending/pending.ts';
 import type { Item } from '../../../store/reconcile/item.ts';
 import { itemOf } from '../../../store/reconcile/items.ts';
@@ -15,7 +15,7 @@ import {
 import { type AttentionItem, trustOne } from '../../../store/records/attention.ts';
 import type { WaitingValue } from '../../../store/records/trust.ts';
 import { unconfirmedSessions } from '../../../store/sessions/unconfirmed.ts';
-import { settingsEntry, waitingSettings } from '../../../store/settings/globals.ts';
+import { settingsEntry, untrustedSettings } from '../../../store/settings/globals.ts';
 import { plain } from '../../../store/settings/trust/waiting.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { type Registration, registrationsOf } from '../../../store/webhooks/webhooks.ts';
@@ -89,7 +89,7 @@ const withoutForged = (store: Store, told: ReportedProblem[]): ReportedProblem[]
 
 const OF_APPROVALS = new Set(['approval_mismatch', 'plan_edited']);
 
-const heldEntry = (change: WaitingChange): AttentionEntry => ({
+const heldEntry = (change: PendingChange): AttentionEntry => ({
   id: `held/${change.id}`,
   kind: 'held',
   since: change.since,
@@ -100,7 +100,7 @@ const heldEntry = (change: WaitingChange): AttentionEntry => ({
 
 const settingEntries = (store: Store): AttentionItem[] => {
   const since = new Date(settingsEntry(store)?.written_at ?? 0).toISOString();
-  return waitingSettings(store).map(({ key, hash }) => ({
+  return untrustedSettings(store).map(({ key, hash }) => ({
     id: `trust/${key}/${hash}`,
     kind: 'trust',
     since,

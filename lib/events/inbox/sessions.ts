@@ -8,10 +8,10 @@ import type { Store, WithStore } from '../../../store/store.ts';
 import {
   type AgentRequest,
   requestId,
-  requestWords,
+  requestText,
 } from '../../work/sessions/live/agent-requests.ts';
 import type { Engine, LiveRun, WithEngine } from '../../work/sessions/live/engine.ts';
-import { asQueued, maxSessionsOf } from '../../work/sessions/live/slots.ts';
+import { maxSessionsOf, withQueueStatus } from '../../work/sessions/live/slots.ts';
 import { blockedEntries, completedEntries, withFailures } from './ended-sessions.ts';
 import { type AboutCase, type AttentionEntry, post } from './entry.ts';
 
@@ -54,7 +54,7 @@ const requestEntries = ({ case_id, session_id, asking }: LiveRun): AttentionEntr
         ? questionFields(asked.data, at)
         : permissionFields(asked.data, at);
     const id = `${given.kind}/${session_id}/${requestId(asked)}`;
-    return { ...given, id, session_id, since: asked.since, message: requestWords(asked) };
+    return { ...given, id, session_id, since: asked.since, message: requestText(asked) };
   });
 
 type Given = Pick<AttentionEntry, 'kind' | 'answer' | 'options' | 'fields'>;
@@ -115,7 +115,7 @@ const openSessionEntries = (
 // For information: the entry says why the session does not run.
 const queuedEntries = (service: WithEngine & WithStore, session: Session): AttentionEntry[] => {
   const { id, case_id, started_at, created_at } = session;
-  const { waits_for } = asQueued(service, session);
+  const { waits_for } = withQueueStatus(service, session);
   const { waiting, asking } = service.engine.live.get(id) ?? {};
   const told =
     waits_for === 'max_sessions'

@@ -1,4 +1,4 @@
-import { allItems, notice, whenChanged } from '../../../store/reconcile/items.ts';
+import { allItems, notice, onItemChanged } from '../../../store/reconcile/items.ts';
 import type { EventRecord } from '../../../store/records/event.ts';
 import type { Store } from '../../../store/store.ts';
 import { deliveryIds, readDeliveries } from '../../../store/webhooks/deliveries.ts';
@@ -74,7 +74,7 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
     start: () => {
       live = true;
       updateAll(deps, queues);
-      stopListening = whenChanged(store, queues.update);
+      stopListening = onItemChanged(store, queues.update);
       store.journal.onEvents(() => {
         if (!live) return;
         for (const queue of queues.byId.values()) wakeDeliveries(queue);

@@ -74,7 +74,7 @@ export const served = ({ matter, waiting }: Registration): Webhook => ({
 });
 
 /** The secret of a registration, for the response to a repeated request; throws 404 if it is no longer kept. */
-export const secretAgain = ({ store }: WithStore, { id }: Pick<NewWebhook, 'id'>): string => {
+export const readKeptSecret = ({ store }: WithStore, { id }: Pick<NewWebhook, 'id'>): string => {
   const secret = keptSecret(store.layout, id);
   if (secret !== undefined) return secret;
   throw new ServiceError(

@@ -5,11 +5,11 @@ import type { Store, WithStore } from '../../../store/store.ts';
 import {
   apiKeyOf,
   apiKeys,
-  inKeyTurn,
   isKeyGranted,
   removeKey,
   saveKey,
-  touchKey,
+  saveKeyUse,
+  withKeysLock,
 } from '../../../store/workspace/api-keys.ts';
 import { badField, invalidState, notFound, ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
@@ -31,7 +31,7 @@ export const createKey = (
   { store, keyring }: WithKeyring & WithStore,
   wanted: string,
 ): Promise<{ key: ListedKey; text: string }> =>
-  inKeyTurn(store, async () => {
+  withKeysLock(store, async () => {
     const name = nameOf(wanted);
     const known = apiKeys(store);
     if (known.some((each) => each.name === name)) throw taken(name);
@@ -63,7 +63,7 @@ const enough = (): ServiceError =>
 
 /** Revokes a key at once. 404 if there is none with this id. */
 export const revokeKey = (store: Store, id: string): Promise<void> =>
-  inKeyTurn(store, async () => {
+  withKeysLock(store, async () => {
     const key = apiKeys(store).find((each) => each.id === id);
     if (key === undefined || !(await removeKey(store, key))) throw notFound('API key', id);
   });
@@ -86,7 +86,7 @@ export const validKey = async (
 
 // A failure is only logged: a valid key is accepted even while the disk is full.
 const noteUse = ({ store, log }: WithLog & WithStore, key: ApiKey): Promise<void> =>
-  inKeyTurn(store, () => touchKey(store, key)).catch((error: unknown) =>
+  withKeysLock(store, () => saveKeyUse(store, key)).catch((error: unknown) =>
     log.warn({ err: error, key: key.id }, 'Use of the API key could not be recorded'),
   );
 

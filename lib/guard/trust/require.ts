@@ -1,5 +1,5 @@
 import { onlyProject } from '../../../store/records/applied.ts';
-import { projectRemotes, settingsOf, waitingSettings } from '../../../store/settings/globals.ts';
+import { projectRemotes, settingsOf, untrustedSettings } from '../../../store/settings/globals.ts';
 import { placesOf, trustCommandFor } from '../../../store/settings/trust/waiting.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import type { WithConfig } from '../../config.ts';
@@ -10,7 +10,7 @@ import { ServiceError } from '../../errors.ts';
  * `codehost.*` means all settings below `codehost`.
  */
 export const requireTrusted = (store: Store, wanted: readonly string[]): void => {
-  const waiting = waitingSettings(store).filter(({ key }) => isWanted(wanted, key));
+  const waiting = untrustedSettings(store).filter(({ key }) => isWanted(wanted, key));
   if (waiting.length === 0) return;
   const places = placesOf(
     store.layout,
@@ -38,24 +38,24 @@ const isWanted = (wanted: readonly string[], key: string): boolean =>
 const SHUT_IN = ['sandbox', 'sandbox_readable', 'network', 'allow_local'];
 
 /** Requires the settings that starting a provider uses: its entry, the sandbox and its permissions. */
-export const needProvider = (store: Store, name: string): void => {
+export const requireTrustedProvider = (store: Store, name: string): void => {
   if (name === 'manual') return;
   requireTrusted(store, [`providers.${name}`, 'permissions.*', ...SHUT_IN]);
 };
 
 /** Requires the default provider to be trusted if no provider is named. */
-export const needChosen = (store: Store, named: string | undefined): void => {
+export const requireTrustedDefaultProvider = (store: Store, named: string | undefined): void => {
   if (named === undefined) requireTrusted(store, ['provider']);
 };
 
 /** Requires the repository of a project to be trusted. The operator's `--repo` needs no trust. */
-export const needProject = (service: WithConfig & WithStore, name: string): void => {
+export const requireTrustedProject = (service: WithConfig & WithStore, name: string): void => {
   if (name === 'default' && service.config.repo !== undefined) return;
   requireTrusted(service.store, [`projects.${projectNamed(service, name)}`]);
 };
 
 /** The name of the only project, if it is not called `default`: Work items without a project belong to it. */
-export const theOnlyProject = ({ store, config }: WithConfig & WithStore): string | undefined => {
+export const onlyProjectName = ({ store, config }: WithConfig & WithStore): string | undefined => {
   if (config.repo !== undefined) return undefined;
   const known = Object.keys({ ...settingsOf(store).projects, ...projectRemotes(store) });
   return onlyProject(known.length > 0 ? known : waitingProjects(store));
@@ -63,15 +63,15 @@ export const theOnlyProject = ({ store, config }: WithConfig & WithStore): strin
 
 // Without trusted projects, an untrusted one is used, so that the error names it.
 const waitingProjects = (store: Store): string[] =>
-  waitingSettings(store).flatMap(({ key }) => /^projects\.(.+)$/s.exec(key)?.[1] ?? []);
+  untrustedSettings(store).flatMap(({ key }) => /^projects\.(.+)$/s.exec(key)?.[1] ?? []);
 
 /** The name of a project in the settings: `default` can stand for the only project. */
 export const projectNamed = (service: WithConfig & WithStore, name: string): string =>
-  (name === 'default' ? theOnlyProject(service) : undefined) ?? name;
+  (name === 'default' ? onlyProjectName(service) : undefined) ?? name;
 
 /** Requires the settings that creating and setting up a worktree uses. */
-export const needWorktree = (store: Store): void =>
+export const requireTrustedWorktreeSettings = (store: Store): void =>
   requireTrusted(store, ['worktrees.root', 'worktrees.setup', 'worktrees.copy_files', ...SHUT_IN]);
 
 /** Requires the settings of the code host. */
-export const needCodeHost = (store: Store): void => requireTrusted(store, ['codehost.*']);
+export const requireTrustedCodeHost = (store: Store): void => requireTrusted(store, ['codehost.*']);

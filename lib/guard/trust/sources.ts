@@ -1,9 +1,9 @@
 import {
-  acceptWaiting,
-  type WaitingChange,
-  waitingChanges,
+  acceptPending,
+  type PendingChange,
+  pendingChanges,
 } from '../../../store/pending/pending.ts';
-import { announce } from '../../../store/reconcile/items.ts';
+import { notifyItemChanged } from '../../../store/reconcile/items.ts';
 import type { WaitingValue } from '../../../store/records/trust.ts';
 import { confirmSessions, unconfirmedSessions } from '../../../store/sessions/unconfirmed.ts';
 import {
@@ -11,13 +11,13 @@ import {
   refreshTrust,
   settingsEntry,
   trustValues,
-  waitingSettings,
+  untrustedSettings,
 } from '../../../store/settings/globals.ts';
 import { waitingSettingValues } from '../../../store/settings/trust/waiting.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { waitingRegistrations } from '../../../store/webhooks/webhooks.ts';
-import { waitingKeys } from '../../../store/workspace/api-keys.ts';
-import { confirmWorktrees, lookAtWorktrees } from '../../../store/worktrees/claimed-worktrees.ts';
+import { pendingKeys } from '../../../store/workspace/api-keys.ts';
+import { confirmWorktrees, refreshClaims } from '../../../store/worktrees/claimed-worktrees.ts';
 
 /** The webhook dispatcher, which rereads its receivers on `changed`. */
 export interface WithReceivers {
@@ -38,7 +38,7 @@ const settings: TrustSource = {
     // The refresh consumes the change, so the dispatcher must be notified here.
     dispatcher.changed();
     return waitingSettingValues(store.layout, {
-      waiting: waitingSettings(store),
+      waiting: untrustedSettings(store),
       written_at: settingsEntry(store)?.written_at ?? 0,
     });
   },
@@ -60,13 +60,13 @@ const webhooks: TrustSource = {
 // Lets followers of the Work item reread its webhooks.
 export const announceTrustChange = (store: Store, key: string): void => {
   const [, id] = /^cases\/([^/]+)\//.exec(key) ?? [];
-  if (id !== undefined) announce(store, id);
+  if (id !== undefined) notifyItemChanged(store, id);
 };
 
 const wordOf = ({ key, value }: WaitingValue) => ({ key, value: value ?? undefined });
 
 const keys: TrustSource = {
-  list: async ({ store: { layout, consent } }) => waitingKeys(layout, consent),
+  list: async ({ store: { layout, consent } }) => pendingKeys(layout, consent),
   accept: async ({ store }, values) => trustValues(store, values.map(wordOf)),
 };
 
@@ -75,33 +75,33 @@ const sessionsThat = (isMeant: (kind: WaitingValue['kind']) => boolean): TrustSo
   list: async ({ store }) => unconfirmedSessions(store).filter(({ kind }) => isMeant(kind)),
   accept: async ({ store }, values) => {
     // The pending values of the Work item have changed.
-    for (const id of await confirmSessions(store, values)) announce(store, id);
+    for (const id of await confirmSessions(store, values)) notifyItemChanged(store, id);
   },
 });
 
 // Worktree records that this machine did not write.
 const worktrees: TrustSource = {
-  list: async ({ store }) => lookAtWorktrees(store),
+  list: async ({ store }) => refreshClaims(store),
   accept: async ({ store }, values) => {
-    for (const id of await confirmWorktrees(store.layout, values)) announce(store, id);
-    lookAtWorktrees(store);
+    for (const id of await confirmWorktrees(store.layout, values)) notifyItemChanged(store, id);
+    refreshClaims(store);
   },
 };
 
 /** File changes that are held because an unsandboxed program ran. */
 const heldSource = {
   list: async ({ store }: WithStore): Promise<WaitingValue[]> =>
-    waitingChanges(store).map(asWaiting),
+    pendingChanges(store).map(asWaiting),
   accept: async ({ store }: WithStore, chosen: readonly WaitingValue[]): Promise<void> => {
     const wanted = new Set(chosen.map(({ key, hash }) => `${key} ${hash}`));
-    const meant = waitingChanges(store).filter((change) =>
+    const meant = pendingChanges(store).filter((change) =>
       wanted.has(`${changeKey(change)} ${change.sha}`),
     );
-    await acceptWaiting(store, new Set(meant.map(({ id }) => id)));
+    await acceptPending(store, new Set(meant.map(({ id }) => id)));
   },
 };
 
-const asWaiting = (change: WaitingChange): WaitingValue => ({
+const asWaiting = (change: PendingChange): WaitingValue => ({
   key: changeKey(change),
   kind: 'change',
   file: change.file,
@@ -112,7 +112,7 @@ const asWaiting = (change: WaitingChange): WaitingValue => ({
 });
 
 /** The key under which a held change is trusted. */
-export const changeKey = ({ file, field }: WaitingChange): string => `${file}#${field}`;
+export const changeKey = ({ file, field }: PendingChange): string => `${file}#${field}`;
 
 /** The sources of values that wait for trust, by kind. */
 export const SOURCES: Partial<Record<WaitingValue['kind'], TrustSource>> = {

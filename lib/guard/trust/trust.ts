@@ -1,6 +1,6 @@
 import { lockOn } from '../../../store/base/locks.ts';
 import { apart } from '../../../store/base/mutex.ts';
-import { notePlaced } from '../../../store/base/write-stage.ts';
+import { recordChange } from '../../../store/base/write-stage.ts';
 import type {
   Trusted,
   TrustedValue,
@@ -41,7 +41,9 @@ export const trust = (
     await readyToWrite(service.store);
     const waiting = await listWaiting(service);
     const chosen =
-      'all' in wish ? waiting.filter(isForAll) : chosenOf(service.store, waiting, wish.values);
+      'all' in wish
+        ? waiting.filter(isIncludedInAll)
+        : chosenOf(service.store, waiting, wish.values);
     for (const [kind, source] of Object.entries(SOURCES)) {
       const ofKind = chosen.filter((value) => value.kind === kind);
       if (ofKind.length > 0)
@@ -54,7 +56,7 @@ export const trust = (
   });
 
 /** Whether `all` includes a value: approvals of plans must be named. */
-export const isForAll = ({ kind }: WaitingValue): boolean => kind !== 'approval';
+export const isIncludedInAll = ({ kind }: WaitingValue): boolean => kind !== 'approval';
 
 type Seen = Extract<TrustWish, { values: unknown }>['values'];
 
@@ -97,11 +99,11 @@ const noted = async <T>(
 ): Promise<T> => {
   try {
     const decided = await decide();
-    notePlaced('consent');
+    recordChange('consent');
     return decided;
   } catch (error) {
     consent.refresh();
-    if (isDone(consent)) notePlaced('consent');
+    if (isDone(consent)) recordChange('consent');
     throw error;
   }
 };
@@ -111,7 +113,7 @@ const tellTrusted = (trusted: Set<() => void>): void => {
 };
 
 /** Logs unconfirmed sessions and plans at the start. Settings, webhooks and worktrees are reported as file problems. */
-export const tellUnconfirmed = ({ store, log }: WithLog & WithStore): void => {
+export const logUnconfirmedSessions = ({ store, log }: WithLog & WithStore): void => {
   const all = unconfirmedSessions(store);
   if (all.length === 0) return;
   const waiting = all.map(({ kind, key, title = '' }) => `${kind} ${key} ${plain(title)}`);

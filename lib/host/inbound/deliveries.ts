@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { lockOn } from '../../../store/base/locks.ts';
 import { sha256 } from '../../../store/base/sha256.ts';
-import { hasArrived, noteArrival } from '../../../store/codehost/arrivals.ts';
+import { hasArrived, recordArrival } from '../../../store/codehost/arrivals.ts';
 import { readIssueCopy } from '../../../store/codehost/issue-copy.ts';
 import { linksWhere } from '../../../store/codehost/link-index.ts';
 import { changeLink } from '../../../store/codehost/links.ts';
@@ -46,7 +46,7 @@ interface Taken {
  * Processes a delivery of the code host's webhook, once. An unsigned one leaves no trace. It appends to the timelines
  * of pull requests and marks records as stale; it makes no request to the host and moves no Work item.
  */
-export const takeDelivery = (store: Store, { headers, bytes }: Delivery): Promise<Taken> => {
+export const processDelivery = (store: Store, { headers, bytes }: Delivery): Promise<Taken> => {
   const secrets = incomingSecrets(store.layout);
   checkSignature(bytes, headerIn(headers, 'x-hub-signature-256'), secrets);
   const event = named(headers, 'X-GitHub-Event', /^[a-z0-9_]{1,100}$/);
@@ -60,7 +60,7 @@ export const takeDelivery = (store: Store, { headers, bytes }: Delivery): Promis
     const told = readNews(event, payload);
     const { case_ids, note } = await applyNews(store, told);
     // Recorded last: after a crash the host's repeat completes the work, and repeating a step changes nothing.
-    await noteArrival(store, arrival);
+    await recordArrival(store, arrival);
     return done(event, case_ids, note);
   });
 };

@@ -5,7 +5,7 @@ import { type IssueName, issueKey, linkedTo } from '../../../store/codehost/link
 import { createLink, linkText, readLink } from '../../../store/codehost/links.ts';
 import { issueFile, linkFile } from '../../../store/layout.ts';
 import { itemOf } from '../../../store/reconcile/items.ts';
-import { isMadeAgain } from '../../../store/reconcile/new-id.ts';
+import { isRepeatedCall } from '../../../store/reconcile/new-id.ts';
 import type { Issue } from '../../../store/records/code-host.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
@@ -37,7 +37,7 @@ interface ImportWish {
 export const importIssue = async (service: HostedNeeds, wish: ImportWish): Promise<Imported> => {
   checkProject(service, wish.project);
   const { case_id } = wish;
-  if (case_id !== undefined && !isMadeAgain()) refuseLinked(service.store, case_id);
+  if (case_id !== undefined && !isRepeatedCall()) refuseLinked(service.store, case_id);
   const hosted = await hostedRepositoryOf(service, projectOf(service.store, wish));
   const made = await importedBefore(service.store, hosted, wish);
   if (made !== undefined) return made;
@@ -53,7 +53,7 @@ const importedBefore = async (
   hosted: HostedRepository,
   { number, case_id: wanted }: ImportWish,
 ): Promise<Imported | undefined> => {
-  if (!isMadeAgain()) return undefined;
+  if (!isRepeatedCall()) return undefined;
   const [case_id] = await linkedTo(store, nameOf(hosted.name, number));
   if (case_id === undefined || case_id !== (wanted ?? case_id)) return undefined;
   const issue = await hosted.issue(number);

@@ -3,10 +3,10 @@ import type { StoredPull } from '../../../store/codehost/pulls.ts';
 import {
   createUpdate,
   listUpdates,
-  notePublished,
+  markPublished,
   type StoredUpdate,
 } from '../../../store/codehost/updates.ts';
-import { withTexts } from '../../../store/fs/directories.ts';
+import { withScratchFiles } from '../../../store/fs/directories.ts';
 import { newId } from '../../../store/reconcile/new-id.ts';
 import type { BodyUpdate } from '../../../store/records/body-update.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
@@ -41,7 +41,7 @@ export const approveUpdate = (
     const published = await publish(service, hosted, update);
     const besides = { published_sha256: sha256(published.body) };
     await recordPull(service.store, caseId, { name: hosted.name, pull: published, besides });
-    const done = orNotFound(await notePublished(service.store, update), 'update', id);
+    const done = orNotFound(await markPublished(service.store, update), 'update', id);
     return servedUpdate(service, done);
   });
 };
@@ -183,5 +183,5 @@ const bodyDiff = ({ store, git }: GitNeeds, bodies: Record<string, string>): Pro
   const texts = Object.fromEntries(
     Object.entries(bodies).map(([name, body]) => [name, body === '' ? '' : `${body.trimEnd()}\n`]),
   );
-  return withTexts(store.layout, texts, (dir) => textDiff(git.at(dir), [before, after]));
+  return withScratchFiles(store.layout, texts, (dir) => textDiff(git.at(dir), [before, after]));
 };

@@ -1,5 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { changePull, pullChanged, type StoredPull } from '../../../store/codehost/pulls.ts';
+import {
+  changePull,
+  pullPreconditionFailed,
+  type StoredPull,
+} from '../../../store/codehost/pulls.ts';
 import type { PullPatch } from '../../../store/records/pull-call.ts';
 import type { HostedRepository, Pull } from '../../codehost/code-host.ts';
 import { checkTexts } from '../../work/cases/text.ts';
@@ -25,7 +29,7 @@ export const patchPull = (
   underPullLock(store, caseId, async () => {
     checkTexts({ title, notes });
     const before = getPull(store, caseId);
-    if (ifMatch !== undefined && ifMatch !== before.etag) throw pullChanged();
+    if (ifMatch !== undefined && ifMatch !== before.etag) throw pullPreconditionFailed();
     if (notes !== undefined) await changePull(store, caseId, { changes: { notes } }, ifMatch);
     const hosted = hostedFor(codeHost, before);
     const place = { hosted, number: before.matter.number };

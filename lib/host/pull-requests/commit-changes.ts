@@ -1,6 +1,6 @@
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { readDiff } from '../../../store/sessions/session-texts.ts';
-import { type StoredSession, sessionsOf, whereIs } from '../../../store/sessions/sessions.ts';
+import { type StoredSession, sessionDirOf, sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { ServiceError } from '../../errors.ts';
 import type { WorktreeStatus } from '../../tools/git/read/status.ts';
@@ -54,7 +54,7 @@ const sessionBehind = async (
   const newest = (sessionsOf(store, case_id) ?? []).findLast(
     ({ session: { status, mode } }) => status === 'completed' && mode === 'work',
   );
-  const left = newest && readDiff(store, whereIs(store, newest));
+  const left = newest && readDiff(store, sessionDirOf(store, newest));
   if (newest === undefined || left === undefined) return undefined;
   return left.equals((await diffOf(service, newest)).patch) ? newest : undefined;
 };

@@ -1,6 +1,6 @@
 import { sha256 } from '../../../store/base/sha256.ts';
 import { readPull, type StoredPull } from '../../../store/codehost/pulls.ts';
-import { isMadeAgain } from '../../../store/reconcile/new-id.ts';
+import { isRepeatedCall } from '../../../store/reconcile/new-id.ts';
 import type { CreatedPull, WantedPull } from '../../../store/records/pull-call.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { Store } from '../../../store/store.ts';
@@ -20,7 +20,7 @@ import {
   isOpen,
   type PullNeeds,
   recordPull,
-  servedPull,
+  toPullRequest,
   underPullLock,
   warningOf,
   writeOrVerify,
@@ -39,9 +39,9 @@ export const createPull = (
 ): Promise<CreatedPull> =>
   underPullLock(service.store, caseId, async () => {
     checkCase(service.store, caseId);
-    const made = isMadeAgain() ? openPull(service.store, caseId) : undefined;
+    const made = isRepeatedCall() ? openPull(service.store, caseId) : undefined;
     if (made !== undefined)
-      return { ...servedPull(made), adopted: false, committed: null, warnings: [] };
+      return { ...toPullRequest(made), adopted: false, committed: null, warnings: [] };
     refuseSecond(service.store, caseId);
     return exclusively(service, caseId, 'creation of a pull request', (worktree) =>
       create(service, worktree, wanted),
@@ -89,7 +89,7 @@ const create = async (
   const head = { owner: where.push.owner, branch, commit };
   const proposal = { title, body, base, draft, labels, head, where };
   const { kept, adopted, warnings } = await propose(service, case_id, proposal);
-  return { ...servedPull(kept), adopted, committed: committed ?? null, warnings };
+  return { ...toPullRequest(kept), adopted, committed: committed ?? null, warnings };
 };
 
 // The local base branch may not have the merge yet.

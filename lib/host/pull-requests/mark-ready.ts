@@ -16,7 +16,7 @@ import {
   hostedFor,
   type PullNeeds,
   recordPull,
-  servedPull,
+  toPullRequest,
   underPullLock,
   warningOf,
   writePull,
@@ -44,7 +44,7 @@ export const markReady = (service: SessionNeeds, caseId: string): Promise<Marked
       return null;
     });
     return {
-      ...servedPull(comment?.kept ?? kept),
+      ...toPullRequest(comment?.kept ?? kept),
       changed,
       comment: comment?.posted ?? null,
       warnings,

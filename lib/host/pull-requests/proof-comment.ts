@@ -7,7 +7,7 @@ import type { WithStore } from '../../../store/store.ts';
 import type { WithCodeHost } from '../../codehost/code-host.ts';
 import { ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
-import { counted, shareOf } from '../../text/wording.ts';
+import { counted, fairShare } from '../../text/wording.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 import { getGate, listChecklist } from '../../work/proof/checklist.ts';
 import { verifiedProofs } from './compose.ts';
@@ -82,7 +82,7 @@ export const proofText = ({ proofs, checklist }: Shown): string => {
       : []),
   ].join('\n\n');
   const room = MAX_BODY - RESERVE - head.length - shown.length * EACH;
-  const most = shareOf(
+  const most = fairShare(
     shown.map((proof) => textOf(proof).length),
     room,
   );

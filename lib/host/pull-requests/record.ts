@@ -126,7 +126,7 @@ export const hostedFor = (codeHost: () => CodeHost, { matter }: StoredPull): Hos
   hostedRepositoryNamed(codeHost, repositoryNamed(matter.host, matter.repository));
 
 /** The record as the API returns it. */
-export const servedPull = ({ case_id, matter, body }: StoredPull): PullRequest => {
+export const toPullRequest = ({ case_id, matter, body }: StoredPull): PullRequest => {
   const { host, repository, number, title, state, head_ref, base_ref } = matter;
   const { url = null, author = null, head_owner = null, head_sha = null, labels = [] } = matter;
   const { review_decision = null, checks = null, mergeable = null, head_in_sync = null } = matter;

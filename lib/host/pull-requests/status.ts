@@ -17,7 +17,7 @@ import {
   hostedFor,
   isOpen,
   recordPull,
-  servedPull,
+  toPullRequest,
   underPullLock,
   warningOf,
 } from './record.ts';
@@ -107,7 +107,7 @@ export const syncPull = (service: HostedNeeds, caseId: string): Promise<SyncedPu
     const observed_at = kept.matter.synced_at ?? '';
     const all = transitionsOf(pull, events, { observed_at, source: 'sync' });
     const added = await addTransitions(service.store, caseId, all);
-    return { ...servedPull(kept), added, warnings: 'unknown' in head ? [head.unknown] : [] };
+    return { ...toPullRequest(kept), added, warnings: 'unknown' in head ? [head.unknown] : [] };
   });
 
 /** The commit of a pull request's branch on its remote, or why it is unknown. */

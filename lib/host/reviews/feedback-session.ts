@@ -12,7 +12,7 @@ import { servedReviews } from './serve.ts';
 export const FEEDBACK = 'feedback';
 
 /** The prompt part with a feedback session's reviews; undefined when it has none. */
-export const reviewWords = (
+export const reviewPrompt = (
   store: Store,
   { session, matter }: StoredSession,
 ): string | undefined => {

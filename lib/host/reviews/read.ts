@@ -1,10 +1,10 @@
 import { visible } from '../../../store/base/visible.ts';
 import type { StoredPull } from '../../../store/codehost/pulls.ts';
 import {
+  type FetchedReview,
   listReviews,
   type StoredReview,
   saveReviews,
-  type ToldReview,
 } from '../../../store/codehost/reviews.ts';
 import { storable } from '../../../store/front-matter/text.ts';
 import type { Review } from '../../../store/records/review.ts';
@@ -78,7 +78,7 @@ export const getReview = async (
 };
 
 interface Failing {
-  failing: ToldReview[];
+  failing: FetchedReview[];
   /** Why some checks are missing; null where none is. */
   checks_unread: string | null;
 }
@@ -130,13 +130,13 @@ export const reviewRecords = (
   pull: number,
   reviews: readonly HostReview[],
   threads: readonly ReviewThread[],
-): ToldReview[] => [
+): FetchedReview[] => [
   // A pending review is its author's draft.
   ...reviews.flatMap((review) => (review.state === 'pending' ? [] : ofReview(pull, review))),
   ...threads.map((thread) => ofThread(pull, thread)),
 ];
 
-const ofReview = (pull: number, review: HostReview): ToldReview => {
+const ofReview = (pull: number, review: HostReview): FetchedReview => {
   const { author, url, commit, submitted_at, body } = review;
   return {
     matter: {
@@ -155,7 +155,7 @@ const ofReview = (pull: number, review: HostReview): ToldReview => {
 
 const decisionOf = ({ state }: HostReview) => (state === 'pending' ? 'commented' : state);
 
-const ofThread = (pull: number, thread: ReviewThread): ToldReview => {
+const ofThread = (pull: number, thread: ReviewThread): FetchedReview => {
   const { node_id, resolved, outdated, path, line, start_line } = thread;
   const [first] = thread.comments;
   const { comments, left_out } = fitting(thread.comments);
@@ -206,7 +206,7 @@ export const checkRecord = (
   { pull, commit }: { pull: number; commit: string },
   check: FailingCheck,
   { step, end, why }: JobLog,
-): ToldReview => {
+): FetchedReview => {
   const { id, conclusion, url, at } = check;
   const author = check.app === null ? null : nameOf(check.app);
   const said = visible(capText(check.said, MOST_SAID).output);

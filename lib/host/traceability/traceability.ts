@@ -1,6 +1,6 @@
 import { inSlices } from '../../../store/base/async.ts';
 import { messageOf } from '../../../store/base/attempt.ts';
-import { itemWithProofs } from '../../../store/cases/proofs.ts';
+import { peekWithProofs } from '../../../store/cases/proofs.ts';
 import { type IssueName, issueKey, linkedTo } from '../../../store/codehost/link-index.ts';
 import { linkOf, readLink } from '../../../store/codehost/links.ts';
 import { readPull } from '../../../store/codehost/pulls.ts';
@@ -35,7 +35,7 @@ export const traceability = async (store: Store, caseId?: string): Promise<Trace
 };
 
 const addOne = async (graph: Graph, store: Store, id: string): Promise<void> => {
-  const item = orNotFound(await itemWithProofs(store, id), 'Work item', id);
+  const item = orNotFound(await peekWithProofs(store, id), 'Work item', id);
   const traced = tracedOf(store, item);
   graph.add(traced);
   const { matter, body = '' } = traced.pull ?? {};

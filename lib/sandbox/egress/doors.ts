@@ -49,7 +49,9 @@ export interface WithDoors {
 const MOST_TOLD = 200;
 
 /** Reports each destination once per outcome, up to 200. */
-export const onceEach = (tell: (told: NetworkNews) => void): ((told: NetworkNews) => void) => {
+export const reportOncePerTarget = (
+  tell: (told: NetworkNews) => void,
+): ((told: NetworkNews) => void) => {
   const known = new Set<string>();
   return (told) => {
     const key = `${told.host} ${told.port} ${told.allowed}`;

@@ -11,7 +11,7 @@ interface NetworkRun extends Pick<RunNetworkOptions, 'given' | 'tell'> {
 }
 
 /** The network access of one provider's programs. */
-export interface NetworkDoor {
+export interface NetworkAccess {
   /** `host`: the machine's network with its loopback. */
   readonly kind: 'own' | 'host';
   /** What programs with these variables can reach, and which services of this machine. */
@@ -22,7 +22,7 @@ export interface NetworkDoor {
   /** Opens the network of a run. Throws if its sockets cannot be created. */
   open(run: NetworkRun): OpenNetwork;
   /** The access of a provider with settings that override the general ones. */
-  for(own: NetworkRules): NetworkDoor;
+  for(own: NetworkRules): NetworkAccess;
 }
 
 export interface NetworkDeps extends Pick<RunNetworkOptions, 'rules' | 'env'> {
@@ -35,7 +35,7 @@ export interface NetworkDeps extends Pick<RunNetworkOptions, 'rules' | 'env'> {
 }
 
 /** Creates the network access for programs in the sandbox. */
-export const createNetworkDoor = (deps: NetworkDeps): NetworkDoor => {
+export const createNetworkAccess = (deps: NetworkDeps): NetworkAccess => {
   const { sandboxed, rules, env, doors, mcp } = deps;
   const kind = sandboxed && rules.network !== 'host' ? 'own' : 'host';
   return {
@@ -51,14 +51,14 @@ export const createNetworkDoor = (deps: NetworkDeps): NetworkDoor => {
       kind === 'host'
         ? HOST
         : openRunNetwork({ rules, env, given, doors, token, mcp: mcp(token), tell }),
-    for: (own) => createNetworkDoor({ ...deps, rules: networkRules(rules, own) }),
+    for: (own) => createNetworkAccess({ ...deps, rules: networkRules(rules, own) }),
   };
 };
 
 const HOST: OpenNetwork = { view: 'host', env: {}, close: async () => undefined };
 
 /** The host network, for programs without a sandbox. */
-export const HOST_NETWORK: NetworkDoor = {
+export const HOST_NETWORK: NetworkAccess = {
   kind: 'host',
   reaches: () => ({ network: 'host', local: [] }),
   open: () => HOST,
@@ -67,5 +67,5 @@ export const HOST_NETWORK: NetworkDoor = {
 
 /** A service with the network access of the current settings. */
 export interface WithNetwork {
-  readonly network: () => NetworkDoor;
+  readonly network: () => NetworkAccess;
 }

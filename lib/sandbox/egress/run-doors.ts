@@ -4,7 +4,13 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { join as joinPath } from 'node:path';
 import { type Authority, readAuthority } from './authority.ts';
 import { createHttp, serveHttp } from './bounded-http.ts';
-import { type Doors, type McpPort, onceEach, type RunEvents, type RunTask } from './doors.ts';
+import {
+  type Doors,
+  type McpPort,
+  type RunEvents,
+  type RunTask,
+  reportOncePerTarget,
+} from './doors.ts';
 import { createRunLimits, type RunLimits } from './limits.ts';
 import { type AnswerMcp, answerMcp, problem } from './mcp-door.ts';
 import type { NetworkEnvironment } from './network-environment.ts';
@@ -83,7 +89,7 @@ const listen = (path: string, limits: RunLimits, serve: (socket: Socket) => void
 export const createDoorsHere = (network: NetworkEnvironment): Doors => ({
   open: (task, { tell, mcp, lost }) => {
     try {
-      const close = openRunDoors(task, { tell: onceEach(tell), mcp }, network);
+      const close = openRunDoors(task, { tell: reportOncePerTarget(tell), mcp }, network);
       return async () => close();
     } catch (error) {
       lost(String(error));

@@ -2,7 +2,7 @@ import { constants, lstatSync, renameSync, type Stats } from 'node:fs';
 import { lstat, mkdir, open, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beside } from '../../../store/fs/durable.ts';
-import { keepOwner, putNew } from '../../../store/fs/place.ts';
+import { keepOwner, placeNew } from '../../../store/fs/place.ts';
 import { statsAt } from '../../../store/fs/plain-path.ts';
 import { syncDirectory, withHandle, writeSynced } from '../../../store/fs/synced.ts';
 
@@ -69,7 +69,7 @@ export const createAt = async (root: string, path: string, bytes: Buffer): Promi
   const target = join(root, path);
   await ownDirectories(root, dirname(path));
   await viaTemporary(target, bytes, (ready) => {
-    if (!putNew(ready, target)) throw new NotReturned(CHANGED);
+    if (!placeNew(ready, target)) throw new NotReturned(CHANGED);
   });
 };
 

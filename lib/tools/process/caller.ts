@@ -42,7 +42,7 @@ const byPath = new WeakSet<Connection>();
  * Marks a connection to the Unix socket, which only this user and root can open and which no sandbox shows. The kernel does
  * not tell which process holds its other end.
  */
-export const cameByPath = (connection: Connection): void => void byPath.add(connection);
+export const markUnixConnection = (connection: Connection): void => void byPath.add(connection);
 
 /** Attributes callers. The user is looked up once per connection; /proc is read only while a run has host loopback. */
 export const createCallers = (runs: Runs, own_mark?: string): Callers => {

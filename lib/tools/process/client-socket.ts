@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { isIPv4, type Socket } from 'node:net';
 import { endianness } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { sharedRead } from '../../../store/base/async.ts';
+import { coalesceReads } from '../../../store/base/async.ts';
 
 /** The two ends of a connection on this machine, as its server sees them. */
 export type Connection = Pick<
@@ -41,7 +41,7 @@ const lookUp = async (wanted: readonly Row[]): Promise<SocketPeer | undefined> =
 
 // One read takes 1 to 2 ms, so connections that arrive together share it.
 const tableOf = (name: string) =>
-  sharedRead(() => readFile(`/proc/net/${name}`, 'latin1').catch(() => ''));
+  coalesceReads(() => readFile(`/proc/net/${name}`, 'latin1').catch(() => ''));
 
 const TABLES = { tcp: tableOf('tcp'), tcp6: tableOf('tcp6') };
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
-import { sharedRead } from '../../../store/base/async.ts';
+import { coalesceReads } from '../../../store/base/async.ts';
 import { holdsFile, mayActAsUs } from './processes.ts';
 import type { Runs } from './runs.ts';
 
@@ -17,9 +17,9 @@ export interface PeerDaemon {
  * While a run has host loopback, this process holds an abstract socket whose name tells the other daemons of the machine so.
  * No other process can remove the socket, and it ends with the process. Linux only.
  */
-export const announceRuns = (runs: Runs): void => {
+export const announceHostLoopback = (runs: Runs): void => {
   let announced: { name: string; server: Server } | undefined;
-  const announce = (daemon: PeerDaemon | undefined): void => {
+  const notifyItemChanged = (daemon: PeerDaemon | undefined): void => {
     const name = daemon && nameOf(daemon);
     if (name === announced?.name) return;
     const former = announced;
@@ -31,9 +31,9 @@ export const announceRuns = (runs: Runs): void => {
   };
   const update = (): void => {
     const daemon = ownAnnouncement(runs);
-    announce(daemon);
+    notifyItemChanged(daemon);
     if (daemon === undefined) return;
-    void runs.reaper().then((pid = 0) => announce(ownAnnouncement(runs, pid)));
+    void runs.reaper().then((pid = 0) => notifyItemChanged(ownAnnouncement(runs, pid)));
   };
   if (process.platform === 'linux') runs.follow(update);
 };
@@ -65,7 +65,7 @@ export const findPeerDaemons = async (): Promise<PeerDaemon[]> => {
   });
 };
 
-const names = sharedRead(() => readFile('/proc/net/unix', 'latin1').catch(() => ''));
+const names = coalesceReads(() => readFile('/proc/net/unix', 'latin1').catch(() => ''));
 
 const NAME = / (\d+) @dossier-runs\/(\d+)\/(\d+)\/(\d+)/g;
 

@@ -1,7 +1,7 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { setImmediate as breathe } from 'node:timers/promises';
-import { sharedRead } from '../../../store/base/async.ts';
+import { coalesceReads } from '../../../store/base/async.ts';
 import { orElse } from '../../../store/base/attempt.ts';
 import { isAtOrBelow } from '../../../store/base/paths.ts';
 import { readProcFile } from './proc-file.ts';
@@ -30,7 +30,7 @@ export interface ProcessRow {
 }
 
 /** Every process of this machine; empty without /proc. Concurrent calls share one read. */
-export const readProcesses = sharedRead(async (): Promise<readonly ProcessRow[]> => {
+export const readProcesses = coalesceReads(async (): Promise<readonly ProcessRow[]> => {
   const rows: ProcessRow[] = [];
   let since = performance.now();
   for (const pid of numbersIn('/proc')) {

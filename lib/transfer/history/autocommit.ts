@@ -1,6 +1,6 @@
-import { sharedRead } from '../../../store/base/async.ts';
+import { coalesceReads } from '../../../store/base/async.ts';
 import { messageOf } from '../../../store/base/attempt.ts';
-import { whenChanged } from '../../../store/reconcile/items.ts';
+import { onItemChanged } from '../../../store/reconcile/items.ts';
 import { settingsOf } from '../../../store/settings/globals.ts';
 import type { WithStore } from '../../../store/store.ts';
 import type { WithLog } from '../../log.ts';
@@ -54,7 +54,7 @@ export const createAutocommit = (
   let on = false;
   let closed = false;
 
-  const commit = sharedRead(async () => {
+  const commit = coalesceReads(async () => {
     const taken = due;
     due = noChanges();
     const found = await tryCommit(service, told, taken);
@@ -84,7 +84,7 @@ export const createAutocommit = (
   };
   return {
     start: () => {
-      whenChanged(store, caseChanged);
+      onItemChanged(store, caseChanged);
       globalsChanged();
     },
     globalsChanged,

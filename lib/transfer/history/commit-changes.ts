@@ -15,7 +15,7 @@ import {
   type Changed,
   type CommitPlace,
   homeOf,
-  inTheMiddle,
+  operationInProgress,
   uncommitted,
 } from '../../tools/git/write/commit.ts';
 import { commitOnly, finishCommit } from '../../tools/git/write/commit-only.ts';
@@ -60,7 +60,7 @@ const commitIn = async (
   home: CommitPlace,
   work: Work,
 ): Promise<string | undefined> => {
-  const obstacle = inTheMiddle(home.repository);
+  const obstacle = operationInProgress(home.repository);
   if (obstacle !== undefined) return obstacle;
   const scratch = work.store.layout.tmp;
   await finishCommit(git, scratch);

@@ -1,4 +1,10 @@
 import {
+  occupancyOf,
+  readStanding,
+  type WantedFile,
+  type WorkspaceStanding,
+} from '../../../store/archive/occupancy.ts';
+import {
   checkSpace,
   dropStaging,
   moveIn,
@@ -7,12 +13,6 @@ import {
   type Staging,
   stageFiles,
 } from '../../../store/archive/staging.ts';
-import {
-  occupancyOf,
-  readStanding,
-  type WantedFile,
-  type WorkspaceStanding,
-} from '../../../store/archive/occupancy.ts';
 import { clearLeftovers } from '../../../store/fs/directories.ts';
 import { type Layout, layoutOf } from '../../../store/layout.ts';
 import { holdWorkspace } from '../../../store/workspace/hold.ts';
@@ -40,7 +40,7 @@ export interface ImportInput<F extends ImportInputFile> {
   ids: ReadonlyMap<string, string>;
 }
 
-export interface BroughtIn {
+export interface ImportOutcome {
   plan: Plan;
   /** False if nothing was written, because of conflicts or a dry run. */
   isDone: boolean;
@@ -53,7 +53,7 @@ export interface BroughtIn {
 export const importFiles = async <F extends ImportInputFile>(
   load: (standing: WorkspaceStanding, layout: Layout) => ImportInput<F>,
   { workspace, dryRun, keepExisting, signal }: ImportOptions,
-): Promise<BroughtIn> => {
+): Promise<ImportOutcome> => {
   if (dryRun) return { plan: await planOnly(layoutOf(workspace), load), isDone: false };
   const held = await holdWorkspace(workspace);
   const { layout } = held;

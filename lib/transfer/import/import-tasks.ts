@@ -12,10 +12,10 @@ import { parseCase } from '../../../store/reconcile/read-case.ts';
 import type { State } from '../../../store/records/case.ts';
 import { makeWorkspaceFiles } from '../../../store/workspace/workspace-files.ts';
 import {
-  type BroughtIn,
   type ImportInput,
   type ImportInputFile,
   type ImportOptions,
+  type ImportOutcome,
   importFiles,
 } from './import-files.ts';
 import { caseOfTask, type TaskCase, withIds } from './task-case.ts';
@@ -25,7 +25,7 @@ interface TextFile extends ImportInputFile {
   text: string;
 }
 
-export interface TaskImport extends BroughtIn {
+export interface TaskImport extends ImportOutcome {
   /** The number of imported tasks by state. */
   states: Map<State, number>;
   /** The number of tasks that exist unchanged. */

@@ -2,13 +2,13 @@ import {
   type CaseRule,
   deleteCase as dropCase,
   insertCase as keepCase,
-  readMade,
+  readCreatedCase,
   updateCase,
 } from '../../../store/cases/cases.ts';
 import { newId } from '../../../store/reconcile/new-id.ts';
 import type { Case, StateName } from '../../../store/records/case.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
-import { checkProject, theOnlyProject } from '../../code/projects/project.ts';
+import { checkProject, onlyProjectName } from '../../code/projects/project.ts';
 import type { WorktreeNeeds } from '../../code/worktrees/needs.ts';
 import { findWorktree } from '../../code/worktrees/read.ts';
 import { removeForDeletedCase } from '../../code/worktrees/recovery/remove.ts';
@@ -85,13 +85,13 @@ interface NewCase {
  */
 export const createCase = async (
   service: WithConfig & WithStore,
-  { title, type, description = '', project = theOnlyProject(service) }: NewCase,
+  { title, type, description = '', project = onlyProjectName(service) }: NewCase,
   files: Record<string, string> = {},
 ): Promise<Case> => {
   checkTexts({ title, description });
   checkProject(service, project);
   const id = newId();
-  const known = await readMade(service.store, id);
+  const known = await readCreatedCase(service.store, id);
   if (known !== undefined) return known;
   const created_at = service.store.clock().toISOString();
   const matter = {

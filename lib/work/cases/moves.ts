@@ -1,5 +1,5 @@
 import type { CaseChange } from '../../../store/cases/cases.ts';
-import { plainState } from '../../../store/reconcile/item.ts';
+import { publicState } from '../../../store/reconcile/item.ts';
 import type { Case, CaseMatter, State, StateName } from '../../../store/records/case.ts';
 
 /** The fields that a rule about states reads. */
@@ -19,7 +19,7 @@ export const moveTo = (
   name: StateName,
   outcome?: string,
 ): CaseChange | undefined => {
-  const state = plainState(name);
+  const state = publicState(name);
   const wanted = {
     state,
     outcome: outcomeOf(current, state, outcome),

@@ -6,7 +6,7 @@ import {
   answerOf,
   caseOf,
   type Item,
-  plainState,
+  publicState,
   recordOf,
 } from '../../../store/reconcile/item.ts';
 import { itemOf } from '../../../store/reconcile/items.ts';
@@ -57,7 +57,7 @@ export const listCases = (store: Store, query: CaseQuery): Listed[] => {
 };
 
 const filterOf = ({ state, outcome, type, project, ...rest }: CaseQuery): Filter => ({
-  ...(state !== undefined && { state: plainState(state) }),
+  ...(state !== undefined && { state: publicState(state) }),
   ...(outcome !== undefined && { outcome }),
   ...(type !== undefined && { type }),
   ...(project !== undefined && { project }),

@@ -3,7 +3,7 @@ import { updateProof } from '../../../store/cases/proofs.ts';
 import { proofsOf } from '../../../store/reconcile/item.ts';
 import { itemOf } from '../../../store/reconcile/items.ts';
 import type { CheckRun, Proof, ProofMatter } from '../../../store/records/proof.ts';
-import { heldLocks } from '../../../store/sessions/locks.ts';
+import { listHeldLocks } from '../../../store/sessions/locks.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { tracesOf } from '../../code/worktrees/read.ts';
 import { invalidState, orNotFound } from '../../errors.ts';
@@ -18,7 +18,7 @@ import { evidenceText } from './evidence.ts';
  * machine has, identify them; the locks are released with those of other operations.
  */
 export const recoverChecks = async (service: WithLog & WithStore): Promise<void> => {
-  for (const { case_id } of heldLocks(service.store))
+  for (const { case_id } of listHeldLocks(service.store))
     await recover(service, case_id).catch((error: unknown) =>
       service.log.error({ err: error, case_id }, 'marking an interrupted check failed'),
     );

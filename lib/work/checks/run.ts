@@ -1,7 +1,7 @@
 import { lockOn } from '../../../store/base/locks.ts';
 import { apart } from '../../../store/base/mutex.ts';
 import { visible } from '../../../store/base/visible.ts';
-import { isMadeAgain, newId } from '../../../store/reconcile/new-id.ts';
+import { isRepeatedCall, newId } from '../../../store/reconcile/new-id.ts';
 import { runLimits } from '../../../store/records/applied.ts';
 import type { LockMatter } from '../../../store/records/lock.ts';
 import type { CheckRun, Proof } from '../../../store/records/proof.ts';
@@ -12,16 +12,16 @@ import { liveOutput } from '../../agents/coalesce.ts';
 import type { LaunchDeps } from '../../agents/launch.ts';
 import { plainRun } from '../../agents/run-end.ts';
 import { type Ran, runScript } from '../../agents/script.ts';
-import { workOf, worktreeDiff } from '../../code/worktrees/inspect/diff.ts';
+import { describeWork, worktreeDiff } from '../../code/worktrees/inspect/diff.ts';
 import { checkState } from '../../code/worktrees/inspect/status.ts';
-import { getWorktree, refuseHeld } from '../../code/worktrees/read.ts';
+import { getWorktree, requireUnlocked } from '../../code/worktrees/read.ts';
 import { refuseSession } from '../../code/worktrees/rebase/rebase-state.ts';
 import { viewOf } from '../../code/worktrees/turn/open.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Program } from '../../tools/process/spawn.ts';
 import { checkTexts } from '../cases/text.ts';
 import { listProofs, newMatter, storeProof } from '../proof/attach.ts';
-import { wakeQueue } from '../sessions/lifecycle/launch.ts';
+import { startQueued } from '../sessions/lifecycle/launch.ts';
 import { acquireUnlessLive, type LiveRun, newRun } from '../sessions/live/engine.ts';
 import type { SessionNeeds } from '../sessions/live/needs.ts';
 import { isAtCapacity } from '../sessions/live/slots.ts';
@@ -49,7 +49,7 @@ export const runCheck = async (
   checkTexts({ command });
   refuseHidden(command);
   const id = newId();
-  const known = isMadeAgain() ? await listProofs(service.store, caseId) : [];
+  const known = isRepeatedCall() ? await listProofs(service.store, caseId) : [];
   const made = known.find((proof) => proof.id === id);
   if (made !== undefined) return made;
   const worktree = getWorktree(service.store, caseId);
@@ -89,7 +89,7 @@ const begin = (service: SessionNeeds, caseId: string, id: string): Promise<Live>
         'The daemon is stopping. Try again once it has restarted.',
       );
     refuseSession(store, caseId, CHECK);
-    refuseHeld(service, caseId);
+    requireUnlocked(service, caseId);
     if (isAtCapacity(service)) throw busy('All max_sessions slots are in use.');
     if (!(await acquireUnlessLive(service, caseId, CHECK)))
       throw busy('The worktree is in use by a session or an operation.');
@@ -173,14 +173,14 @@ const finish = async (
     )
     .finally(() => service.engine.live.delete(live.session_id));
   if (!service.engine.closing)
-    await wakeQueue(service).catch((error: unknown) =>
+    await startQueued(service).catch((error: unknown) =>
       service.log.error({ err: error }, 'starting queued sessions failed'),
     );
 };
 
 const perform = async (service: SessionNeeds, live: LiveRun, check: Check): Promise<void> => {
   const ran = await runIn(service, live, check);
-  const { tree } = await workOf(service, live.case_id, { diff: false, tree: true });
+  const { tree } = await describeWork(service, live.case_id, { diff: false, tree: true });
   const status = statusOf(service, live, ran);
   const run: CheckRun = {
     ...check.run,

@@ -5,9 +5,9 @@ import {
   openConflict,
   type StoredConflict,
 } from '../../../store/sessions/conflicts.ts';
-import { heldLocks } from '../../../store/sessions/locks.ts';
+import { listHeldLocks } from '../../../store/sessions/locks.ts';
 import type { Store } from '../../../store/store.ts';
-import { inWorktreeTurn } from '../../../store/worktrees/worktrees.ts';
+import { withWorktreeLock } from '../../../store/worktrees/worktrees.ts';
 import { compareSnapshot, readWorktreeSnapshot } from '../../code/snapshots/snapshot.ts';
 import { checkState, stateOf } from '../../code/worktrees/inspect/status.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
@@ -175,9 +175,9 @@ const isUntouched = async (
 
 /** Examines rebases that the previous daemon left unfinished, records their state and releases their locks. */
 export const recoverConflicts = async (service: TurnNeeds & WithLog): Promise<void> => {
-  for (const { case_id, matter } of heldLocks(service.store)) {
+  for (const { case_id, matter } of listHeldLocks(service.store)) {
     if (matter.operation === undefined) continue;
-    await inWorktreeTurn(service.store, case_id, () => recover(service, case_id)).catch(
+    await withWorktreeLock(service.store, case_id, () => recover(service, case_id)).catch(
       (error: unknown) => service.log.error({ err: error, case_id }, 'recovering a rebase failed'),
     );
   }

@@ -1,13 +1,13 @@
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { releaseLock } from '../../../store/sessions/locks.ts';
 import { readyToWrite, type Store, type WithStore } from '../../../store/store.ts';
-import { inWorktreeTurn } from '../../../store/worktrees/worktrees.ts';
+import { withWorktreeLock } from '../../../store/worktrees/worktrees.ts';
 import { checkState } from '../../code/worktrees/inspect/status.ts';
 import type { WithSetups } from '../../code/worktrees/needs.ts';
-import { getWorktree, refuseHeld } from '../../code/worktrees/read.ts';
-import { reclaimWithin } from '../../code/worktrees/turn/reclaim.ts';
+import { getWorktree, requireUnlocked } from '../../code/worktrees/read.ts';
+import { reclaimTurnLocked } from '../../code/worktrees/turn/reclaim.ts';
 import { ServiceError } from '../../errors.ts';
-import { wakeQueue } from '../sessions/lifecycle/launch.ts';
+import { startQueued } from '../sessions/lifecycle/launch.ts';
 import { acquireUnlessLive, type WithEngine } from '../sessions/live/engine.ts';
 import type { SessionNeeds } from '../sessions/live/needs.ts';
 
@@ -22,16 +22,16 @@ export const exclusively = async <T>(
   work: (worktree: WorktreeRecord) => Promise<T>,
 ): Promise<T> => {
   const { store } = service;
-  const done = inWorktreeTurn(store, caseId, async () => {
+  const done = withWorktreeLock(store, caseId, async () => {
     const worktree = getWorktree(store, caseId);
     await readyToWrite(store);
     await checkState(worktree);
     await takeLock(service, caseId, operation);
-    return reclaimWithin(service, caseId)
+    return reclaimTurnLocked(service, caseId)
       .then(() => work(worktree))
       .finally(() => releaseOperationLock(store, caseId));
   });
-  return done.finally(() => wakeQueue(service));
+  return done.finally(() => startQueued(service));
 };
 
 const takeLock = async (
@@ -39,9 +39,9 @@ const takeLock = async (
   caseId: string,
   operation: string,
 ): Promise<void> => {
-  refuseHeld(service, caseId);
+  requireUnlocked(service, caseId);
   if (await acquireUnlessLive(service, caseId, operation)) return;
-  refuseHeld(service, caseId);
+  requireUnlocked(service, caseId);
   throw new ServiceError(
     'session_active',
     'A session is running in the worktree. Wait for it to end, or abort it, then try again.',

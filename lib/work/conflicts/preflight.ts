@@ -12,7 +12,7 @@ import { commitOf, isAncestor, mergeBase, shortName } from '../../tools/git/read
 import { status, type WorktreeStatus } from '../../tools/git/read/status.ts';
 import { fetchInto, pushRemote, remoteCommit, remoteNames } from '../../tools/git/remote/remote.ts';
 import type { Git } from '../../tools/git/run/git.ts';
-import { inTheMiddle } from '../../tools/git/write/commit.ts';
+import { operationInProgress } from '../../tools/git/write/commit.ts';
 import { filesInTheWay, rebaseState } from '../../tools/git/write/rebase.ts';
 import type { SessionNeeds, TurnNeeds } from '../sessions/live/needs.ts';
 import { currentConflict } from './current.ts';
@@ -75,7 +75,7 @@ export const refuseUnderWay = async (
     );
   }
   if ((await rebaseState(service.git.at(worktree))) !== undefined) throw foreignRebase();
-  const why = inTheMiddle(worktree);
+  const why = operationInProgress(worktree);
   if (why === undefined) return;
   throw new ServiceError(why.includes('index.lock') ? 'worktree_busy' : 'invalid_state', why);
 };

@@ -10,13 +10,13 @@ import {
 } from '../../../store/sessions/conflicts.ts';
 import { readSession, sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
-import { inWorktreeTurn } from '../../../store/worktrees/worktrees.ts';
+import { withWorktreeLock } from '../../../store/worktrees/worktrees.ts';
 import type { ModelChoice } from '../../agents/model-choice.ts';
 import { getItem } from '../../code/projects/project.ts';
 import { setAside } from '../../code/snapshots/set-aside.ts';
 import { snapshot } from '../../code/snapshots/snapshot.ts';
 import { checkState } from '../../code/worktrees/inspect/status.ts';
-import { getWorktree, refuseHeld } from '../../code/worktrees/read.ts';
+import { getWorktree, requireUnlocked } from '../../code/worktrees/read.ts';
 import { CONFLICT, noRebase, rebaseUnderWay } from '../../code/worktrees/rebase/rebase-state.ts';
 import { unmergedFiles } from '../../code/worktrees/rebase/unmerged.ts';
 import { invalidState, notFound, orNotFound, ServiceError } from '../../errors.ts';
@@ -130,14 +130,14 @@ export const resolveWithAgent = (
   caseId: string,
   wanted: Pick<NewSession, 'provider' | keyof ModelChoice>,
 ): Promise<Session> =>
-  inWorktreeTurn(service.store, caseId, async () => {
+  withWorktreeLock(service.store, caseId, async () => {
     const id = newId();
     const known = readSession(service.store, caseId, id);
     if (known !== undefined) return known.session;
     const worktree = getWorktree(service.store, caseId);
     await checkState(worktree);
     if (rebaseUnderWay(service.store, caseId) === undefined) throw noRebase();
-    refuseHeld(service, caseId);
+    requireUnlocked(service, caseId);
     refuseSecond(service.store, caseId);
     if ((await unmergedFiles(service.git.at(worktree))).length === 0) {
       throw invalidState(

@@ -1,7 +1,7 @@
 import type { ConflictFile } from '../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { StoredConflict } from '../../../store/sessions/conflicts.ts';
-import { asTheyWere, leftoverMarkers } from '../../code/worktrees/rebase/conflict-checks.ts';
+import { leftoverMarkers, unchangedSince } from '../../code/worktrees/rebase/conflict-checks.ts';
 import { toFile } from '../../code/worktrees/rebase/conflict-prompt.ts';
 import { isCheckedOut, type Unmerged } from '../../code/worktrees/rebase/unmerged.ts';
 import { ServiceError } from '../../errors.ts';
@@ -79,7 +79,9 @@ const undecidedFiles = async (
     asked.filter((each) => !isSubmodule(each)),
   ];
   const same =
-    left === null ? others.filter(mayBeUnmarked) : await asTheyWere(git.at(worktree), left, others);
+    left === null
+      ? others.filter(mayBeUnmarked)
+      : await unchangedSince(git.at(worktree), left, others);
   return [...submodules, ...same];
 };
 

@@ -10,14 +10,14 @@ import { answering } from '../../agents/prompt.ts';
 import type { Provider, RunResult, RunSpec } from '../../agents/provider.ts';
 import { ensureWorktree } from '../../code/worktrees/create/create.ts';
 import type { GitNeeds, WithSetups } from '../../code/worktrees/needs.ts';
-import { refuseHeld, tracesOf } from '../../code/worktrees/read.ts';
+import { requireUnlocked, tracesOf } from '../../code/worktrees/read.ts';
 import { refuseSession } from '../../code/worktrees/rebase/rebase-state.ts';
 import { viewOf } from '../../code/worktrees/turn/open.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Log, WithLog } from '../../log.ts';
 import { forgetState } from '../../sandbox/state/open.ts';
 import { killRun } from '../../tools/process/process-tree.ts';
-import { wakeQueue } from '../sessions/lifecycle/launch.ts';
+import { startQueued } from '../sessions/lifecycle/launch.ts';
 import {
   acquireUnlessLive,
   type LiveRun,
@@ -62,7 +62,7 @@ const free = async (service: SessionNeeds, { case_id, session_id }: LiveRun): Pr
   await releaseLock(service.store, case_id, isOurs).finally(() =>
     service.engine.live.delete(session_id),
   );
-  await wakeQueue(service);
+  await startQueued(service);
 };
 
 interface Begun {
@@ -76,7 +76,7 @@ const begin = (service: WithEngine & WithSetups & WithStore, caseId: string): Pr
     const { store, engine } = service;
     if (engine.closing) throw new ServiceError('unavailable', STOPPED);
     refuseSession(store, caseId, PLANNING);
-    refuseHeld(service, caseId);
+    requireUnlocked(service, caseId);
     if (isAtCapacity(service)) throw busy('All max_sessions slots are in use.');
     if (!(await acquireUnlessLive(service, caseId, PLANNING)))
       throw busy('The worktree is in use by a session or an operation.');

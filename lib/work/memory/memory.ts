@@ -11,7 +11,7 @@ import {
 import type { TextFile } from '../../../store/front-matter/text-file.ts';
 import { newId } from '../../../store/reconcile/new-id.ts';
 import type { Snapshot, SnapshotEntry } from '../../../store/records/snapshot.ts';
-import { type HeldLock, heldLocks } from '../../../store/sessions/locks.ts';
+import { type HeldLock, listHeldLocks } from '../../../store/sessions/locks.ts';
 import type { Store } from '../../../store/store.ts';
 import {
   createSnapshot,
@@ -109,7 +109,7 @@ export const writeGlobal = (
     store,
     (before) => {
       if (case_id !== undefined) checkCase(store, case_id);
-      refuseHeldByOthers(heldLocks(store, case_id), token);
+      refuseHeldByOthers(listHeldLocks(store, case_id), token);
       const text = mode === 'append' ? appended(before, content) : Buffer.from(content);
       if (text.length > MAX_BYTES) throw tooLarge(text.length);
       return text;

@@ -2,7 +2,7 @@ import { shortId } from '../../../store/base/names.ts';
 import { readMedia, withUpload } from '../../../store/cases/proof-uploads.ts';
 import {
   createProof,
-  itemWithProofs,
+  peekWithProofs,
   readProof,
   readProofs,
   type TaggedProof,
@@ -14,7 +14,7 @@ import type { Proof } from '../../../store/records/proof.ts';
 import type { Session } from '../../../store/records/session.ts';
 import { sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
-import { workOf } from '../../code/worktrees/inspect/diff.ts';
+import { describeWork } from '../../code/worktrees/inspect/diff.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { notFound, orNotFound, ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
@@ -64,7 +64,7 @@ export const newMatter = async (
     commit = null,
     diff_sha256,
     tree,
-  } = await workOf(service, caseId, {
+  } = await describeWork(service, caseId, {
     diff: 'uncommitted',
     tree: true,
   });
@@ -121,7 +121,7 @@ export const getProof = async (store: Store, caseId: string, id: string): Promis
 
 /** The Work item with its proofs and checklist, as they are on disk now. */
 export const getItemWithProofs = async (store: Store, caseId: string): Promise<Item> =>
-  orNotFound(await itemWithProofs(store, caseId), 'Work item', caseId);
+  orNotFound(await peekWithProofs(store, caseId), 'Work item', caseId);
 
 /**
  * Media types by file extension that a browser may display, because nothing in them is executed. Other files are

@@ -22,7 +22,7 @@ import { newId } from '../../../store/reconcile/new-id.ts';
 import { isSatisfied } from '../../../store/reconcile/proof-gate.ts';
 import type { ChecklistEntry, ChecklistItem, Gate, Waiver } from '../../../store/records/proof.ts';
 import type { Store } from '../../../store/store.ts';
-import { workOf } from '../../code/worktrees/inspect/diff.ts';
+import { describeWork } from '../../code/worktrees/inspect/diff.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { invalidState, notFound, orNotFound } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
@@ -91,7 +91,7 @@ export const waiveChecklist = async (
 };
 
 /** Removes an item from the checklist. Throws 404, and 412 where the list has changed. */
-export const dropChecklist = async (
+export const removeFromChecklist = async (
   store: Store,
   { caseId, id, ifMatch }: Which,
 ): Promise<void> => {
@@ -117,7 +117,7 @@ export const getGate = async (service: GitNeeds & WithLog, caseId: string): Prom
   const verified = evidenceOf(item).filter((proof) => proof.verified);
   const tree = verified.some((proof) => proof.tree !== null);
   const diff = verified.some((proof) => proof.tree === null && proof.diff_sha256 !== null);
-  const gate = proofGateOf(item, await workOf(service, caseId, { diff, tree }));
+  const gate = proofGateOf(item, await describeWork(service, caseId, { diff, tree }));
   const commands = newestWorkSession(service.store, caseId)?.commands;
   const isFailed = commands !== undefined && commands.failed_count > 0;
   return { ...gate, ...(isFailed && { failed_commands: commands }) };

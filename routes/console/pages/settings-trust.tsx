@@ -54,10 +54,10 @@ const Empty = () => (
 
 const List = ({ values, more }: Pick<TrustShown, 'values' | 'more'>) => (
   <>
-    {values.filter(isForAll).length > 1 && (
-      <ApiForm call="POST /trust" body={trustBody(values.filter(isForAll))} class="line">
+    {values.filter(isIncludedInAll).length > 1 && (
+      <ApiForm call="POST /trust" body={trustBody(values.filter(isIncludedInAll))} class="line">
         <button type="submit" data-key="A">
-          Trust {values.filter(isForAll).length} of {values.length}
+          Trust {values.filter(isIncludedInAll).length} of {values.length}
         </button>
         <span class="quiet">
           If one of them changed since, none is trusted. Plans are approved one by one.
@@ -74,7 +74,7 @@ const List = ({ values, more }: Pick<TrustShown, 'values' | 'more'>) => (
 );
 
 // A plan must be read before it is approved, so it is not part of a bulk action.
-const isForAll = ({ kind }: WaitingValue): boolean => kind !== 'approval';
+const isIncludedInAll = ({ kind }: WaitingValue): boolean => kind !== 'approval';
 
 const Row = ({ value }: { value: WaitingValue }) => (
   <li class="row" data-row={`${value.file} ${value.key}`} tabIndex={-1}>

@@ -10,7 +10,7 @@ import {
 import { join } from 'node:path';
 import { isDone, orElse } from '../../base/attempt.ts';
 import { StoreError } from '../../base/errors.ts';
-import { notePlaced } from '../../base/write-stage.ts';
+import { recordChange } from '../../base/write-stage.ts';
 import type { Layout } from '../../layout.ts';
 import { hasCode, syncIfThere } from '../durable.ts';
 import { DESCRIPTORS, hasDescriptors, isOpenAt, statsAt } from '../plain-path.ts';
@@ -108,7 +108,7 @@ export const makeFolder = (parent: TreeFolder, name: string): boolean => {
  * the change may be lost in a power cut.
  */
 export const syncFolder = ({ self, path }: TreeFolder): Promise<void> => {
-  notePlaced(self);
+  recordChange(self);
   return syncWay(self, namesOfFolder(path).length);
 };
 

@@ -4,7 +4,7 @@ import { isDone } from '../../base/attempt.ts';
 import { StoreError } from '../../base/errors.ts';
 import { etagOf } from '../../base/names.ts';
 import { exchangeFile, hasCode, unlessGone } from '../durable.ts';
-import { moveToUndo, putNew } from '../place.ts';
+import { moveToUndo, placeNew } from '../place.ts';
 import { statsAt } from '../plain-path.ts';
 import { repeat } from '../retry.ts';
 import { writeSynced } from '../synced.ts';
@@ -37,7 +37,7 @@ export const createTreeFile = (
       assertNewName(name);
       const done = await viaTemporary(tree, { folder, bytes, mode: NEW }, (ready) => {
         folder.assertInPlace();
-        if (!putNew(ready, folder.at(name))) return false;
+        if (!placeNew(ready, folder.at(name))) return false;
         // Reads refuse a file with a second name.
         rmSync(ready, { force: true });
         return true;

@@ -17,7 +17,7 @@ export interface Book {
   readonly doubted: Set<string>;
 }
 
-export const createBook = (log: ConsentLog, all = false): Book => ({
+export const createTrustLog = (log: ConsentLog, all = false): Book => ({
   log,
   all,
   closed: false,

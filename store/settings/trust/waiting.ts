@@ -53,7 +53,7 @@ export const trustCommandFor = ({ root }: Pick<Layout, 'root'>): string =>
   `dossier trust --workspace ${shellQuoted(root)}`;
 
 /** The problem of a file with untrusted values. */
-export const waitsForTrust = (
+export const untrustedProblem = (
   layout: Pick<Layout, 'root'>,
   keys: readonly string[],
   place?: TextPosition,

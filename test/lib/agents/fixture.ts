@@ -7,7 +7,7 @@ import type { ProviderDeps } from '../../../lib/agents/launch.ts';
 import type { Phase, PromptParts, Run, RunEvent, RunSpec } from '../../../lib/agents/provider.ts';
 import { createDoorsProcess } from '../../../lib/sandbox/egress/doors-process.ts';
 import { NO_MCP } from '../../../lib/sandbox/egress/mcp-door.ts';
-import { createNetworkDoor } from '../../../lib/sandbox/egress/networks.ts';
+import { createNetworkAccess } from '../../../lib/sandbox/egress/networks.ts';
 import { createSandbox, type SandboxSetting } from '../../../lib/sandbox/sandbox.ts';
 import { createRuns } from '../../../lib/tools/process/runs.ts';
 import { atEnd } from '../../helpers/at-end.ts';
@@ -32,7 +32,7 @@ export const makePlace = (t: TestContext): Place => {
 export const depsFor = ({ home, root }: Place, setting: SandboxSetting = 'off'): ProviderDeps => {
   const env = { PATH: process.env.PATH ?? '', HOME: home };
   const sandbox = createSandbox(setting, env);
-  const network = createNetworkDoor({
+  const network = createNetworkAccess({
     ...{ sandboxed: sandbox.kind !== 'none', rules: {}, env, mcp: () => NO_MCP },
     doors: createDoorsProcess({ env, ownPort: () => undefined, ended: () => undefined }),
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { addressIn } from '../../../lib/codehost/remote-url.ts';
+import { parseRemoteUrl } from '../../../lib/codehost/remote-url.ts';
 
 const HOSTED: [url: string, host: string, by?: 'ssh'][] = [
   ['https://github.com/acme/app.git', 'github.com'],
@@ -59,14 +59,14 @@ const NONE: [url: string, why: RegExp][] = [
   ['https://[/acme/app', /cannot be read/],
 ];
 
-describe('addressIn', () => {
+describe('parseRemoteUrl', () => {
   for (const [url, host, by = 'web'] of HOSTED)
     it(`finds acme/app on ${host} in ${url}`, () =>
-      assert.deepEqual(addressIn(url), { host, owner: 'acme', name: 'app', by }));
+      assert.deepEqual(parseRemoteUrl(url), { host, owner: 'acme', name: 'app', by }));
 
   for (const [url, why] of NONE)
     it(`says why ${url || 'nothing'} names no repository`, () => {
-      const address = addressIn(url);
+      const address = parseRemoteUrl(url);
       assert.match('why' in address ? address.why : JSON.stringify(address), why);
     });
 });

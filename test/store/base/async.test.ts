@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { sharedRead } from '../../../store/base/async.ts';
+import { coalesceReads } from '../../../store/base/async.ts';
 
 const reader = () => {
   const ends: ((value: string) => void)[] = [];
   const fails: ((error: Error) => void)[] = [];
-  const read = sharedRead(
+  const read = coalesceReads(
     () =>
       new Promise<string>((resolve, reject) => {
         ends.push(resolve);
@@ -17,7 +17,7 @@ const reader = () => {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('sharedRead', () => {
+describe('coalesceReads', () => {
   it('reads once for all who ask before it begins', async () => {
     const { read, ends } = reader();
     const asked = [read(), read(), read()];

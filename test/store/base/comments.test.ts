@@ -5,7 +5,7 @@ import {
   type PlanComment,
   readComments,
   withComment,
-  withOther,
+  withCommentReplaced,
 } from '../../../store/base/comments.ts';
 
 const pairs = (comments: readonly PlanComment[]) =>
@@ -61,10 +61,13 @@ describe('comments.md', () => {
     assert.ok(second === undefined && first?.text.startsWith('Three.'));
     const [one] = readComments(file).unsent;
     assert.ok(one);
-    const changed = withOther(file, one, 'Other.');
+    const changed = withCommentReplaced(file, one, 'Other.');
     assert.ok(changed.startsWith('# Mine\r\n\r\n> a\n\nOther.'), changed);
     assert.ok(changed.endsWith('> c\n\nThree.\n\n\n---\nend'));
-    assert.equal(withOther(file, one, ' '), `# Mine\r\n\r\n${file.slice(file.indexOf('> c'))}`);
+    assert.equal(
+      withCommentReplaced(file, one, ' '),
+      `# Mine\r\n\r\n${file.slice(file.indexOf('> c'))}`,
+    );
   });
 
   it('notes what was sent, and what was written since is not', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { lockOn } from '../../../store/base/locks.ts';
-import { apart, createLocks, followLocks, holding } from '../../../store/base/mutex.ts';
+import { apart, checkLockOrder, createLocks, holding } from '../../../store/base/mutex.ts';
 
 const done = async (): Promise<void> => undefined;
 
@@ -10,7 +10,7 @@ describe('turns', () => {
     assert.equal(holding(lockOn.git('r'), done), done);
     const locks = createLocks();
     await locks.take(lockOn.git('r'), () => locks.take(lockOn.item('a'), done));
-    followLocks();
+    checkLockOrder();
   });
 
   it('come one by one for a lock, and beside one another for two', async () => {

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { sessionDirName } from '../../../store/base/names.ts';
 import { openStore } from '../../../store/open.ts';
-import { lookCloser } from '../../../store/problems/sidecar-problems.ts';
+import { checkSidecars } from '../../../store/problems/sidecar-problems.ts';
 import { sweepTranscripts } from '../../../store/problems/sweep-transcripts.ts';
-import { decideMissing } from '../../../store/reconcile/missing.ts';
+import { resolveMissing } from '../../../store/reconcile/missing.ts';
 import { sweepWorkspace } from '../../../store/reconcile/sweep.ts';
 import { atEnd } from '../../helpers/at-end.ts';
 import { eventually } from '../../helpers/eventually.ts';
@@ -47,8 +47,8 @@ const scene = async (t: TestContext) => {
     ahead += days * DAY;
     for (let times = 0; times < 2; times += 1) {
       await sweepWorkspace(life.store);
-      await decideMissing(life.store);
-      await lookCloser(life.store);
+      await resolveMissing(life.store);
+      await checkSidecars(life.store);
       await sweepTranscripts(life.store);
       await life.close();
       life = await open();

@@ -3,13 +3,13 @@ import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { allItems, itemOf, itemsOf } from '../../../store/reconcile/items.ts';
-import { decideMissing } from '../../../store/reconcile/missing.ts';
+import { resolveMissing } from '../../../store/reconcile/missing.ts';
 import { reconcile } from '../../../store/reconcile/reconcile.ts';
 import { sweepWorkspace } from '../../../store/reconcile/sweep.ts';
 import { dirOf, idOf, writeItems } from '../../helpers/many-items.ts';
 import { openWorkspace } from '../../helpers/workspace.ts';
 
-describe('decideMissing', () => {
+describe('resolveMissing', () => {
   it('finds a Work item where another one was, though nobody hinted at that place', async (t) => {
     const { store, root } = await openWorkspace(t);
     writeItems(root, 3);
@@ -18,9 +18,9 @@ describe('decideMissing', () => {
     renameSync(join(root, dirOf(0)), join(root, dirOf(1)));
     await reconcile(store, idOf(0));
     assert.deepEqual([...itemsOf(store).missing], [idOf(0)]);
-    await decideMissing(store);
+    await resolveMissing(store);
     assert.equal(itemOf(store, idOf(0))?.dir, dirOf(1));
-    await decideMissing(store);
+    await resolveMissing(store);
     assert.deepEqual(
       allItems(store)
         .map(({ id }) => id)

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
-import { createFirstAnswers, type FirstAnswers } from '../../../store/workspace/idempotency.ts';
+import {
+  createIdempotencyStore,
+  type IdempotencyStore,
+} from '../../../store/workspace/idempotency.ts';
 import { startForTest } from '../../helpers/service.ts';
 
-const make = (answers: FirstAnswers, key: string, body = 'x') =>
+const make = (answers: IdempotencyStore, key: string, body = 'x') =>
   answers.once({ key, said: 'said', make: async () => ({ status: 201, headers: {}, body }) });
 
 const withStore = async (t: TestContext) => {
@@ -12,10 +15,10 @@ const withStore = async (t: TestContext) => {
   return service.store;
 };
 
-describe('createFirstAnswers', () => {
+describe('createIdempotencyStore', () => {
   it('keeps no more than there is room for: the oldest go first', async (t) => {
     const store = await withStore(t);
-    const answers = createFirstAnswers(store, { files: 3, bytes: 100_000 });
+    const answers = createIdempotencyStore(store, { files: 3, bytes: 100_000 });
     for (const key of ['a', 'b', 'c', 'd']) await make(answers, key);
     assert.equal(readdirSync(store.layout.answers).length, 3);
     const isFirst = async (key: string) => {
@@ -33,7 +36,7 @@ describe('createFirstAnswers', () => {
 
   it('forgets a call that failed, and one whose file is damaged', async (t) => {
     const store = await withStore(t);
-    const answers = createFirstAnswers(store);
+    const answers = createIdempotencyStore(store);
     const failing = { key: 'k', said: 'said', make: () => Promise.reject(new Error('no')) };
     await assert.rejects(answers.once(failing), /no/);
     assert.deepEqual(readdirSync(store.layout.answers), []);

@@ -6,8 +6,8 @@ import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { settingsOf } from '../../../../store/settings/globals.ts';
 import { readyToWrite, type WithStore } from '../../../../store/store.ts';
 import {
-  inWorktreeTurn,
   realDirectory,
+  withWorktreeLock,
   worktreeRecords,
 } from '../../../../store/worktrees/worktrees.ts';
 import { badField, ServiceError } from '../../../errors.ts';
@@ -22,7 +22,12 @@ import { listWorktrees } from '../../../tools/git/write/worktree.ts';
 import { findProjectRepository, getItem, type ProjectNeeds } from '../../projects/project.ts';
 import { worktreeConfig } from '../config.ts';
 import type { WithSetups } from '../needs.ts';
-import { keepWorktree, refuseHeld, requireNoWorktree, worktreeOfRepeatedCall } from '../read.ts';
+import {
+  keepWorktree,
+  requireNoWorktree,
+  requireUnlocked,
+  worktreeOfRepeatedCall,
+} from '../read.ts';
 import { startOf } from './create.ts';
 import { caseIdOfLockReason } from './names.ts';
 
@@ -44,7 +49,7 @@ export const attachWorktree = async (
   if (!isAbsolute(wanted.path)) throw badPath('must be absolute');
   // The lock ensures that only one of two Work items gets the same directory.
   return service.store.locks.take(lockOn.attach(), () =>
-    inWorktreeTurn(service.store, caseId, () => attach(service, item, wanted)),
+    withWorktreeLock(service.store, caseId, () => attach(service, item, wanted)),
   );
 };
 
@@ -60,7 +65,7 @@ const attach = async (
   const made = worktreeOfRepeatedCall(store, item.id);
   if (made?.attached === true && made.path === (await workTreeAt(git, path)).root) return made;
   requireNoWorktree(store, item.id);
-  refuseHeld(service, item.id);
+  requireUnlocked(service, item.id);
   await readyToWrite(store);
   const repository = await workTreeAt(git, path);
   const { root, git_dir, common_dir } = repository;

@@ -2,9 +2,13 @@ import { join } from 'node:path';
 import type { Case } from '../../../../store/records/case.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { readyToWrite, type Store } from '../../../../store/store.ts';
-import { inWorktreeTurn, whatIsAt, worktreesHome } from '../../../../store/worktrees/worktrees.ts';
+import {
+  pathKind,
+  withWorktreeLock,
+  worktreesHome,
+} from '../../../../store/worktrees/worktrees.ts';
 import { ServiceError } from '../../../errors.ts';
-import { needWorktree } from '../../../guard/trust/require.ts';
+import { requireTrustedWorktreeSettings } from '../../../guard/trust/require.ts';
 import { chooseBase } from '../../../tools/git/read/base.ts';
 import { findRepository, headCommit, mergeBase } from '../../../tools/git/read/repository.ts';
 import type { Git, GitAt, GitWorktree } from '../../../tools/git/run/git.ts';
@@ -47,8 +51,8 @@ export const createWorktree = async (
   wanted: NewWorktreeOptions = {},
 ): Promise<WorktreeRecord> => {
   const item = await getItem(service.store, caseId);
-  needWorktree(service.store);
-  const record = await inWorktreeTurn(service.store, caseId, async () => {
+  requireTrustedWorktreeSettings(service.store);
+  const record = await withWorktreeLock(service.store, caseId, async () => {
     await finishInterruptedChange(service, caseId);
     const known = worktreeOfRepeatedCall(service.store, caseId);
     if (known !== undefined && known.branch === (wanted.branch ?? known.branch)) return known;
@@ -68,7 +72,7 @@ export const ensureWorktree = async (
   wanted: Pick<NewWorktreeOptions, 'base'> = {},
 ): Promise<WorktreeRecord> => {
   const item = await getItem(service.store, caseId);
-  return inWorktreeTurn(service.store, caseId, async () => {
+  return withWorktreeLock(service.store, caseId, async () => {
     await finishInterruptedChange(service, caseId);
     const known = findWorktree(service.store, caseId);
     if (known === undefined) return make(service, item, wanted);
@@ -78,9 +82,9 @@ export const ensureWorktree = async (
 };
 
 /** Whether neither the record of the worktree nor anything at its path exists any more. */
-export const isWorktreeLost = async (store: Store, caseId: string): Promise<boolean> => {
+export const isWorktreeGone = async (store: Store, caseId: string): Promise<boolean> => {
   if (findWorktree(store, caseId) !== undefined) return false;
-  return whatIsAt(worktreePath(store, await getItem(store, caseId))) === 'nothing';
+  return pathKind(worktreePath(store, await getItem(store, caseId))) === 'nothing';
 };
 
 /** The path of the Work item's worktree by the current settings. */
@@ -165,7 +169,7 @@ export const startOf = async (git: GitAt<GitWorktree>, base: string): Promise<st
  */
 const adopt = async (git: Git, planned: NewWorktree): Promise<AddedWorktree | undefined> => {
   const { path, branch } = planned;
-  if (whatIsAt(path) === 'nothing') return undefined;
+  if (pathKind(path) === 'nothing') return undefined;
   const found = (await isListed(git, planned)) ? await findRepository(git, path) : undefined;
   if (found !== undefined) {
     const { common_dir } = planned.repository;

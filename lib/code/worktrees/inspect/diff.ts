@@ -51,7 +51,7 @@ interface WorkOptions {
  * Describes the current content of a worktree, optionally with the hash of its diff and the tree of its files. Empty
  * without a worktree. Never throws, because it only supplements other records.
  */
-export const workOf = async (
+export const describeWork = async (
   { store, git, log }: WithGit & WithLog & WithStore,
   caseId: string,
   wanted: WorkOptions,

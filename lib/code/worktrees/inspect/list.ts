@@ -16,7 +16,9 @@ import { neededRefs } from '../recovery/kept-states.ts';
  * Lists all worktrees, including unreadable records, and all Work items with recoveries. Reads records and refs but no
  * worktree, so it is fast for any number of them.
  */
-export const knownWorktrees = async (service: ProjectNeeds): Promise<KnownWorktree[]> => {
+export const listWorktreesAndRecoveries = async (
+  service: ProjectNeeds,
+): Promise<KnownWorktree[]> => {
   const records = worktreeRecords(service.store);
   const kept = await keptItems(service, records);
   const has = new Set(records.map(({ case_id }) => case_id));

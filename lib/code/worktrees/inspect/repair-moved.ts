@@ -3,7 +3,7 @@ import { isAtOrBelow } from '../../../../store/base/paths.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import { turnPlaces } from '../../../../store/worktrees/turn-records.ts';
-import { whatIsAt, worktreeRecords } from '../../../../store/worktrees/worktrees.ts';
+import { pathKind, worktreeRecords } from '../../../../store/worktrees/worktrees.ts';
 import type { WithLog } from '../../../log.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import { notedPlace, repairWorktree } from '../../../tools/git/write/worktree.ts';
@@ -13,7 +13,9 @@ import { pointGitFile } from '../../turn-repository/dot-git.ts';
  * Repairs git's records of worktrees after the workspace was moved: only where the recorded path no longer exists.
  * Other problems of a worktree are left for its status to report.
  */
-export const followMove = async (service: WithGit & WithLog & WithStore): Promise<void> => {
+export const repairMovedWorktrees = async (
+  service: WithGit & WithLog & WithStore,
+): Promise<void> => {
   const { store, git, log } = service;
   for (const { record } of worktreeRecords(store)) {
     if (record === undefined || !isMoved(record, store.layout.dossier)) continue;
@@ -37,6 +39,6 @@ export const followMove = async (service: WithGit & WithLog & WithStore): Promis
 const isMoved = (record: WorktreeRecord, dossier: string): boolean => {
   const { path, attached } = record;
   const noted = notedPlace(record);
-  if (attached || noted === '' || noted === path || whatIsAt(noted) !== 'nothing') return false;
-  return isAtOrBelow(path, dossier) && whatIsAt(path) === 'directory';
+  if (attached || noted === '' || noted === path || pathKind(noted) !== 'nothing') return false;
+  return isAtOrBelow(path, dossier) && pathKind(path) === 'directory';
 };

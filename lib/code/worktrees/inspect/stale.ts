@@ -8,10 +8,10 @@ import type {
   CleanupWish,
   StaleWorktree,
 } from '../../../../store/records/worktree-upkeep.ts';
-import { heldLocks } from '../../../../store/sessions/locks.ts';
+import { listHeldLocks } from '../../../../store/sessions/locks.ts';
 import { sessionsOf } from '../../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
-import { inWorktreeTurn, worktreeRecords } from '../../../../store/worktrees/worktrees.ts';
+import { withWorktreeLock, worktreeRecords } from '../../../../store/worktrees/worktrees.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import { lastTouched } from '../../../tools/git/write/worktree.ts';
 import { worktreeConfig } from '../config.ts';
@@ -61,17 +61,17 @@ const ifStale = async (
   closed: boolean,
 ): Promise<StaleWorktree[]> => {
   const { store } = service;
-  const found = await lookAt(service, record, closed);
+  const found = await compareHint(service, record, closed);
   if (found.every(({ code }) => code === undefined || SURE.has(code))) return found;
-  return inWorktreeTurn(store, record.case_id, async () => {
+  return withWorktreeLock(store, record.case_id, async () => {
     const now = findWorktree(store, record.case_id);
-    return now === undefined ? [] : lookAt(service, now, closed);
+    return now === undefined ? [] : compareHint(service, now, closed);
   });
 };
 
 const SURE: ReadonlySet<string> = new Set(['attached', 'work_would_be_lost', 'worktree_busy']);
 
-const lookAt = async (
+const compareHint = async (
   service: WithGit & WithLeaving & WithSetups & WithStore,
   record: WorktreeRecord,
   closed: boolean,
@@ -117,7 +117,7 @@ const idleMs = (store: Store, last: number): number => Math.max(0, store.clock()
 
 const isInUse = ({ store, setups }: WithSetups & WithStore, caseId: string): boolean =>
   setups.running.has(caseId) ||
-  heldLocks(store, caseId).length > 0 ||
+  listHeldLocks(store, caseId).length > 0 ||
   (sessionsOf(store, caseId) ?? []).some(
     ({ session: { status, elsewhere } }) => !isEnded(status) && elsewhere !== true,
   );

@@ -2,13 +2,13 @@ import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { CurrentStatus, WorktreeHealth } from '../../../../store/records/worktree-status.ts';
 import { readLock } from '../../../../store/sessions/locks.ts';
 import type { WithStore } from '../../../../store/store.ts';
-import { inWorktreeTurn, whatIsAt } from '../../../../store/worktrees/worktrees.ts';
+import { pathKind, withWorktreeLock } from '../../../../store/worktrees/worktrees.ts';
 import { ServiceError } from '../../../errors.ts';
 import { status, type WorktreeStatus } from '../../../tools/git/read/status.ts';
 import {
+  findSubmoduleWork,
   mayHaveSubmodules,
   type SubmoduleWork,
-  submoduleWork,
 } from '../../../tools/git/read/submodules.ts';
 import { GitError } from '../../../tools/git/run/error.ts';
 import type { Git, WithGit } from '../../../tools/git/run/git.ts';
@@ -40,7 +40,7 @@ const inSubmodules = async (
   record: WorktreeRecord,
 ): Promise<{ submodules?: SubmoduleWork[] }> => {
   if (!mayHaveSubmodules(record)) return {};
-  const submodules = await submoduleWork(git.at(record), record.base_commit);
+  const submodules = await findSubmoduleWork(git.at(record), record.base_commit);
   return submodules.length === 0 ? {} : { submodules };
 };
 
@@ -111,7 +111,7 @@ const againOnceGone = async <T>(
     return await read();
   } catch (error) {
     if (error instanceof ServiceError && !isOfGit(error)) throw error;
-    return inWorktreeTurn(store, caseId, read);
+    return withWorktreeLock(store, caseId, read);
   }
 };
 
@@ -126,7 +126,7 @@ type WorktreeState = 'ok' | 'missing' | 'tampered';
  * disagrees with git's record.
  */
 export const stateOf = async (record: WorktreeRecord): Promise<WorktreeState> => {
-  const found = whatIsAt(record.path);
+  const found = pathKind(record.path);
   if (found === 'nothing') return 'missing';
   return found === 'else' || (await isTampered(record)) ? 'tampered' : 'ok';
 };

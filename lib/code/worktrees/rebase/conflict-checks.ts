@@ -93,7 +93,7 @@ const withoutKnown = async (
 };
 
 /** The files that have not changed since a snapshot: content, mode, link target, or absence. */
-export const asTheyWere = async (
+export const unchangedSince = async (
   git: GitAt<GitWorktree>,
   { commit }: Pick<WorktreeSnapshot, 'commit'>,
   files: readonly Unmerged[],

@@ -11,7 +11,7 @@ import { conflictDiff, type Unmerged, unmergedFiles } from './unmerged.ts';
 const MOST_CHARACTERS = 65_536;
 
 /** The part of an agent's prompt about the conflicts: where git stopped, the files, and git's diff of them. */
-export const conflictWords = async (
+export const conflictPrompt = async (
   service: WithGit & WithStore,
   worktree: WorktreeRecord,
 ): Promise<string> => {

@@ -34,7 +34,7 @@ export const isThisRebase = (
   orig_head === matter.orig_head;
 
 /** Whether a session of this type may start: conflict sessions during a rebase, all others only without one. */
-export const maySessionStart = (store: Store, caseId: string, type: string): boolean =>
+export const canSessionStart = (store: Store, caseId: string, type: string): boolean =>
   (type === CONFLICT) === (rebaseUnderWay(store, caseId) !== undefined);
 
 /** The type of a session that resolves conflicts. */
@@ -42,7 +42,7 @@ export const CONFLICT = 'conflict';
 
 /** Throws 409 `rebase_in_progress`, or 422 for a conflict session without a rebase. */
 export const refuseSession = (store: Store, caseId: string, type: string): void => {
-  if (maySessionStart(store, caseId, type)) return;
+  if (canSessionStart(store, caseId, type)) return;
   if (type === CONFLICT) throw noRebase();
   throw new ServiceError(
     'rebase_in_progress',

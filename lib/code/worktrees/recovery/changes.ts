@@ -5,16 +5,20 @@ import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { WorktreeChange } from '../../../../store/records/worktree-change.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import {
-  forgetWorktreeChange,
-  noteWorktreeChange,
+  moveDirectoryToUndo,
   readWorktreeChange,
-  setDirectoryAside,
+  removeWorktreeChange,
+  saveWorktreeChange,
   worktreeChanges,
 } from '../../../../store/worktrees/worktree-changes.ts';
-import { forgetWorktree, inWorktreeTurn, whatIsAt } from '../../../../store/worktrees/worktrees.ts';
+import {
+  forgetWorktree,
+  pathKind,
+  withWorktreeLock,
+} from '../../../../store/worktrees/worktrees.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
-import { removeIfDead, untilNoGit } from '../../../tools/git/run/stale-lock.ts';
+import { removeIfDead, waitForGit } from '../../../tools/git/run/stale-lock.ts';
 import { removeEntries } from '../../../tools/git/write/worktree-entry.ts';
 import { stateOf } from '../inspect/status.ts';
 import { findWorktree } from '../read.ts';
@@ -24,7 +28,7 @@ export const beginWorktreeChange = (
   store: Store,
   change: 'make' | 'remove',
   { case_id, path, branch, common_dir }: Omit<WorktreeChange, 'change'>,
-): Promise<void> => noteWorktreeChange(store, { case_id, change, path, branch, common_dir });
+): Promise<void> => saveWorktreeChange(store, { case_id, change, path, branch, common_dir });
 
 /** Moves a file or directory of a worktree. A change record lets the next start finish an interrupted move. */
 export const moveDurably = async (
@@ -34,14 +38,14 @@ export const moveDurably = async (
 ): Promise<Moved> => {
   const { case_id, path, branch, common_dir } = record;
   const note = () =>
-    noteWorktreeChange(store, { case_id, change: 'move', path, branch, common_dir, moved });
+    saveWorktreeChange(store, { case_id, change: 'move', path, branch, common_dir, moved });
   const done = await moveInTree(tree, moved, note);
   await endWorktreeChange(store, case_id);
   return done;
 };
 
 export const endWorktreeChange = ({ layout }: Store, caseId: string): Promise<void> =>
-  forgetWorktreeChange(layout, caseId);
+  removeWorktreeChange(layout, caseId);
 
 /**
  * Finishes a change that a former daemon process did not finish; call it under the lock of the worktree. A removal that
@@ -73,10 +77,10 @@ export const finishInterruptedMove = async (
 };
 
 /** Finishes all interrupted changes at the start. One that fails is tried again by the next call that needs it. */
-export const finishChanges = async (service: WithGit & WithStore): Promise<void> => {
+export const finishInterruptedChanges = async (service: WithGit & WithStore): Promise<void> => {
   const { store } = service;
   for (const caseId of worktreeChanges(store.layout))
-    await inWorktreeTurn(store, caseId, () => finishInterruptedChange(service, caseId)).catch(
+    await withWorktreeLock(store, caseId, () => finishInterruptedChange(service, caseId)).catch(
       (error: unknown) => store.report(error, 'finishing an interrupted change of a worktree'),
     );
 };
@@ -105,11 +109,11 @@ const clearHalfMade = async (
   { git, store }: WithGit & WithStore,
   { path, branch, common_dir }: WorktreeChange,
 ): Promise<void> => {
-  if (whatIsAt(common_dir) === 'nothing') return;
-  if (!(await untilNoGit(common_dir))) throw busy(path);
+  if (pathKind(common_dir) === 'nothing') return;
+  if (!(await waitForGit(common_dir))) throw busy(path);
   await git.turn({ git_dir: common_dir, common_dir }, async () => {
-    if (whatIsAt(path) === 'directory') {
-      const kept = await setDirectoryAside(store.layout, path);
+    if (pathKind(path) === 'directory') {
+      const kept = await moveDirectoryToUndo(store.layout, path);
       store.report(
         undefined,
         `The worktree ${path} was incomplete. It is kept for a week: ${kept}`,

@@ -5,7 +5,7 @@ import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { parseStatus, STATUS } from '../../../tools/git/read/status.ts';
 import type { Git, GitAt } from '../../../tools/git/run/git.ts';
 import { pathText } from '../../../tools/git/run/path-text.ts';
-import { inTheMiddle } from '../../../tools/git/write/commit.ts';
+import { operationInProgress } from '../../../tools/git/write/commit.ts';
 import { commitFiles, whyLeftOut } from '../../../tools/git/write/commit-files.ts';
 import { changedSinceStart } from '../../snapshots/work-start.ts';
 
@@ -30,7 +30,7 @@ export const commitWorktree = async (
       if (paths.length === 0 && left_out.length === 0) return undefined;
       const done = { files: paths.length, left_out: left_out.slice(0, MOST_NAMED) };
       if (paths.length === 0) return { id: null, ...done };
-      const reason = inTheMiddle(worktree) ?? elsewhere(branch, worktree);
+      const reason = operationInProgress(worktree) ?? elsewhere(branch, worktree);
       if (reason !== undefined) return { id: null, ...done, reason };
       return await committed(now, { paths, message, done });
     });

@@ -3,7 +3,7 @@ import { ServiceError } from '../../../errors.ts';
 import { counted } from '../../../text/wording.ts';
 import { headCommit } from '../../../tools/git/read/repository.ts';
 import { status } from '../../../tools/git/read/status.ts';
-import { type SubmoduleWork, submoduleWork } from '../../../tools/git/read/submodules.ts';
+import { findSubmoduleWork, type SubmoduleWork } from '../../../tools/git/read/submodules.ts';
 import type { GitAt } from '../../../tools/git/run/git.ts';
 
 /** The work that would be lost with a worktree. */
@@ -41,7 +41,7 @@ export const findLoss = async (git: GitAt<WorktreeRecord>): Promise<Loss> => {
     ],
     repositories: [
       ...inside.map(({ path }) => ({ path })),
-      ...(await submoduleWork(git, record.base_commit)).map(withWork),
+      ...(await findSubmoduleWork(git, record.base_commit)).map(withWork),
     ],
   };
 };
@@ -52,7 +52,7 @@ export const lossOfMissing = async ({ at, place }: GitAt<WorktreeRecord>): Promi
   const git = at({ git_dir, common_dir });
   const head = (await headCommit(git)) ?? null;
   const commits = await onlyHere(git, place, { head, current: null });
-  const repositories = (await submoduleWork(git, base_commit)).map(withWork);
+  const repositories = (await findSubmoduleWork(git, base_commit)).map(withWork);
   return { head, commits, files: [], others: [], repositories };
 };
 

@@ -4,9 +4,9 @@ import type { Case } from '../../../../store/records/case.ts';
 import { type Recovery, RecoveryNote } from '../../../../store/records/recovery.ts';
 import { readyToWrite, type WithStore } from '../../../../store/store.ts';
 import {
-  inWorktreeTurn,
   recoveredPatches,
   removeRecovered,
+  withWorktreeLock,
 } from '../../../../store/worktrees/worktrees.ts';
 import { orNotFound } from '../../../errors.ts';
 import type { Repository } from '../../../tools/git/read/repository.ts';
@@ -138,7 +138,7 @@ const byHand = (work: RecoveredWork | undefined, patch: string | null): string =
 
 /** Deletes a recovery: its ref, and its patch beside the records. 404 if there is none with this id. */
 export const forgetRecovery = (service: ProjectNeeds, caseId: string, id: string): Promise<void> =>
-  inWorktreeTurn(service.store, caseId, async () => {
+  withWorktreeLock(service.store, caseId, async () => {
     const { recovery, place } = await findRecovery(service, caseId, id);
     await readyToWrite(service.store);
     if (recovery.ref !== null) await dropRefs(service.git.at(place), recovery.ref);

@@ -1,8 +1,12 @@
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { readyToWrite, type Store, type WithStore } from '../../../../store/store.ts';
-import { claimedWorktree, lookAtWorktrees } from '../../../../store/worktrees/claimed-worktrees.ts';
+import { claimedWorktree, refreshClaims } from '../../../../store/worktrees/claimed-worktrees.ts';
 import { dropWorktreeDirectory } from '../../../../store/worktrees/worktree-changes.ts';
-import { forgetWorktree, inWorktreeTurn, whatIsAt } from '../../../../store/worktrees/worktrees.ts';
+import {
+  forgetWorktree,
+  pathKind,
+  withWorktreeLock,
+} from '../../../../store/worktrees/worktrees.ts';
 import { notFound, ServiceError } from '../../../errors.ts';
 import type { Git, WithGit } from '../../../tools/git/run/git.ts';
 import {
@@ -13,8 +17,8 @@ import { processesIn } from '../../../tools/process/processes.ts';
 import { lockReason } from '../create/names.ts';
 import { adviceFor, stateOf } from '../inspect/status.ts';
 import type { WithLeaving, WithSetups, WorktreeNeeds } from '../needs.ts';
-import { findWorktree, getWorktree, refuseHeld } from '../read.ts';
-import { reclaimWithin } from '../turn/reclaim.ts';
+import { findWorktree, getWorktree, requireUnlocked } from '../read.ts';
+import { reclaimTurnLocked } from '../turn/reclaim.ts';
 import { beginWorktreeChange, endWorktreeChange, finishInterruptedChange } from './changes.ts';
 import { keepCommits, keepPatch, keepWorktreeState } from './keep-work.ts';
 import { findLoss, isNothing, type Loss, lossOfMissing, refuseLoss } from './loss.ts';
@@ -34,7 +38,7 @@ export const removeWorktree = (
   caseId: string,
   { force, isMeant = () => true }: Removal,
 ): Promise<void> =>
-  inWorktreeTurn(service.store, caseId, async () => {
+  withWorktreeLock(service.store, caseId, async () => {
     if (await dropForeignRecord(service.store, caseId)) return;
     await finishInterruptedChange(service, caseId);
     const record = getWorktree(service.store, caseId);
@@ -51,8 +55,8 @@ export const removeForDeletedCase = (
   caseId: string,
   force: boolean,
 ): Promise<void> =>
-  inWorktreeTurn(service.store, caseId, async () => {
-    refuseHeld(service, caseId);
+  withWorktreeLock(service.store, caseId, async () => {
+    requireUnlocked(service, caseId);
     if (await dropForeignRecord(service.store, caseId)) return;
     await finishInterruptedChange(service, caseId);
     const record = findWorktree(service.store, caseId);
@@ -63,7 +67,7 @@ export const removeForDeletedCase = (
 const dropForeignRecord = async (store: Store, caseId: string): Promise<boolean> => {
   if (claimedWorktree(store.layout, caseId) === undefined) return false;
   await forgetWorktree(store, caseId);
-  lookAtWorktrees(store);
+  refreshClaims(store);
   return true;
 };
 
@@ -74,8 +78,8 @@ const remove = async (
 ): Promise<void> => {
   const { store, git } = service;
   await readyToWrite(store);
-  refuseHeld(service, record.case_id);
-  await reclaimWithin(service, record.case_id);
+  requireUnlocked(service, record.case_id);
+  await reclaimTurnLocked(service, record.case_id);
   const { has, loss } = await requireRemovable(service, record, force);
   if (loss !== undefined && !isNothing(loss)) {
     if (has === 'directory') {
@@ -107,7 +111,7 @@ export const requireRemovable = async (
   record: WorktreeRecord,
   force: boolean,
 ): Promise<Removable> => {
-  refuseHeld(service, record.case_id);
+  requireUnlocked(service, record.case_id);
   if (record.attached) return { has: 'record' };
   const state = await stateOf(record);
   const isOurs = state !== 'tampered' && (await isLockedByUs(service.git, record));
@@ -137,7 +141,7 @@ const isLockedByUs = async (
   git: Git,
   { case_id, path, common_dir }: WorktreeRecord,
 ): Promise<boolean> => {
-  if (whatIsAt(common_dir) === 'nothing') return false;
+  if (pathKind(common_dir) === 'nothing') return false;
   const [, ...linked] = await listWorktrees(git.at({ git_dir: common_dir, common_dir }));
   return linked.some((entry) => entry.path === path && entry.locked === lockReason(case_id));
 };

@@ -1,7 +1,7 @@
 import type { RecoveryNote } from '../../../../store/records/recovery.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { readyToWrite, type WithStore } from '../../../../store/store.ts';
-import { inWorktreeTurn, whatIsAt } from '../../../../store/worktrees/worktrees.ts';
+import { pathKind, withWorktreeLock } from '../../../../store/worktrees/worktrees.ts';
 import { invalidState, ServiceError } from '../../../errors.ts';
 import { commitOf, type Repository } from '../../../tools/git/read/repository.ts';
 import type { Git, GitWorktree, WithGit } from '../../../tools/git/run/git.ts';
@@ -13,7 +13,12 @@ import { putInto } from '../../snapshots/restore.ts';
 import { addWorktreeDurably, worktreePath } from '../create/create.ts';
 import { lockReason } from '../create/names.ts';
 import type { WithSetups } from '../needs.ts';
-import { keepWorktree, refuseHeld, requireNoWorktree, worktreeOfRepeatedCall } from '../read.ts';
+import {
+  keepWorktree,
+  requireNoWorktree,
+  requireUnlocked,
+  worktreeOfRepeatedCall,
+} from '../read.ts';
 import { endWorktreeChange, finishInterruptedChange } from './changes.ts';
 import { noteOfState } from './kept-states.ts';
 import { type FoundRecovery, findRecovery } from './recoveries.ts';
@@ -28,14 +33,14 @@ export const restoreWorktree = (
   caseId: string,
   id: string,
 ): Promise<WorktreeRecord> =>
-  inWorktreeTurn(service.store, caseId, async () => {
+  withWorktreeLock(service.store, caseId, async () => {
     const found = await findRecovery(service, caseId, id);
     const { recovery, repository } = found;
     await finishInterruptedChange(service, caseId);
     const made = worktreeOfRepeatedCall(service.store, caseId);
     if (made?.attached === false) return made;
     requireNoWorktree(service.store, caseId);
-    refuseHeld(service, caseId);
+    requireUnlocked(service, caseId);
     const { head } = recovery;
     const note = recovery.restorable ? await noteFor(service, found) : undefined;
     if (note === undefined || head === null) throw invalidState(recovery.detail ?? '');
@@ -67,7 +72,7 @@ const make = async (service: ProjectNeeds, kept: Kept): Promise<WorktreeRecord> 
   const { git, store } = service;
   const { case_id, base, base_commit } = note;
   const path = worktreePath(store, await getItem(store, case_id));
-  if (whatIsAt(path) !== 'nothing') {
+  if (pathKind(path) !== 'nothing') {
     throw new ServiceError(
       'already_exists',
       `${path} already exists. Move it away, then try again.`,

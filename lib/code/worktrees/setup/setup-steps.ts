@@ -7,13 +7,13 @@ import type { Launch } from '../../../agents/launch.ts';
 import type { RunEvent } from '../../../agents/provider.ts';
 import { lastWords, type Ran, runScript } from '../../../agents/script.ts';
 import { invalidState } from '../../../errors.ts';
-import { onceEach } from '../../../sandbox/egress/doors.ts';
-import { type BroughtFiles, bringFiles } from '../../../tools/git/write/copy-untracked.ts';
+import { reportOncePerTarget } from '../../../sandbox/egress/doors.ts';
+import { type CopiedFiles, copyUntrackedFiles } from '../../../tools/git/write/copy-untracked.ts';
 import type { ProjectNeeds } from '../../projects/project.ts';
 import { repositoryFor } from '../../projects/project.ts';
 import { worktreeConfig, wrongGlob } from '../config.ts';
 import type { WorktreeNeeds } from '../needs.ts';
-import type { TurnTold } from '../turn/notices.ts';
+import type { TurnNotice } from '../turn/notices.ts';
 import { type OpenTurn, openTurn, viewOf } from '../turn/open.ts';
 
 /** Receives the events of each step: start, output, end and network access, in the format of session events. */
@@ -30,7 +30,7 @@ export const copyFiles = async (
   service: ProjectNeeds,
   record: WorktreeRecord,
   { tell, signal }: Run,
-): Promise<BroughtFiles> => {
+): Promise<CopiedFiles> => {
   const { copy_files } = worktreeConfig(service.store);
   if (copy_files.length === 0 || signal.aborted) return { copied: [], skipped: [] };
   for (const glob of copy_files) {
@@ -39,7 +39,7 @@ export const copyFiles = async (
       throw invalidState(`${glob}, in copy_files of workspace.md, ${wrong}.`);
   }
   const from = await mainCheckout(service, record);
-  const brought = await bringFiles(service.git, { from, to: record, globs: copy_files });
+  const brought = await copyUntrackedFiles(service.git, { from, to: record, globs: copy_files });
   const data = { tool_call_id: 'setup-copy', title: 'copy_files', kind: 'other' };
   tell({ type: 'tool_call', data: { ...data, status: 'completed', output: linesOf(brought) } });
   return brought;
@@ -54,7 +54,7 @@ const mainCheckout = async (service: ProjectNeeds, { case_id }: WorktreeRecord) 
   return bare ? { git_dir, common_dir } : { git_dir, common_dir, path: root };
 };
 
-const linesOf = ({ copied, skipped }: BroughtFiles): string =>
+const linesOf = ({ copied, skipped }: CopiedFiles): string =>
   [
     ...copied.map((path) => `copied ${path}`),
     ...skipped.map(({ path, reason }) => `left ${path}: ${reason}`),
@@ -70,7 +70,7 @@ export const runCommands = async (
   if (setup.length === 0) return { commands: [], error: null };
   const turn = await openTurn(service, record, { session_id: null, marker: run.marker });
   const network: Reached = [];
-  const onNetwork = onceEach((data) => {
+  const onNetwork = reportOncePerTarget((data) => {
     network.push(data);
     run.tell({ type: 'network', data });
   });
@@ -81,7 +81,7 @@ export const runCommands = async (
   return { commands, ...(network.length > 0 && { network }), error: error ?? blocked };
 };
 
-const tellRefs = (tell: TellStep, told: readonly TurnTold[]): void => {
+const tellRefs = (tell: TellStep, told: readonly TurnNotice[]): void => {
   const data = { tool_call_id: 'setup-git', title: 'git', kind: 'other' };
   const output = told.map(({ message }) => message).join('\n');
   if (output !== '') tell({ type: 'tool_call', data: { ...data, status: 'completed', output } });

@@ -3,17 +3,17 @@ import { messageOf } from '../../../../store/base/attempt.ts';
 import type { Setup, WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import {
-  inWorktreeTurn,
   replaceWorktree,
+  withWorktreeLock,
   worktreeRecords,
 } from '../../../../store/worktrees/worktrees.ts';
-import { needWorktree } from '../../../guard/trust/require.ts';
+import { requireTrustedWorktreeSettings } from '../../../guard/trust/require.ts';
 import type { WithLog } from '../../../log.ts';
 import { killRun } from '../../../tools/process/process-tree.ts';
 import { worktreeConfig } from '../config.ts';
 import { checkState } from '../inspect/status.ts';
 import type { RunningSetup, WorktreeNeeds } from '../needs.ts';
-import { findWorktree, getWorktree, refuseHeld } from '../read.ts';
+import { findWorktree, getWorktree, requireUnlocked } from '../read.ts';
 import { copyFiles, runCommands, type TellStep } from './setup-steps.ts';
 
 /** The setup field of a new worktree's record; undefined if the settings define no setup. */
@@ -57,8 +57,8 @@ export const setUpAgain = async (
   caseId: string,
 ): Promise<WorktreeRecord> => {
   getWorktree(service.store, caseId);
-  refuseHeld(service, caseId);
-  needWorktree(service.store);
+  requireUnlocked(service, caseId);
+  requireTrustedWorktreeSettings(service.store);
   return setUp(service, caseId);
 };
 
@@ -90,7 +90,7 @@ interface Run extends Required<SetupOptions> {
 
 const run = async (service: WorktreeNeeds, caseId: string, run: Run): Promise<WorktreeRecord> => {
   const { store } = service;
-  const record = await inWorktreeTurn(service.store, caseId, async () => {
+  const record = await withWorktreeLock(service.store, caseId, async () => {
     const current = getWorktree(store, caseId);
     await checkState(current);
     const started_at = store.clock().toISOString();
@@ -124,7 +124,7 @@ const INTERRUPTED =
   'The setup was interrupted. The next session runs it again, and so does POST /api/worktrees/…/setup.';
 
 const keepEnd = (store: Store, record: WorktreeRecord, setup: Setup): Promise<WorktreeRecord> =>
-  inWorktreeTurn(store, record.case_id, () => {
+  withWorktreeLock(store, record.case_id, () => {
     const current = findWorktree(store, record.case_id) ?? record;
     const { setup_marker: _ended, ...kept } = current;
     return replaceWorktree(store, { ...kept, setup });

@@ -13,10 +13,10 @@ import {
   turnPlaces,
 } from '../../../../store/worktrees/turn-records.ts';
 import {
-  inWorktreeTurn,
+  pathKind,
   recoveredDir,
   replaceWorktree,
-  whatIsAt,
+  withWorktreeLock,
 } from '../../../../store/worktrees/worktrees.ts';
 import type { WithLog } from '../../../log.ts';
 import { someOf } from '../../../text/wording.ts';
@@ -32,8 +32,8 @@ import {
   keptRefsNotices,
   NOTHING,
   type TurnListener,
+  type TurnNotice,
   type TurnResult,
-  type TurnTold,
 } from './notices.ts';
 
 /**
@@ -45,7 +45,7 @@ export const closeTurn = (
   caseId: string,
   tell: TurnListener,
 ): Promise<TurnResult> =>
-  inWorktreeTurn(service.store, caseId, () => closeTurnLocked(service, caseId, tell));
+  withWorktreeLock(service.store, caseId, () => closeTurnLocked(service, caseId, tell));
 
 /** Like `closeTurn`, under the lock of the worktree. */
 export const closeTurnLocked = async (
@@ -77,7 +77,7 @@ const close = async (
   const worktree = await restoreGitFile(service.store, turn);
   // If the repository is kept, the operator may run git in it.
   disableGitSettings(turnPlaces(layout, caseId).dir, turn.pointed);
-  if (worktree === undefined || whatIsAt(worktree.path) === 'nothing') {
+  if (worktree === undefined || pathKind(worktree.path) === 'nothing') {
     await unpinGone(service.git, turn);
     return keepTurnRepository(service, turn, { why: GONE, tell });
   }
@@ -96,7 +96,7 @@ const GONE = 'its worktree is gone';
 
 const unpinGone = async (git: Git, turn: TurnRecord): Promise<void> => {
   const { common_dir, case_id } = turn;
-  if (common_dir !== undefined && whatIsAt(common_dir) === 'directory')
+  if (common_dir !== undefined && pathKind(common_dir) === 'directory')
     await unpin(git.at({ git_dir: common_dir, common_dir }), case_id);
 };
 
@@ -150,7 +150,7 @@ const keepTurnRepository = async (
 const noticesOf = (
   { layout }: Store,
   { taken, item_dir }: { taken: ImportedTurn; item_dir: string },
-): TurnTold[] => {
+): TurnNotice[] => {
   const { held, kept, notes, links, disarmed, set_ids, unseen } = taken;
   const where = (path: string): string => relative(layout.root, path);
   const places = disarmed.taken.map(
@@ -198,5 +198,5 @@ const short = (name: string): string => (name.length > 200 ? `${name.slice(0, 20
 const setIdsText = (names: readonly string[]): string =>
   `The set-uid and set-gid bits were removed from files: ${someOf(names)}.`;
 
-const blockedBy = (told: readonly TurnTold[]): string | undefined =>
+const blockedBy = (told: readonly TurnNotice[]): string | undefined =>
   told.find(({ code }) => code === 'repositories_disarmed' || code === 'left_unseen')?.message;

@@ -7,9 +7,9 @@ export interface TurnResult {
 }
 
 /** Receives notices about a turn's repository, besides the commits on its branch. */
-export type TurnListener = (notices: readonly TurnTold[]) => void;
+export type TurnListener = (notices: readonly TurnNotice[]) => void;
 
-export interface TurnTold {
+export interface TurnNotice {
   code: (typeof CODES)[number];
   message: string;
   refs?: KeptRef[];
@@ -23,12 +23,12 @@ const CODES = [
   ...(['left_unseen', 'git_noted'] as const),
 ];
 
-export const isTurnTold = (code: unknown): boolean => CODES.some((known) => known === code);
+export const isTurnNotice = (code: unknown): boolean => CODES.some((known) => known === code);
 
 const MOST_TOLD = 100;
 
 /** A notice of branches, tags and stashes that the turn created, moved or deleted in its own repository. */
-export const keptRefsNotices = (kept: readonly KeptRef[]): TurnTold[] => {
+export const keptRefsNotices = (kept: readonly KeptRef[]): TurnNotice[] => {
   if (kept.length === 0) return [];
   const lines = kept.slice(0, MOST_TOLD).map(asText);
   return [

@@ -4,7 +4,7 @@ import type { TurnRecord } from '../../../../store/records/turn.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import { placeTurn, saveTurn, turnPlaces } from '../../../../store/worktrees/turn-records.ts';
-import { inWorktreeTurn, replaceWorktree } from '../../../../store/worktrees/worktrees.ts';
+import { replaceWorktree, withWorktreeLock } from '../../../../store/worktrees/worktrees.ts';
 import type { Launchable } from '../../../agents/launch.ts';
 import type { WithLog } from '../../../log.ts';
 import type { WithSandbox } from '../../../sandbox/sandbox.ts';
@@ -15,7 +15,7 @@ import { pinRefs } from '../../turn-repository/pins.ts';
 import { listText } from '../../turn-repository/refs.ts';
 import { findWorktree, otherWorktrees } from '../read.ts';
 import { closeTurn } from './close.ts';
-import { NOTHING, type TurnListener, type TurnResult, type TurnTold } from './notices.ts';
+import { NOTHING, type TurnListener, type TurnNotice, type TurnResult } from './notices.ts';
 import { reclaimTurn } from './reclaim.ts';
 
 interface TurnOptions {
@@ -30,7 +30,7 @@ export interface OpenTurn {
   /** What the turn sees of git and may write. */
   view: Pick<Launchable, 'writable' | 'kept' | 'binds'>;
   /** Warnings to report before the turn starts, if no sandbox protects the repository. */
-  unheld: TurnTold[];
+  unheld: TurnNotice[];
   /** Imports the work of the turn. Never rejects. Call it after all processes of the turn have ended. */
   close(tell: TurnListener): Promise<TurnResult>;
 }
@@ -78,14 +78,14 @@ export const openTurn = async (
   return { view, unheld: [], close: (tell) => closeTurn(service, case_id, tell) };
 };
 
-const CLONE: TurnTold = {
+const CLONE: TurnNotice = {
   code: 'git_noted',
   message:
     'This turn runs without a sandbox directly in your repository: it can change branches, tags, stashes, settings and hooks, and such changes are neither undone nor reported.',
 };
 
 const pointToTurn = (store: Store, worktree: WorktreeRecord, turn_dir: string): Promise<void> =>
-  inWorktreeTurn(store, worktree.case_id, async () => {
+  withWorktreeLock(store, worktree.case_id, async () => {
     const current = findWorktree(store, worktree.case_id) ?? worktree;
     await replaceWorktree(store, { ...current, turn_dir });
     pointGitFile(worktree, worktree.git_dir, turn_dir);

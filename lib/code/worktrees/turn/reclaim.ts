@@ -1,7 +1,7 @@
 import type { WithStore } from '../../../../store/store.ts';
 import {
-  dropHalfTurns,
   readTurn,
+  removePartialTurns,
   turnOwners,
   turnPlaces,
 } from '../../../../store/worktrees/turn-records.ts';
@@ -12,7 +12,7 @@ import { killRun } from '../../../tools/process/process-tree.ts';
 import type { WithLive, WithSetups, WorktreeNeeds } from '../needs.ts';
 import { findWorktree } from '../read.ts';
 import { closeTurn, closeTurnLocked } from './close.ts';
-import type { TurnListener, TurnTold } from './notices.ts';
+import type { TurnListener, TurnNotice } from './notices.ts';
 
 /**
  * Imports a finished turn whose import failed before, so that the next turn can start. Throws 409 `worktree_busy` if it
@@ -24,7 +24,7 @@ export const reclaimTurn = (
 ): Promise<void> => settle(service, caseId, (tell) => closeTurn(service, caseId, tell));
 
 /** Like `reclaimTurn`, under the lock of the worktree. Throws 409 `session_active` while the turn is running. */
-export const reclaimWithin = async (service: WorktreeNeeds, caseId: string): Promise<void> => {
+export const reclaimTurnLocked = async (service: WorktreeNeeds, caseId: string): Promise<void> => {
   const marker = readTurn(service.store.layout, caseId)?.marker;
   if (marker !== undefined && isTurnRunning(service, marker))
     throw new ServiceError('session_active', GOES_ON);
@@ -63,9 +63,9 @@ const GOES_ON =
  */
 export const recoverTurns = async (
   service: WithGit & WithLog & WithStore,
-  tell: (caseId: string, sessionId: string, told: readonly TurnTold[]) => void,
+  tell: (caseId: string, sessionId: string, told: readonly TurnNotice[]) => void,
 ): Promise<void> => {
-  dropHalfTurns(service.store.layout);
+  removePartialTurns(service.store.layout);
   for (const caseId of turnOwners(service.store.layout)) {
     try {
       const turn = readTurn(service.store.layout, caseId);

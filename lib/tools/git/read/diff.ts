@@ -13,7 +13,7 @@ import {
   onListedCopy,
 } from '../run/index-copy.ts';
 import { pathText } from '../run/path-text.ts';
-import { textAsText } from '../run/text-attributes.ts';
+import { withTextAttributes } from '../run/text-attributes.ts';
 import { knownStages } from './index-stages.ts';
 import { isObject } from './refs.ts';
 import { commitOf } from './repository.ts';
@@ -61,7 +61,7 @@ export const worktreeChanges = (git: GitAt<GitWorktree>, base: string): Promise<
       if (listed.clean_at === base) return { ...parseDiff(NOTHING), left_out: [] };
       return pastSpecialFiles(copy, async (special) => {
         const left_out = await takeIn(copy, listed, special);
-        const shown = await textAsText(copy, (plain) => readable(plain, commit));
+        const shown = await withTextAttributes(copy, (plain) => readable(plain, commit));
         const { changed, ...diff } = parseDiff(shown);
         return { ...diff, changed: changed.map((file) => typed(file, special)), left_out };
       });
@@ -132,7 +132,7 @@ export const diffInto = (git: GitAt<GitWorktree>, base: string, into: number): P
         listed.is_added_to_alone === true ? NO_FILES : await takeOutSpecialFiles(copy);
       await takeIn(copy, listed, special);
       const args = [...PLAIN_NAMES, 'diff', ...DIFF, commit, '--'];
-      await textAsText(copy, (plain) => plain.run(args, { into, timeout_ms: LONG_MS }));
+      await withTextAttributes(copy, (plain) => plain.run(args, { into, timeout_ms: LONG_MS }));
     }),
   );
 

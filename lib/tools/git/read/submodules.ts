@@ -22,7 +22,10 @@ export interface SubmoduleWork {
  * The submodules of a checkout, nested ones included, that contain work. Reads each as a repository of its own, with the
  * hardening that keeps programs of its configuration from running. Changes nothing.
  */
-export const submoduleWork = async (git: GitAt, base_commit: string): Promise<SubmoduleWork[]> => {
+export const findSubmoduleWork = async (
+  git: GitAt,
+  base_commit: string,
+): Promise<SubmoduleWork[]> => {
   const { path: root } = git.place;
   const isThere = root !== undefined && existsSync(root);
   const checkedOut = isThere ? await findCheckedOut(git.at({ ...git.place, path: root })) : [];
@@ -84,7 +87,7 @@ const workIn = async (
     const { place } = git;
     const commits = await commitsOnlyIn(git, known);
     const files = place.path === place.git_dir ? [] : (await status(git)).files;
-    const deeper = await submoduleWork(git, known ?? 'HEAD');
+    const deeper = await findSubmoduleWork(git, known ?? 'HEAD');
     return [
       { path, files: files.length, commits, readable: true },
       ...deeper.map((work) => ({ ...work, path: `${path}/${work.path}` })),

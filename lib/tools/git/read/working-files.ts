@@ -113,7 +113,7 @@ const unlessGone = (error: NodeJS.ErrnoException): void => {
 const READ = 0o400;
 
 /** Restores the owner's read permission on files that git has to read, and returns their paths. */
-export const openUnreadable = async (git: GitAt<GitWorktree>): Promise<string[]> => {
+export const makeReadable = async (git: GitAt<GitWorktree>): Promise<string[]> => {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
   const paths = new Set(await git.names(args, { max_bytes: MOST_BYTES }));
   return [...paths]

@@ -1,8 +1,8 @@
 import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { orElseUnlessFault } from '../../../../store/base/attempt.ts';
-import { notePlaced } from '../../../../store/base/write-stage.ts';
+import { orElseUnlessDiskFault } from '../../../../store/base/attempt.ts';
+import { recordChange } from '../../../../store/base/write-stage.ts';
 import type { Environment } from '../../process/environment.ts';
 import { type Execution, execute } from '../../process/execute.ts';
 import { SETTINGS_BYTES, settingsText } from './config.ts';
@@ -53,7 +53,7 @@ const once = async (command: Command): Promise<GitResult> => {
   const changes = touchesFiles(command.args) ? await disarmedConfig(command) : NONE;
   const result = await start(command, changes);
   const { ok = [0], read } = command.options;
-  if (read !== true) notePlaced(`git ${command.args[0]}`);
+  if (read !== true) recordChange(`git ${command.args[0]}`);
   const { code, stopped, stderr } = result;
   // A lock error is never an accepted exit code.
   const isAnswer = stopped === undefined && (code === 0 || lockIn(stderr) === undefined);
@@ -124,7 +124,7 @@ const sharesRefs = ({ git_dir, common_dir }: Checkout): boolean => {
   const text = plainText(pointer, SETTINGS_BYTES);
   if (text === undefined) return false;
   const target = Buffer.from(text, 'latin1').toString('utf8').trimEnd();
-  return orElseUnlessFault(
+  return orElseUnlessDiskFault(
     () => realpathSync(resolve(git_dir, target)) === realpathSync(common_dir),
     false,
   );

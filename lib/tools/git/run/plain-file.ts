@@ -8,14 +8,14 @@ import {
   readFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { orElse, orElseUnlessFault } from '../../../../store/base/attempt.ts';
+import { orElse, orElseUnlessDiskFault } from '../../../../store/base/attempt.ts';
 
 /**
  * Reads a regular file as latin1. Undefined if it is missing, not a regular file, or larger than `most` bytes. Follows no
  * link and does not block on a pipe.
  */
 export const plainText = (path: string | Buffer, most: number): string | undefined =>
-  orElseUnlessFault(() => readPlain(path, most), undefined);
+  orElseUnlessDiskFault(() => readPlain(path, most), undefined);
 
 /** The same, but throws if the file cannot be opened. */
 export const readPlain = (path: string | Buffer, most: number): string | undefined => {

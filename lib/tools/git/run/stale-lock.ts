@@ -66,7 +66,7 @@ const isGitAtWork = (common_dir: string): boolean => {
 };
 
 /** Waits up to 5 s for git processes that a previous daemon started. False if one still runs. */
-export const untilNoGit = async (common_dir: string): Promise<boolean> => {
+export const waitForGit = async (common_dir: string): Promise<boolean> => {
   for (let left = 50; left > 0; left -= 1) {
     if (!isGitAtWork(common_dir)) return true;
     await delay(100);

@@ -11,7 +11,7 @@ import { plainText } from './plain-file.ts';
  * content. Only `info/attributes` has precedence over them and no variable names it, so git gets a temporary common directory
  * whose other files link to the repository's. The operator's own `info/attributes` stay in force.
  */
-export const textAsText = async <T>(
+export const withTextAttributes = async <T>(
   git: GitAt<GitWorktree>,
   work: (git: GitAt<GitWorktree>) => Promise<T>,
 ): Promise<T> => {

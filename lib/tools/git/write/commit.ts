@@ -85,7 +85,7 @@ const CHANGES: Readonly<Record<string, Changed['change']>> = {
 };
 
 /** Why the daemon cannot commit now, and what to do: an operation of git is in progress. Undefined if none is. */
-export const inTheMiddle = ({ git_dir }: GitWorktree): string | undefined => {
+export const operationInProgress = ({ git_dir }: GitWorktree): string | undefined => {
   const found = Object.entries(UNDER_WAY).find(([name]) => existsSync(join(git_dir, name)));
   if (found === undefined) return undefined;
   const [name, action] = found;

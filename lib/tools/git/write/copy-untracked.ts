@@ -4,7 +4,7 @@ import { parentsOf } from '../read/working-files.ts';
 import type { Checkout, GitAt, GitSource, GitWorktree } from '../run/git.ts';
 import { nulls, onDisk } from '../run/index-copy.ts';
 
-export interface BroughtFiles {
+export interface CopiedFiles {
   copied: string[];
   /** Files that were not copied and globs without a match, each with the reason. */
   skipped: { path: string; reason: string }[];
@@ -14,13 +14,13 @@ export interface BroughtFiles {
  * Copies untracked files that match git globs from a checkout into a worktree of the same repository. Only files that git
  * ignores in the worktree too: others would count as changes. Follows no link and overwrites nothing.
  */
-export const bringFiles = async (
+export const copyUntrackedFiles = async (
   git: GitSource,
   { from, to, globs }: { from: Checkout; to: GitWorktree; globs: readonly string[] },
-): Promise<BroughtFiles> => {
+): Promise<CopiedFiles> => {
   const { path } = from;
   const found = path === undefined ? [] : await findAll(git.at({ ...from, path }), globs);
-  const brought: BroughtFiles = {
+  const brought: CopiedFiles = {
     copied: [],
     skipped: globs
       .filter((glob) => !found.some((each) => each.glob === glob))

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { lstat, readFile, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { orElse, unlessFault } from '../../../../store/base/attempt.ts';
+import { orElse, undefinedUnlessDiskFault } from '../../../../store/base/attempt.ts';
 import { invalidState, ServiceError } from '../../../errors.ts';
 import { isObject } from '../read/refs.ts';
 import { checkBranchName, commitsOf } from '../read/repository.ts';
@@ -219,11 +219,11 @@ export const lastTouched = ({ git_dir }: Checkout): number =>
 export const isTampered = async (worktree: GitWorktree): Promise<boolean> => {
   const { path, git_dir, common_dir, turn_dir } = worktree;
   const link = join(path, '.git');
-  const found = await unlessFault(lstat(link));
+  const found = await undefinedUnlessDiskFault(lstat(link));
   if (git_dir === link) return found?.isDirectory() !== true;
   if (found?.isFile() !== true) return true;
   const target = /^gitdir: (.*?)\n*$/s.exec(await readFile(link, 'utf8'))?.[1];
-  const read = (name: string) => unlessFault(readFile(join(git_dir, name), 'utf8'));
+  const read = (name: string) => undefinedUnlessDiskFault(readFile(join(git_dir, name), 'utf8'));
   const back = (await read('gitdir')) ?? '';
   const common = (await read('commondir')) ?? '.';
   const same = await Promise.all([
@@ -238,6 +238,8 @@ const isOneOf = async (one: string, others: readonly string[]): Promise<boolean>
   (await Promise.all(others.map((other) => isSame(one, other)))).includes(true);
 
 const isSame = async (one: string, other: string): Promise<boolean> => {
-  const [a, b] = await Promise.all([one, other].map((path) => unlessFault(realpath(path))));
+  const [a, b] = await Promise.all(
+    [one, other].map((path) => undefinedUnlessDiskFault(realpath(path))),
+  );
   return a !== undefined && a === b;
 };

@@ -1,14 +1,14 @@
 import { messageOf } from '../../../../store/base/attempt.ts';
 import { lockOn } from '../../../../store/base/locks.ts';
 import { readCase } from '../../../../store/cases/cases.ts';
-import { doLater } from '../../../../store/reconcile/deferred.ts';
+import { defer } from '../../../../store/reconcile/deferred.ts';
 import type { Case, State } from '../../../../store/records/case.ts';
 import { isEnded, type Session } from '../../../../store/records/session.ts';
 import { revokeSession } from '../../../../store/sessions/consent.ts';
 import { releaseLock } from '../../../../store/sessions/locks.ts';
-import { tellSession } from '../../../../store/sessions/session-events.ts';
+import { journalSession } from '../../../../store/sessions/session-events.ts';
 import {
-  isUntold,
+  isBehindJournal,
   type SessionRule,
   type StoredSession,
   updateSession,
@@ -81,7 +81,7 @@ export const pauseLater = (
   const { store, engine } = service;
   const isOver = (): boolean => engine.closing || engine.live.has(id);
   const rule = interrupt(messageOf(error));
-  doLater(store, `run ${id}`, {
+  defer(store, `run ${id}`, {
     what: `pausing session ${id} after its end could not be written`,
     work: async () => {
       if (isOver()) return;
@@ -101,7 +101,7 @@ export const awaitDecisions = ({ locks }: Store, caseId: string): Promise<void> 
 export const finalize = async (service: EngineNeeds, kept: StoredSession): Promise<void> => {
   const { store } = service;
   const { session, matter } = kept;
-  if (session.elsewhere === true || !isUntold(store, session)) return;
+  if (session.elsewhere === true || !isBehindJournal(store, session)) return;
   if ((await readCase(store, session.case_id)) !== undefined) {
     await update(store, session.case_id, (current) => {
       const state = caseStateFor(session, current, matter.case_state_before);
@@ -115,7 +115,7 @@ export const finalize = async (service: EngineNeeds, kept: StoredSession): Promi
     endStream(service.engine, kept);
     await forgetState(store.layout.states, session.id);
   }
-  await tellSession(store, session);
+  await journalSession(store, session);
 };
 
 // The status has to agree with the mode: a session in `planning` was not approved.

@@ -5,11 +5,11 @@ import { readPlan } from '../../../../store/sessions/session-texts.ts';
 import {
   readSession,
   type StoredSession,
+  sessionDirOf,
   sessionsOf,
-  whereIs,
 } from '../../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
-import { isWorktreeLost } from '../../../code/worktrees/create/create.ts';
+import { isWorktreeGone } from '../../../code/worktrees/create/create.ts';
 import { invalidState, orNotFound, ServiceError } from '../../../errors.ts';
 import { getCase } from '../../cases/read.ts';
 import { refuseElsewhere } from '../rules/rules.ts';
@@ -50,7 +50,7 @@ const otherSession = ({ id, status }: Session): ServiceError =>
  */
 export const approvedPlan = (store: Store, kept: StoredSession): string => {
   const { approved_sha256, plan_sha256 } = kept.session;
-  const dir = whereIs(store, kept);
+  const dir = sessionDirOf(store, kept);
   if (approved_sha256 === null) {
     const plan = readPlan(store, dir);
     if (plan === undefined || plan.sha256 !== plan_sha256) throw approvedPlanChanged();
@@ -91,7 +91,7 @@ export const lostWork = async (
   store: Store,
   { case_id, mode, branch }: Session,
 ): Promise<string | undefined> => {
-  if (mode !== 'work' || !(await isWorktreeLost(store, case_id))) return undefined;
+  if (mode !== 'work' || !(await isWorktreeGone(store, case_id))) return undefined;
   return `The worktree of the session is gone, for example because .dossier/ was removed. Uncommitted changes are lost; commits are on the branch ${branch}. Abort the session, then create a new one.`;
 };
 

@@ -15,7 +15,11 @@ import { findWorktree } from '../../../code/worktrees/read.ts';
 import { wantsSetup } from '../../../code/worktrees/setup/setup.ts';
 import type { WithConfig } from '../../../config.ts';
 import { ServiceError } from '../../../errors.ts';
-import { needProject, needProvider, needWorktree } from '../../../guard/trust/require.ts';
+import {
+  requireTrustedProject,
+  requireTrustedProvider,
+  requireTrustedWorktreeSettings,
+} from '../../../guard/trust/require.ts';
 import type { WithLog } from '../../../log.ts';
 import type { WithEngine } from '../live/engine.ts';
 import { noteUntrusted } from '../live/stream.ts';
@@ -27,10 +31,10 @@ export const checkSessionTrust = (
   { id, project }: Pick<Case, 'id' | 'project'>,
   provider: string,
 ): void => {
-  needProvider(service.store, provider);
-  needProject(service, project);
+  requireTrustedProvider(service.store, provider);
+  requireTrustedProject(service, project);
   const worktree = findWorktree(service.store, id);
-  if (worktree === undefined || wantsSetup(worktree)) needWorktree(service.store);
+  if (worktree === undefined || wantsSetup(worktree)) requireTrustedWorktreeSettings(service.store);
 };
 
 /** The same for an existing session. */

@@ -5,7 +5,7 @@ import { readCommentsFile } from '../../../../store/sessions/comments.ts';
 import { grantApproval, grantFeedback, planGivenTo } from '../../../../store/sessions/consent.ts';
 import { keepApproved, keepSentBack } from '../../../../store/sessions/plan-versions.ts';
 import { newRunMarker } from '../../../../store/sessions/run-marker.ts';
-import type { PlanNow } from '../../../../store/sessions/session-texts.ts';
+import type { CurrentPlan } from '../../../../store/sessions/session-texts.ts';
 import {
   readSession,
   type SessionRule,
@@ -75,7 +75,7 @@ export const approvePlan = async (
 };
 
 /** Approves the plan that the operator provided and approved when creating the session, by the hash of that text. */
-export const approveGiven = async (
+export const approveProvidedPlan = async (
   service: SessionNeeds,
   { session: { case_id, id } }: StoredSession,
 ): Promise<void> => {
@@ -103,7 +103,7 @@ const ruleFor = async (
   // Read again, because the session may have changed before the lock was taken.
   const current = readSession(store, case_id, id);
   if (current === undefined) return rule(undefined);
-  const check = (now: PlanNow): void => {
+  const check = (now: CurrentPlan): void => {
     const isNamed = (yes.seen ?? yes.unasked?.approval_sha256) !== undefined;
     if (!isNamed) refusePendingEdit(store, current, now);
     rule(now.plan)(current.session, current.matter);
@@ -145,7 +145,7 @@ const approveAgain = async (
 const refusePendingEdit = (
   store: Store,
   { session }: StoredSession,
-  { plan, waits }: PlanNow,
+  { plan, waits }: CurrentPlan,
 ): void => {
   if (session.status !== 'plan_ready' || !waits) return;
   throw new ServiceError(

@@ -1,7 +1,7 @@
 import type { Boundary } from '../../../../store/records/boundary.ts';
 import type { Session } from '../../../../store/records/session.ts';
 import { readPlan } from '../../../../store/sessions/session-texts.ts';
-import { type StoredSession, whereIs } from '../../../../store/sessions/sessions.ts';
+import { type StoredSession, sessionDirOf } from '../../../../store/sessions/sessions.ts';
 import type { WithProviders } from '../../../agents/providers.ts';
 import { findWorktree } from '../../../code/worktrees/read.ts';
 import { orNotFound } from '../../../errors.ts';
@@ -12,7 +12,7 @@ import { isCommitted } from '../turns/commit-work.ts';
 import { getStoredSession } from './read.ts';
 
 /** The limits of a session in Work mode under the current settings, also before its plan is approved. */
-export const boundaryOfSession = async (
+export const getBoundary = async (
   service: EngineNeeds & WithProviders,
   { caseId, id, ask }: { caseId: string; id: string; ask?: readonly string[] | undefined },
 ): Promise<Boundary> => {
@@ -49,7 +49,7 @@ const unaskedIn = (
   const { status, unasked, unconfirmed } = kept.session;
   if (unconfirmed !== undefined) return undefined;
   if (unasked !== undefined) return { commands: unasked };
-  const plan = status === 'plan_ready' ? readPlan(store, whereIs(store, kept)) : undefined;
+  const plan = status === 'plan_ready' ? readPlan(store, sessionDirOf(store, kept)) : undefined;
   if (plan === undefined || commandsOffered(plan.content).length === 0) return undefined;
   const commands = commandsOffered(plan.content, ask);
   const { sha256: plan_sha256 } = plan;

@@ -18,7 +18,7 @@ import { noteStatus } from '../live/stream.ts';
 import { digestOf, type TranscriptCall } from '../live/transcript-summary.ts';
 import { abort, checkEvent, pause, resume } from '../rules/rules.ts';
 import { wrapUp } from '../turns/wrap-up.ts';
-import { startPlanTurn, startWorkTurn, wakeQueue, withSessionLock } from './launch.ts';
+import { startPlanTurn, startQueued, startWorkTurn, withSessionLock } from './launch.ts';
 
 /** Ends the Work item's active session for good. None of its processes is alive when this resolves. */
 export const abortSession = async (
@@ -41,7 +41,7 @@ export const abortSession = async (
     });
     if (aborted === undefined) throw notFound('session', id);
     if (aborted.session.status !== 'aborted') continue;
-    await wakeQueue(service);
+    await startQueued(service);
     return aborted.session;
   }
 };

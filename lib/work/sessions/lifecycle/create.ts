@@ -21,7 +21,10 @@ import { findWorktree } from '../../../code/worktrees/read.ts';
 import { refuseSession } from '../../../code/worktrees/rebase/rebase-state.ts';
 import type { WithConfig } from '../../../config.ts';
 import { badField, invalidState, orNotFound, ServiceError } from '../../../errors.ts';
-import { needChosen, needProvider } from '../../../guard/trust/require.ts';
+import {
+  requireTrustedDefaultProvider,
+  requireTrustedProvider,
+} from '../../../guard/trust/require.ts';
 import { chooseBase } from '../../../tools/git/read/base.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import { update } from '../../cases/change.ts';
@@ -140,7 +143,7 @@ const providerName = (
   { store, providers }: WithProviders & WithStore,
   wanted: string | undefined,
 ): string => {
-  needChosen(store, wanted);
+  requireTrustedDefaultProvider(store, wanted);
   return wanted ?? providers().chosen;
 };
 
@@ -154,7 +157,7 @@ export const checkProvider = (
 ): string => {
   const providers = service.providers();
   const name = providerName(service, wanted);
-  needProvider(service.store, name);
+  requireTrustedProvider(service.store, name);
   const provider = providers.get(name);
   const reason = provider?.missing();
   if (reason !== undefined) throw new ServiceError('provider_missing', reason);

@@ -1,12 +1,12 @@
 import { lockOn } from '../../../../store/base/locks.ts';
-import { whenChanged } from '../../../../store/reconcile/items.ts';
-import { forgetRun } from '../../../../store/sessions/session-events.ts';
-import { readSession, untoldSession } from '../../../../store/sessions/sessions.ts';
+import { onItemChanged } from '../../../../store/reconcile/items.ts';
+import { removeRun } from '../../../../store/sessions/session-events.ts';
+import { readSession, unfinishedSession } from '../../../../store/sessions/sessions.ts';
 import { finalize } from '../guards/decide.ts';
 import { stopLive } from '../live/engine.ts';
 import type { EngineNeeds, SessionNeeds } from '../live/needs.ts';
 import { noteComments } from '../live/stream.ts';
-import { wakeQueue } from './launch.ts';
+import { startQueued } from './launch.ts';
 
 /**
  * Follows changes of Work items. When one is removed, its runs end; when one is repaired, unblocked or reopened, its
@@ -15,7 +15,7 @@ import { wakeQueue } from './launch.ts';
 export const followCases = (service: SessionNeeds): void => {
   const { store, engine, log } = service;
   service.trusted.add(() => {
-    wakeQueue(service).catch((error: unknown) =>
+    startQueued(service).catch((error: unknown) =>
       log.error({ err: error }, 'starting queued sessions failed'),
     );
   });
@@ -23,7 +23,7 @@ export const followCases = (service: SessionNeeds): void => {
     for (const { body } of events)
       if (body.event_type === 'session_comments_changed') tellStream(service, body.payload);
   });
-  whenChanged(store, (caseId, item) => {
+  onItemChanged(store, (caseId, item) => {
     const ids = [...store.journal.runs].flatMap(([id, run]) =>
       run.case_id === caseId ? [id] : [],
     );
@@ -54,7 +54,7 @@ const forgetRuns = async ({ store, engine }: EngineNeeds, ids: string[]): Promis
     const live = engine.live.get(id);
     if (live !== undefined) await stopLive(live);
     engine.release(id);
-    await forgetRun(store, id);
+    await removeRun(store, id);
   }
 };
 
@@ -66,9 +66,9 @@ const resumeFollowUps = async (
   const { store, engine } = service;
   await store.locks.take(lockOn.decision(caseId), async () => {
     for (const id of ids) {
-      const kept = engine.live.has(id) ? undefined : untoldSession(store, caseId, id);
+      const kept = engine.live.has(id) ? undefined : unfinishedSession(store, caseId, id);
       if (kept !== undefined && !engine.closing) await finalize(service, kept);
     }
   });
-  if (ids.some((id) => store.journal.runs.get(id)?.status === 'queued')) await wakeQueue(service);
+  if (ids.some((id) => store.journal.runs.get(id)?.status === 'queued')) await startQueued(service);
 };

@@ -16,7 +16,7 @@ import {
 } from '../../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import { tracesOf } from '../../../code/worktrees/read.ts';
-import { maySessionStart, rebaseUnderWay } from '../../../code/worktrees/rebase/rebase-state.ts';
+import { canSessionStart, rebaseUnderWay } from '../../../code/worktrees/rebase/rebase-state.ts';
 import type { WithConfig } from '../../../config.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { WithLog } from '../../../log.ts';
@@ -35,7 +35,7 @@ import { planTurn } from '../turns/plan-turn.ts';
 import { type WorkTurn, workTurn } from '../turns/work-turn.ts';
 
 /** Starts queued sessions: for each Work item in order of creation, overall at most `max_sessions` at once. */
-export const wakeQueue = async (service: SessionNeeds): Promise<void> => {
+export const startQueued = async (service: SessionNeeds): Promise<void> => {
   fillSlots(service);
   const waiting = [...service.store.journal.runs].filter(([, { status }]) => status === 'queued');
   for (const [id, { case_id }] of waiting) {
@@ -130,7 +130,7 @@ const isNext = (service: EngineNeeds, caseId: string, id: string): boolean => {
     ({ session }) =>
       session.status === 'queued' &&
       store.journal.runs.has(session.id) &&
-      maySessionStart(store, caseId, session.type),
+      canSessionStart(store, caseId, session.type),
   );
   return first?.session.id === id;
 };
@@ -152,7 +152,7 @@ const runInBackground = (
   const live = newRun({ session_id, case_id, run_marker, phase: kept.session.mode });
   const complain = (error: unknown): void =>
     service.log.error({ err: error, session_id }, 'ending a session failed');
-  live.onSlotYielded = () => void wakeQueue(service).catch(complain);
+  live.onSlotYielded = () => void startQueued(service).catch(complain);
   service.engine.live.set(session_id, live);
   const waits = (): void => {
     noteWaiting(service.engine, kept);
@@ -167,7 +167,7 @@ const runInBackground = (
     })
     .finally(() => service.engine.live.delete(session_id))
     .then(() => followTurn(service, kept))
-    .then(() => wakeQueue(service))
+    .then(() => startQueued(service))
     .catch(complain);
 };
 

@@ -2,13 +2,18 @@ import { sha256 } from '../../../../store/base/sha256.ts';
 import { newId } from '../../../../store/reconcile/new-id.ts';
 import type { Lock } from '../../../../store/records/lock.ts';
 import { isEnded } from '../../../../store/records/session.ts';
-import { acquireLock, heldLocks, readLock, releaseLock } from '../../../../store/sessions/locks.ts';
+import {
+  acquireLock,
+  listHeldLocks,
+  readLock,
+  releaseLock,
+} from '../../../../store/sessions/locks.ts';
 import { sessionStatus } from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
 import { notFound, orNotFound, ServiceError } from '../../../errors.ts';
 import { awaitDecisions } from '../guards/decide.ts';
 import type { SessionNeeds } from '../live/needs.ts';
-import { wakeQueue } from './launch.ts';
+import { startQueued } from './launch.ts';
 
 /** The holder of a Work item's session lock, read from lock.md. */
 export const lockOf = (store: Store, caseId: string): Lock =>
@@ -26,7 +31,7 @@ export const takeLock = async (
   lockOf(store, caseId);
   // A repeated call has the same token, whose lock is held already but was never returned.
   const token = newId();
-  if (heldLocks(store, caseId)[0]?.matter.token_sha256 === sha256(token))
+  if (listHeldLocks(store, caseId)[0]?.matter.token_sha256 === sha256(token))
     return { ...lockOf(store, caseId), token };
   const taken = await acquireLock(store, caseId, {
     kind: 'operator',
@@ -49,7 +54,7 @@ const lockHeld = ({ holder, acquired_at }: Lock): ServiceError => {
 };
 
 /** Releases the session lock, unless a session that has not ended holds it. Queued sessions may start then. */
-export const freeLock = async (service: SessionNeeds, caseId: string): Promise<void> => {
+export const releaseSessionLock = async (service: SessionNeeds, caseId: string): Promise<void> => {
   const { store } = service;
   await awaitDecisions(service.store, caseId);
   const { locked, holder } = lockOf(store, caseId);
@@ -60,7 +65,7 @@ export const freeLock = async (service: SessionNeeds, caseId: string): Promise<v
     return kind === holder?.kind && session_id === holder.session_id;
   });
   if (!released) throw notFound('session lock of Work item', caseId);
-  await wakeQueue(service);
+  await startQueued(service);
 };
 
 const isOpen = (store: Store, caseId: string, id = ''): boolean => {

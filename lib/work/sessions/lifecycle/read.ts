@@ -12,9 +12,9 @@ import type { Store, WithStore } from '../../../../store/store.ts';
 import { addUsage } from '../../../agents/usage.ts';
 import { notFound, orNotFound } from '../../../errors.ts';
 import { awaitDecisions } from '../guards/decide.ts';
-import { requestWords } from '../live/agent-requests.ts';
+import { requestText } from '../live/agent-requests.ts';
 import type { EngineNeeds } from '../live/needs.ts';
-import { asQueued } from '../live/slots.ts';
+import { withQueueStatus } from '../live/slots.ts';
 
 export const listSessions = async (service: EngineNeeds, caseId: string): Promise<Session[]> => {
   const { store } = service;
@@ -35,12 +35,12 @@ export const getSession = async (
  */
 export const withWaitReason = (service: EngineNeeds, kept: Session): Session => {
   const { engine } = service;
-  const session = asQueued(service, kept);
+  const session = withQueueStatus(service, kept);
   const { waiting, asking, stopping } = engine.live.get(session.id) ?? {};
   const [asked] = stopping === true ? [] : (asking?.values() ?? []);
   if (asked !== undefined) {
     const { since } = asked;
-    return { ...session, waiting: { for: 'operator', since, message: requestWords(asked) } };
+    return { ...session, waiting: { for: 'operator', since, message: requestText(asked) } };
   }
   if (waiting === undefined) return session;
   const { stderr, message, ...rest } = waiting;

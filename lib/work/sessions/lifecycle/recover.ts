@@ -1,9 +1,9 @@
 import { messageOf } from '../../../../store/base/attempt.ts';
 import { itemOf } from '../../../../store/reconcile/items.ts';
 import { isEnded } from '../../../../store/records/session.ts';
-import { type HeldLock, heldLocks } from '../../../../store/sessions/locks.ts';
+import { type HeldLock, listHeldLocks } from '../../../../store/sessions/locks.ts';
 import { isRunMarker } from '../../../../store/sessions/run-marker.ts';
-import { forgetRun } from '../../../../store/sessions/session-events.ts';
+import { removeRun } from '../../../../store/sessions/session-events.ts';
 import {
   claimSession,
   readSession,
@@ -32,7 +32,7 @@ import { nextStatus } from '../rules/transitions.ts';
 import { undoInterrupted } from '../turns/baseline.ts';
 import { turnOfSession } from '../turns/reading-turn.ts';
 import { wrapUp } from '../turns/wrap-up.ts';
-import { wakeQueue } from './launch.ts';
+import { startQueued } from './launch.ts';
 
 /**
  * Cleans up after the previous run of the daemon: ends its processes, completes half-done follow-ups and pauses
@@ -50,7 +50,7 @@ export const recoverSessions = async (service: SessionNeeds): Promise<void> => {
       );
     });
   }
-  await wakeQueue(service);
+  await startQueued(service);
 };
 
 const recover = async (service: TurnNeeds & WithLog, caseId: string, id: string): Promise<void> => {
@@ -58,7 +58,7 @@ const recover = async (service: TurnNeeds & WithLog, caseId: string, id: string)
   if (found === undefined || found.session.elsewhere === true) {
     // A session that disappeared with its Work item may return with another branch of the workspace, so its run is
     // kept.
-    if (itemOf(service.store, caseId) !== undefined) await forgetRun(service.store, id);
+    if (itemOf(service.store, caseId) !== undefined) await removeRun(service.store, id);
     return;
   }
   if (found.session.unconfirmed === undefined) await killLeftovers(service.store, found);
@@ -131,7 +131,7 @@ const noteInterrupted = (engine: Engine, kept: StoredSession): void => {
  * same machine id.
  */
 const reclaimLocked = async (service: WithLog & WithStore): Promise<void> => {
-  for (const lock of heldLocks(service.store)) {
+  for (const lock of listHeldLocks(service.store)) {
     await reclaim(service, lock).catch((error: unknown) => {
       service.log.error(
         { err: error, case_id: lock.case_id },

@@ -4,8 +4,8 @@ import type { DiffFile } from '../../../../store/records/diff-file.ts';
 import type { Session } from '../../../../store/records/session.ts';
 import {
   editComments,
+  journalComments,
   readCommentsFile,
-  tellComments,
 } from '../../../../store/sessions/comments.ts';
 import { readApproved, readSentBack } from '../../../../store/sessions/plan-versions.ts';
 import {
@@ -56,7 +56,7 @@ export const putComments = async (
 ): Promise<TextFile> => {
   const { dir } = await getStoredSession(service, caseId, id);
   await editComments(service.store, dir, () => comments.content, comments.ifMatch);
-  await tellComments(service.store, caseId);
+  await journalComments(service.store, caseId);
   return readCommentsFile(service.store, dir);
 };
 

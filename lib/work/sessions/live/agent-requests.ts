@@ -28,7 +28,7 @@ export const requestId = ({ data }: RequestEvent): string =>
   'question_id' in data ? data.question_id : data.request_id;
 
 /** The agent's text of a request, with invisible characters made visible. */
-export const requestWords = (asked: AgentRequest): string =>
+export const requestText = (asked: AgentRequest): string =>
   visible(
     asked.type === 'question_request'
       ? asked.data.message

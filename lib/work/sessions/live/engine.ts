@@ -5,7 +5,7 @@ import { transcriptFile } from '../../../../store/layout.ts';
 import type { LockMatter } from '../../../../store/records/lock.ts';
 import { acquireLock } from '../../../../store/sessions/locks.ts';
 import { createPieces } from '../../../../store/sessions/log-reader.ts';
-import { type StoredSession, whereIs } from '../../../../store/sessions/sessions.ts';
+import { type StoredSession, sessionDirOf } from '../../../../store/sessions/sessions.ts';
 import { openTranscript, type Transcript } from '../../../../store/sessions/transcript.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import { isTokenOf } from '../../../agents/mcp-access.ts';
@@ -122,7 +122,7 @@ export const createEngine = (store: Store): Engine => {
       const known = transcripts.get(id);
       if (known !== undefined) return known;
       const rest = () => transcriptFile(store.layout, id);
-      const opened = openTranscript(() => whereIs(store, kept), store.clock, { pieces, rest });
+      const opened = openTranscript(() => sessionDirOf(store, kept), store.clock, { pieces, rest });
       if (!opened.complete) transcripts.set(id, opened);
       return opened;
     },

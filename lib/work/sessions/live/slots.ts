@@ -18,7 +18,7 @@ export const isAtCapacity = ({ engine, store }: EngineNeeds): boolean =>
  * The session as the API returns it: one that waits for a slot is `queued`, also after its approval, with what it waits
  * for.
  */
-export const asQueued = (service: EngineNeeds, session: Session): Session => {
+export const withQueueStatus = (service: EngineNeeds, session: Session): Session => {
   const { engine, store } = service;
   const { id, case_id, status } = session;
   const live = engine.live.get(id);

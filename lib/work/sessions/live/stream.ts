@@ -1,7 +1,7 @@
 import { messagesOf } from '../../../../store/sessions/messages.ts';
 import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { Transcript } from '../../../../store/sessions/transcript.ts';
-import type { Untold } from '../../../../store/sessions/transcript-event.ts';
+import type { NewTranscriptEvent } from '../../../../store/sessions/transcript-event.ts';
 import type { LeftProcesses } from '../../../tools/process/runs.ts';
 import type { Engine } from './engine.ts';
 import type { EngineNeeds } from './needs.ts';
@@ -12,7 +12,7 @@ export const endStream = (engine: Engine, kept: StoredSession): void => {
   const transcript = engine.transcript(kept);
   if (!transcript.complete) {
     const end = { status, error, ...(commands && { commands }) };
-    const why: Untold[] = error === null ? [] : [['error', { message: error }]];
+    const why: NewTranscriptEvent[] = error === null ? [] : [['error', { message: error }]];
     transcript.appendAll([...why, ['status', { status, mode }], ['complete', end]]);
     transcript.sync();
   }

@@ -1,7 +1,7 @@
 import type { Session, Usage } from '../../../../store/records/session.ts';
 import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { TranscriptEvent } from '../../../../store/sessions/transcript-event.ts';
-import { isTurnTold } from '../../../code/worktrees/turn/notices.ts';
+import { isTurnNotice } from '../../../code/worktrees/turn/notices.ts';
 import { list, record } from '../../../text/unknown-json.ts';
 import { isRunning } from '../rules/rules.ts';
 import { type AskedQuestions, readQuestionEvent } from './dialogue.ts';
@@ -136,7 +136,7 @@ const READERS = new Map<string, EventReader>(
       reading.refs.push(...leftRefs(data));
       if (data.code === PROCESSES_LEFT && reading.left.length < MOST_KEPT)
         reading.left.push(String(data.message));
-      if (isTurnTold(data.code) && reading.git.length < MOST_KEPT)
+      if (isTurnNotice(data.code) && reading.git.length < MOST_KEPT)
         reading.git.push(String(data.message));
     },
     question_request: ({ questions }, data) =>

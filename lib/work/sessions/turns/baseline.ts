@@ -6,7 +6,7 @@ import {
   saveBaseline,
 } from '../../../../store/sessions/baselines.ts';
 import type { Store } from '../../../../store/store.ts';
-import { inFileTurn } from '../../../../store/worktrees/worktrees.ts';
+import { withFilesLock } from '../../../../store/worktrees/worktrees.ts';
 import type { RunResult } from '../../../agents/provider.ts';
 import type { WithProviders } from '../../../agents/providers.ts';
 import { type RestoreFindings, restore } from '../../../code/snapshots/restore.ts';
@@ -34,7 +34,7 @@ export const comparedRun = async (
   worktree: WorktreeRecord,
   run: (signed_as: string | undefined) => Promise<RunResult>,
 ): Promise<Compared> => {
-  const baseline = await inFileTurn(service.store, turn.case_id, () =>
+  const baseline = await withFilesLock(service.store, turn.case_id, () =>
     takeBaseline(service, turn, worktree),
   );
   let violation: string | undefined;

@@ -3,7 +3,7 @@ import type { Session } from '../../../../store/records/session.ts';
 import type { WorkCommit } from '../../../../store/records/work-commit.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { readSinceApproval } from '../../../../store/sessions/session-texts.ts';
-import { type StoredSession, whereIs } from '../../../../store/sessions/sessions.ts';
+import { type StoredSession, sessionDirOf } from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
 import { worktreeConfig } from '../../../code/worktrees/config.ts';
 import { CONFLICT } from '../../../code/worktrees/rebase/rebase-state.ts';
@@ -26,7 +26,7 @@ export const commitWork = async (
   const title = (await readCase(store, case_id))?.title ?? case_id;
   const commit = await commitWorktree(git, worktree, {
     message: `${subjectOf(title)}\n\n${trailersOf(kept).join('\n')}`,
-    isSince: readSinceApproval(store, whereIs(store, kept)) !== undefined,
+    isSince: readSinceApproval(store, sessionDirOf(store, kept)) !== undefined,
   });
   if (commit?.reason != null) {
     const message = `Nothing was committed: ${commit.reason}`;

@@ -8,7 +8,7 @@ import {
 import type { WithStore } from '../../../../store/store.ts';
 import type { WithProviders } from '../../../agents/providers.ts';
 import {
-  keepValues,
+  keepRefTargets,
   type OtherChange,
   type OwnChange,
   putRefsBack,
@@ -75,7 +75,7 @@ const undo = async (
 ): Promise<string[]> => {
   if (own.length === 0) return [];
   const values = own.map(({ ref, after }) => ({ ref, value: after }));
-  const places = await keepValues(git.at(worktree), values);
+  const places = await keepRefTargets(git.at(worktree), values);
   const safe = own.filter(({ ref, after }) => after === null || places.has(ref));
   const refs = safe.slice(0, MOST_TOLD).map((change) => toldOf(change, places));
   turn.tell({
@@ -95,7 +95,7 @@ const tell = async (
 ): Promise<void> => {
   const lost = others.filter(({ noted }) => !noted);
   const values = lost.map(({ ref, before }) => ({ ref, value: before }));
-  const places = await keepValues(git.at(worktree), values);
+  const places = await keepRefTargets(git.at(worktree), values);
   turn.tell({
     code: 'refs_changed',
     message: CHANGED,

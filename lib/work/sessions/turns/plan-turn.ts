@@ -1,10 +1,14 @@
 import { visible } from '../../../../store/base/visible.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
-import { noteSent, tellComments } from '../../../../store/sessions/comments.ts';
+import { journalComments, markSent } from '../../../../store/sessions/comments.ts';
 import { planGivenTo } from '../../../../store/sessions/consent.ts';
 import { waitingMessages } from '../../../../store/sessions/messages.ts';
 import { readPlan, writePlan } from '../../../../store/sessions/session-texts.ts';
-import { type StoredSession, updateSession, whereIs } from '../../../../store/sessions/sessions.ts';
+import {
+  type StoredSession,
+  sessionDirOf,
+  updateSession,
+} from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
 import type { PromptParts, RunResult } from '../../../agents/provider.ts';
 import { headCommit } from '../../../tools/git/read/repository.ts';
@@ -93,7 +97,7 @@ const feedbackFor = (
   kept: StoredSession,
 ): Pick<PromptParts, 'feedback' | 'proposed'> => {
   const { feedback, comment, type } = kept.matter;
-  const plan = readPlan(store, whereIs(store, kept))?.content;
+  const plan = readPlan(store, sessionDirOf(store, kept))?.content;
   if (feedback !== undefined && feedback !== null) return { feedback, proposed: plan ?? '' };
   const isAnswered = plan !== undefined && waitingMessages(store, kept).length > 0;
   const proposed = isAnswered ? { proposed: plan } : {};
@@ -110,7 +114,7 @@ const savePlan = async (
   kept: StoredSession,
   { plan = '' }: RunResult,
 ): Promise<void> => {
-  const dir = whereIs(store, kept);
+  const dir = sessionDirOf(store, kept);
   if (readPlan(store, dir)?.content !== plan) await writePlan(store, dir, visible(plan));
 };
 
@@ -124,7 +128,7 @@ const announcePlan = async (
   if (ready?.session.status !== 'plan_ready') return;
   noteStatus(service.engine, ready);
   const { plan_sha256, warnings } = ready.session;
-  const plan = readPlan(service.store, whereIs(service.store, ready))?.content ?? '';
+  const plan = readPlan(service.store, sessionDirOf(service.store, ready))?.content ?? '';
   const told = { plan, plan_sha256, ...(warnings && { warnings }) };
   service.engine.transcript(ready).append('plan_ready', told);
 };
@@ -136,7 +140,7 @@ const announcePlan = async (
 export const markCommentsSent = async (store: Store, kept: StoredSession): Promise<void> => {
   const { feedback } = kept.matter;
   if (typeof feedback !== 'string') return;
-  const dir = whereIs(store, kept);
-  await noteSent(store, dir, feedback, readPlan(store, dir)?.sha256 ?? '');
-  await tellComments(store, kept.session.case_id);
+  const dir = sessionDirOf(store, kept);
+  await markSent(store, dir, feedback, readPlan(store, dir)?.sha256 ?? '');
+  await journalComments(store, kept.session.case_id);
 };

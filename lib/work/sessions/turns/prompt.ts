@@ -3,7 +3,7 @@ import { messageOf } from '../../../../store/base/attempt.ts';
 import { StoreError } from '../../../../store/base/errors.ts';
 import { readCase } from '../../../../store/cases/cases.ts';
 import { listGlobalMemory, memoryFilesOf, memoryRootOf } from '../../../../store/cases/memory.ts';
-import { keepImage, keptImage } from '../../../../store/codehost/images.ts';
+import { readImage, saveImage } from '../../../../store/codehost/images.ts';
 import { lastLink } from '../../../../store/codehost/link-index.ts';
 import type { TextFile } from '../../../../store/front-matter/text-file.ts';
 import { isPlain } from '../../../../store/fs/plain-path.ts';
@@ -15,10 +15,10 @@ import type { Store } from '../../../../store/store.ts';
 import type { PromptParts, ToldFile } from '../../../agents/provider.ts';
 import { type HostedNeeds, hostOf } from '../../../code/projects/hosted-repository.ts';
 import type { GitNeeds } from '../../../code/worktrees/needs.ts';
-import { conflictWords } from '../../../code/worktrees/rebase/conflict-prompt.ts';
+import { conflictPrompt } from '../../../code/worktrees/rebase/conflict-prompt.ts';
 import { CONFLICT } from '../../../code/worktrees/rebase/rebase-state.ts';
 import { capText } from '../../../text/cap-text.ts';
-import { counted, shareOf } from '../../../text/wording.ts';
+import { counted, fairShare } from '../../../text/wording.ts';
 import { imagesIn, linkedUrls } from '../../issue-text/references.ts';
 import type { Engine } from '../live/engine.ts';
 import type { SessionNeeds } from '../live/needs.ts';
@@ -54,7 +54,7 @@ const MOST_FILES = 100;
  */
 export const bounded = (files: readonly TextFile[], total: number, folder: string): ToldFile[] => {
   const told = files.slice(0, MOST_FILES);
-  const most = shareOf(
+  const most = fairShare(
     told.map(({ content }) => content.length),
     total,
   );
@@ -109,7 +109,7 @@ const conflictOf = async (
   { session }: StoredSession,
   worktree: WorktreeRecord,
 ): Promise<Pick<PromptParts, 'conflict'>> =>
-  session.type === CONFLICT ? { conflict: await conflictWords(service, worktree) } : {};
+  session.type === CONFLICT ? { conflict: await conflictPrompt(service, worktree) } : {};
 
 // An unreadable link does not stop a session.
 const issueOf = (store: Store, caseId: string): IssueLinkMatter | undefined => {
@@ -159,7 +159,7 @@ type Image = NonNullable<PromptParts['images']>[number];
 const imageAt = async (service: HostedNeeds, url: string, from: Origin): Promise<Image> => {
   const { item, fetches } = from;
   try {
-    const known = keptImage(service.store, item.id, url);
+    const known = readImage(service.store, item.id, url);
     if (known !== undefined) return { url, ...known };
     if (!fetches) return { url, missing: 'it was not available when the plan was made' };
     return await fetchImage(service, url, from);
@@ -177,8 +177,8 @@ const fetchImage = async (
   if ((await hostOf(service, item.project)) !== host)
     return { url, missing: `${host} is not the code host of its project` };
   const bytes = await service.codeHost().image(host, url);
-  const isOne = await keepImage(service.store, item.id, { url, bytes });
-  const known = keptImage(service.store, item.id, url);
+  const isOne = await saveImage(service.store, item.id, { url, bytes });
+  const known = readImage(service.store, item.id, url);
   return isOne && known !== undefined
     ? { url, ...known }
     : { url, missing: 'it is not a PNG, JPEG, GIF or WebP' };

@@ -1,5 +1,5 @@
-import { keepSessionFile } from '../../../../store/sessions/session-texts.ts';
-import { type StoredSession, whereIs } from '../../../../store/sessions/sessions.ts';
+import { createSessionFile } from '../../../../store/sessions/session-texts.ts';
+import { type StoredSession, sessionDirOf } from '../../../../store/sessions/sessions.ts';
 import type { EngineNeeds } from '../live/needs.ts';
 
 /** A turn that may only read and is compared afterwards: of a session in Plan mode, or of planning. */
@@ -25,6 +25,6 @@ export const turnOfSession = ({ engine, store }: EngineNeeds, kept: StoredSessio
     provider,
     run_marker: matter.run_marker ?? id,
     tell: (found) => engine.transcript(kept).append('error', found),
-    keepPatch: (name, patch) => keepSessionFile(store, whereIs(store, kept), name, patch),
+    keepPatch: (name, patch) => createSessionFile(store, sessionDirOf(store, kept), name, patch),
   };
 };

@@ -2,10 +2,10 @@ import { notice } from '../../../../store/reconcile/items.ts';
 import { runLimits } from '../../../../store/records/applied.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { awaitPlan } from '../../../../store/sessions/session-texts.ts';
-import { type StoredSession, whereIs } from '../../../../store/sessions/sessions.ts';
+import { type StoredSession, sessionDirOf } from '../../../../store/sessions/sessions.ts';
 import { settingsOf } from '../../../../store/settings/globals.ts';
 import type { WithStore } from '../../../../store/store.ts';
-import { openRunDoor, type RunDoor } from '../../../agents/mcp-access.ts';
+import { type McpAccess, openMcpAccess } from '../../../agents/mcp-access.ts';
 import type {
   Phase,
   PromptParts,
@@ -108,8 +108,8 @@ export const openRunMcp = async (
   { engine, mcp, doors }: SessionNeeds,
   live: LiveRun,
   provider: Provider,
-): Promise<RunDoor | undefined> => {
-  const door = await openRunDoor({ mcp, doors }, provider, live.token);
+): Promise<McpAccess | undefined> => {
+  const door = await openMcpAccess({ mcp, doors }, provider, live.token);
   if (!mustStop(engine, live)) return door;
   door.close();
   return undefined;
@@ -124,7 +124,7 @@ const providerOf = (providers: () => Providers, name: string): Provider => {
   );
 };
 
-const specOf = (service: EngineNeeds, turn: Omit<Driven, 'live'>, { mcp }: RunDoor): RunSpec => {
+const specOf = (service: EngineNeeds, turn: Omit<Driven, 'live'>, { mcp }: McpAccess): RunSpec => {
   const { kept, phase, worktree, prompt, signed_as, git } = turn;
   const { store } = service;
   const { session, matter } = kept;
@@ -134,7 +134,7 @@ const specOf = (service: EngineNeeds, turn: Omit<Driven, 'live'>, { mcp }: RunDo
     session_id: session.id,
     ...view,
     kept: [...view.kept, ...namedPaths(store, prompt)],
-    session_dir: whereIs(store, kept),
+    session_dir: sessionDirOf(store, kept),
     prompt,
     choice: { ...(model !== undefined && { model }), ...(effort !== undefined && { effort }) },
     run_marker: matter.run_marker ?? session.id,
@@ -144,7 +144,7 @@ const specOf = (service: EngineNeeds, turn: Omit<Driven, 'live'>, { mcp }: RunDo
     prefixes: prefixesOf(service.engine, session.id),
     unasked: matter.unasked ?? [],
     attended: true,
-    awaitPlan: (signal) => awaitPlan(store, () => whereIs(store, kept), signal),
+    awaitPlan: (signal) => awaitPlan(store, () => sessionDirOf(store, kept), signal),
     ...(matter.native_session_id !== undefined && {
       native_session_id: matter.native_session_id,
       native_cost_usd: matter.native_cost_usd ?? 0,

@@ -2,7 +2,7 @@ import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { readSession, type StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { Isolation, Phase, RunResult } from '../../../agents/provider.ts';
 import { CONFLICT } from '../../../code/worktrees/rebase/rebase-state.ts';
-import type { TurnTold } from '../../../code/worktrees/turn/notices.ts';
+import type { TurnNotice } from '../../../code/worktrees/turn/notices.ts';
 import { type OpenTurn, openTurn } from '../../../code/worktrees/turn/open.ts';
 import { recoverTurns } from '../../../code/worktrees/turn/reclaim.ts';
 import type { WithLog } from '../../../log.ts';
@@ -49,13 +49,13 @@ const CANCELLED: Promise<RunResult> = Promise.resolve({ outcome: 'cancelled' });
 
 const reporterFor =
   (engine: Engine, kept: StoredSession) =>
-  (told: readonly TurnTold[]): void => {
+  (told: readonly TurnNotice[]): void => {
     const transcript = engine.transcript(kept);
     for (const each of told) transcript.append('error', { ...each });
   };
 
 /** Imports what interrupted turns of the previous daemon left, and reports it in their sessions' streams. */
-export const takeInInterrupted = (service: TurnNeeds & WithLog): Promise<void> =>
+export const importInterruptedTurns = (service: TurnNeeds & WithLog): Promise<void> =>
   recoverTurns(service, (caseId, sessionId, told) => {
     const kept = readSession(service.store, caseId, sessionId);
     if (kept !== undefined) reporterFor(service.engine, kept)(told);

@@ -7,9 +7,13 @@ import { messagesOf } from '../../../../store/sessions/messages.ts';
 import {
   readPlan,
   readSinceApproval,
-  writeSessionFile,
+  replaceSessionFile,
 } from '../../../../store/sessions/session-texts.ts';
-import { readSession, type StoredSession, whereIs } from '../../../../store/sessions/sessions.ts';
+import {
+  readSession,
+  type StoredSession,
+  sessionDirOf,
+} from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
 import { keepWorkStart, patchSinceStart } from '../../../code/snapshots/work-start.ts';
 import { type WorktreeDiff, worktreeDiff } from '../../../code/worktrees/inspect/diff.ts';
@@ -19,7 +23,7 @@ import type { GitNeeds } from '../../../code/worktrees/needs.ts';
 import { findWorktree, getWorktree } from '../../../code/worktrees/read.ts';
 import { syncWork } from '../../../code/worktrees/recovery/sync-work.ts';
 import { someOf } from '../../../text/wording.ts';
-import { openUnreadable } from '../../../tools/git/read/working-files.ts';
+import { makeReadable } from '../../../tools/git/read/working-files.ts';
 import { imagesIn } from '../../issue-text/references.ts';
 import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
 import { type Outcome, summaryOf, type WorktreeChanges } from '../live/summary.ts';
@@ -85,7 +89,7 @@ const summarize = async (
     outcome,
     at,
     asked: { title, description, images: imagesOf(store, session.case_id, description) },
-    planned: readPlan(store, whereIs(store, kept)) !== undefined,
+    planned: readPlan(store, sessionDirOf(store, kept)) !== undefined,
     changes,
     commit,
     told,
@@ -106,7 +110,7 @@ const keepDiff = async (
   diff?: WorktreeDiff,
 ): Promise<WorktreeChanges> => {
   const { patch, changed, left_out, ...counts } = diff ?? (await readableDiffOf(service, kept));
-  await writeSessionFile(service.store, whereIs(service.store, kept), 'diff.patch', patch);
+  await replaceSessionFile(service.store, sessionDirOf(service.store, kept), 'diff.patch', patch);
   await keepSinceApproval(service, kept);
   const transcript = service.engine.transcript(kept);
   const special = changed.flatMap(({ path, now }) => (now === undefined ? [] : `${path} (${now})`));
@@ -142,14 +146,14 @@ export const recordWorkStart = async (
   const { store, git } = service;
   const { case_id } = kept.session;
   await keepWorkStart(git, getWorktree(store, case_id));
-  await writeSessionFile(store, whereIs(store, kept), SINCE, Buffer.alloc(0));
+  await replaceSessionFile(store, sessionDirOf(store, kept), SINCE, Buffer.alloc(0));
 };
 
 const keepSinceApproval = async ({ store, git }: TurnNeeds, kept: StoredSession): Promise<void> => {
-  const dir = whereIs(store, kept);
+  const dir = sessionDirOf(store, kept);
   if (readSinceApproval(store, dir) === undefined) return;
   const patch = await patchSinceStart(git, getWorktree(store, kept.session.case_id));
-  await writeSessionFile(store, dir, SINCE, patch);
+  await replaceSessionFile(store, dir, SINCE, patch);
 };
 
 /** The diff of the worktree against the session's base. Throws where the worktree is gone. */
@@ -173,7 +177,7 @@ export const readableDiffOf = async (
   } catch (error) {
     const worktree = findWorktree(service.store, kept.session.case_id);
     if (worktree === undefined) throw error;
-    const opened = await openUnreadable(service.git.at(worktree)).catch(() => []);
+    const opened = await makeReadable(service.git.at(worktree)).catch(() => []);
     if (opened.length === 0) throw error;
     const message = `Unreadable files were made readable for their owner: ${someOf(opened)}.`;
     service.engine.transcript(kept).append('error', { code: 'git_noted', message });

@@ -4,7 +4,7 @@ import {
   type PlanComment,
   readComments,
   withComment,
-  withOther,
+  withCommentReplaced,
 } from '../../../../store/base/comments.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import { PageContext } from '../form.tsx';
@@ -33,7 +33,7 @@ export const UnsentComment = ({ comment }: { comment: PlanComment }) => {
   const other = (said: string) =>
     change((file) => {
       const found = sameIn(file, comment);
-      return found && withOther(file, found, said);
+      return found && withCommentReplaced(file, found, said);
     });
   if (edits)
     return (

@@ -1,5 +1,5 @@
 import type { Boundary, Session, WorktreeBase } from '../../../../lib/client/client.ts';
-import { basedOn } from '../../../../lib/text/wording.ts';
+import { describeBase } from '../../../../lib/text/wording.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import { Copy } from '../links.tsx';
 import { boundaryFacts, IsolationWarnings } from './boundary.tsx';
@@ -28,7 +28,7 @@ export const PlanHead = ({ session, boundary, behind, base }: HeadProps) => {
         {base_commit !== null && (
           <Fact
             name="Base"
-            text={`${base === undefined ? `${base_commit.slice(0, 10)}.` : basedOn(base)}${movedBy(behind)}`}
+            text={`${base === undefined ? `${base_commit.slice(0, 10)}.` : describeBase(base)}${movedBy(behind)}`}
           />
         )}
         {boundary &&

@@ -14,9 +14,9 @@ import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import {
   beginWorktreeChange,
-  finishChanges,
+  finishInterruptedChanges,
 } from '../../../../lib/code/worktrees/recovery/changes.ts';
-import { noteWorktreeChange } from '../../../../store/worktrees/worktree-changes.ts';
+import { saveWorktreeChange } from '../../../../store/worktrees/worktree-changes.ts';
 import { readWorktree, worktreeFile } from '../../../../store/worktrees/worktrees.ts';
 import { gitIn } from '../../../helpers/repository.ts';
 import { create, type Fixture, start } from './fixture.ts';
@@ -74,7 +74,7 @@ describe('a worktree that was cut off while it was made', () => {
     await beginWorktreeChange(store, 'make', record);
     rmSync(worktreeFile(store.layout, fixture.item.id));
     writeFileSync(join(record.path, 'mine.txt'), 'mine\n');
-    await finishChanges(fixture.service);
+    await finishInterruptedChanges(fixture.service);
     assert.equal(existsSync(record.path), false);
     const kept = filesBelow(store.layout.undo).find((name) => name.endsWith('mine.txt')) ?? '';
     assert.equal(readFileSync(join(store.layout.undo, kept), 'utf8'), 'mine\n');
@@ -90,7 +90,7 @@ describe('a worktree that was cut off while it was removed', () => {
     renameSync(record.path, join(store.layout.trash, 'taken'));
     rmSync(join(record.git_dir, 'locked'));
     rmSync(join(record.git_dir, 'HEAD'));
-    await finishChanges(fixture.service);
+    await finishInterruptedChanges(fixture.service);
     assert.equal(readWorktree(store, fixture.item.id), undefined);
     assert.equal(existsSync(record.git_dir), false);
     await make(fixture);
@@ -103,7 +103,7 @@ describe('a worktree that was cut off while it was removed', () => {
     const record = recordOf(fixture);
     await beginWorktreeChange(store, 'remove', record);
     writeFileSync(join(record.path, 'mine.txt'), 'mine\n');
-    await finishChanges(fixture.service);
+    await finishInterruptedChanges(fixture.service);
     assert.deepEqual(recordOf(fixture), record);
     assert.equal(readFileSync(join(record.path, 'mine.txt'), 'utf8'), 'mine\n');
   });
@@ -116,7 +116,7 @@ describe('a worktree that was cut off while it was removed', () => {
     renameSync(record.path, join(store.layout.trash, 'taken'));
     mkdirSync(record.path);
     writeFileSync(join(record.path, 'mine.txt'), 'mine\n');
-    await finishChanges(fixture.service);
+    await finishInterruptedChanges(fixture.service);
     assert.equal(readWorktree(store, fixture.item.id), undefined);
     assert.equal(readFileSync(join(record.path, 'mine.txt'), 'utf8'), 'mine\n');
   });
@@ -130,10 +130,10 @@ describe('a file that was cut off while it was moved', () => {
     const [from, to] = ['README.md', 'moved.md'];
     const { case_id, path, branch, common_dir } = record;
     const note = { case_id, path, branch, common_dir, moved: { from, to } };
-    await noteWorktreeChange(store, { ...note, change: 'move' });
+    await saveWorktreeChange(store, { ...note, change: 'move' });
     const text = readFileSync(join(path, from), 'utf8');
     linkSync(join(path, from), join(path, to));
-    await finishChanges(fixture.service);
+    await finishInterruptedChanges(fixture.service);
     assert.equal(existsSync(join(path, from)), false);
     assert.equal(readFileSync(join(path, to), 'utf8'), text);
   });

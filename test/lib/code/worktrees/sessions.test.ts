@@ -3,7 +3,7 @@ import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { createWorktree, ensureWorktree } from '../../../../lib/code/worktrees/create/create.ts';
-import { workOf, worktreeDiff } from '../../../../lib/code/worktrees/inspect/diff.ts';
+import { describeWork, worktreeDiff } from '../../../../lib/code/worktrees/inspect/diff.ts';
 import { findWorktree } from '../../../../lib/code/worktrees/read.ts';
 import { removeForDeletedCase } from '../../../../lib/code/worktrees/recovery/remove.ts';
 import { itemOf } from '../../../../store/reconcile/items.ts';
@@ -55,21 +55,24 @@ describe('ensureWorktree', () => {
   });
 });
 
-describe('workOf', () => {
+describe('describeWork', () => {
   it('names the commit of the worktree, not of the main checkout, and not the base', async (t) => {
     const { service, item, repository } = await start(t);
-    assert.deepEqual(await workOf(service, item.id, { diff: true, tree: false }), {});
+    assert.deepEqual(await describeWork(service, item.id, { diff: true, tree: false }), {});
     const { path, base_commit } = await ensureWorktree(service, item.id);
     const nothing = { head: base_commit, dirty: false, has_work: false, diff_sha256: null };
-    assert.deepEqual(await workOf(service, item.id, { diff: true, tree: false }), nothing);
+    assert.deepEqual(await describeWork(service, item.id, { diff: true, tree: false }), nothing);
     repository.git('commit', '--quiet', '--allow-empty', '--message', 'elsewhere');
-    assert.deepEqual(await workOf(service, item.id, { diff: true, tree: false }), nothing);
+    assert.deepEqual(await describeWork(service, item.id, { diff: true, tree: false }), nothing);
     gitIn(path)('reset', '--quiet', '--hard', 'main');
     const head = repository.git('rev-parse', 'main').trim();
     const clean = { head, commit: head, dirty: false, has_work: true };
-    assert.deepEqual(await workOf(service, item.id, { diff: 'uncommitted', tree: false }), clean);
+    assert.deepEqual(
+      await describeWork(service, item.id, { diff: 'uncommitted', tree: false }),
+      clean,
+    );
     writeFiles(path, { 'new.txt': 'one\n' });
-    const { dirty, diff_sha256 } = await workOf(service, item.id, {
+    const { dirty, diff_sha256 } = await describeWork(service, item.id, {
       diff: 'uncommitted',
       tree: false,
     });
@@ -80,10 +83,10 @@ describe('workOf', () => {
     const { service, item, workspace } = await start(t);
     const { path } = await ensureWorktree(service, item.id);
     rmSync(path, { recursive: true });
-    assert.deepEqual(await workOf(service, item.id, { diff: true, tree: false }), {});
+    assert.deepEqual(await describeWork(service, item.id, { diff: true, tree: false }), {});
     writeFileSync(join(workspace, '.dossier', 'worktrees', `${item.id}.json`), '{');
-    assert.deepEqual(await workOf(service, item.id, { diff: true, tree: false }), {});
-    assert.deepEqual(await workOf(service, NOBODY, { diff: true, tree: false }), {});
+    assert.deepEqual(await describeWork(service, item.id, { diff: true, tree: false }), {});
+    assert.deepEqual(await describeWork(service, NOBODY, { diff: true, tree: false }), {});
   });
 });
 

@@ -43,7 +43,7 @@ const newCase = async (store: Store): Promise<string> => {
 };
 
 /** What the watcher does when global registrations were changed by hand. */
-const lookAgain = async ({ store, dispatcher }: Life): Promise<void> => {
+const scheduleReread = async ({ store, dispatcher }: Life): Promise<void> => {
   await refreshGlobals(store);
   dispatcher.changed();
 };
@@ -436,7 +436,7 @@ describe('a receiver that was down for long', () => {
     await life.happen(['agent_completed']);
     await new Promise(setImmediate);
     writeFileSync(path, text);
-    await lookAgain(life);
+    await scheduleReread(life);
     const [head = assert.fail()] = await listed(life.dispatcher.waiting(id));
     await life.dispatcher.redeliver(id, head.delivery_id);
 
@@ -455,7 +455,7 @@ describe('a registration made by hand', () => {
   it('needs its url alone: the daemon adds the rest and makes a secret nobody else can read', async (t) => {
     const [life, receiver] = [await live(t), await openReceiver(t)];
     write(life.root, 'mine.md', `# my own\nurl: ${receiver.url}`);
-    await lookAgain(life);
+    await scheduleReread(life);
 
     await life.happen(['case_updated']);
 
@@ -483,7 +483,7 @@ describe('a registration made by hand', () => {
       `${id}.md`,
       `id: ${id}\nurl: ${right.url}\ncreated_at: 2026-01-01T00:00:00.000Z`,
     );
-    await lookAgain(life);
+    await scheduleReread(life);
 
     await right.atLeast(1);
   });
@@ -495,17 +495,17 @@ describe('a registration made by hand', () => {
     const text = readFileSync(path, 'utf8');
     rmSync(path);
     await until(async () => {
-      await lookAgain(life);
+      await scheduleReread(life);
       return registrationsOf(life.store, undefined).length === 0;
     });
-    await lookAgain(life);
+    await scheduleReread(life);
     await life.happen(['case_updated']);
     await until(async () => (await pending(life)) === 0);
     assert.deepEqual(receiver.received, []);
     assert.deepEqual(readdirSync(life.store.layout.secrets), []);
 
     writeFileSync(path, text);
-    await lookAgain(life);
+    await scheduleReread(life);
     await life.happen(['proof_created']);
 
     const [{ body, headers }] = (await receiver.atLeast(1)) as [Received];
@@ -531,7 +531,7 @@ describe('a registration made by hand', () => {
 
     rmSync(join(life.root, 'webhooks', `${id}.md`));
     await until(async () => {
-      await lookAgain(life);
+      await scheduleReread(life);
       return registrationsOf(life.store, undefined).length === 0;
     });
     await updateCase(life.store, caseId, () => ({ title: 'Two' }));
@@ -546,7 +546,7 @@ describe('a registration made by hand', () => {
     const text = readFileSync(join(life.root, 'webhooks', `${id}.md`), 'utf8');
     rmSync(join(life.root, 'webhooks', `${id}.md`));
     write(life.root, 'renamed.md', text.split('---\n')[1]?.trimEnd() ?? '');
-    await lookAgain(life);
+    await scheduleReread(life);
 
     await life.happen(['case_updated']);
 
@@ -565,7 +565,7 @@ describe('a registration made by hand', () => {
 
     const path = join(life.root, 'webhooks', `${id}.md`);
     writeFileSync(path, readFileSync(path, 'utf8').replace('disabled: true\n', ''));
-    await lookAgain(life);
+    await scheduleReread(life);
     await life.happen(['proof_created']);
 
     assert.deepEqual(typesOf(await receiver.atLeast(1)), ['proof_created']);

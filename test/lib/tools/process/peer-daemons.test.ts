@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { announceRuns } from '../../../../lib/tools/process/peer-daemons.ts';
+import { announceHostLoopback } from '../../../../lib/tools/process/peer-daemons.ts';
 import { createRuns } from '../../../../lib/tools/process/runs.ts';
 import { killAtEnd } from '../../../helpers/at-end.ts';
 
@@ -27,7 +27,7 @@ describe('a daemon with runs that share its network', {
     );
     t.after(() => others.map((server) => server.close()));
     const runs = createRuns();
-    announceRuns(runs);
+    announceHostLoopback(runs);
     let last = runs.enter(run);
     const reader = spawn(process.execPath, ['-e', READER, String(process.pid)]);
     killAtEnd(t, reader);

@@ -6,7 +6,7 @@ import type { Provider } from '../../../../lib/agents/provider.ts';
 import { createProviders } from '../../../../lib/agents/providers.ts';
 import { NO_MCP } from '../../../../lib/sandbox/egress/mcp-door.ts';
 import { createNetworkEnvironment } from '../../../../lib/sandbox/egress/network-environment.ts';
-import { createNetworkDoor } from '../../../../lib/sandbox/egress/networks.ts';
+import { createNetworkAccess } from '../../../../lib/sandbox/egress/networks.ts';
 import { createDoorsHere } from '../../../../lib/sandbox/egress/run-doors.ts';
 import type { Sandbox } from '../../../../lib/sandbox/sandbox.ts';
 import { createRuns } from '../../../../lib/tools/process/runs.ts';
@@ -17,7 +17,11 @@ import { permissionPolicy } from '../../../../store/records/applied.ts';
 import type { ProviderSettings, Settings } from '../../../../store/records/settings.ts';
 import { computeEffective } from '../../../../store/settings/trust/effective.ts';
 import { partAt, trustedParts, withPart } from '../../../../store/settings/trust/keys.ts';
-import { type Book, createBook, heldValue } from '../../../../store/settings/trust/trust-log.ts';
+import {
+  type Book,
+  createTrustLog,
+  heldValue,
+} from '../../../../store/settings/trust/trust-log.ts';
 
 const HOSTS = ['a.com', 'b.com', 'elsewhere.com'];
 const LOCAL = ['127.0.0.1:1111', '127.0.0.1:2222'];
@@ -76,7 +80,7 @@ const daemonOf = (of: Settings) => {
   const kind = of.sandbox === 'off' ? ('none' as const) : ('bubblewrap' as const);
   const sandbox: Sandbox = { kind, wrap: (argv) => [...argv], unseen: () => [] };
   const { network, allow_local } = of;
-  const all = createNetworkDoor({
+  const all = createNetworkAccess({
     ...{
       env,
       doors: createDoorsHere(createNetworkEnvironment(() => undefined)),
@@ -144,13 +148,13 @@ const opened = (of: Settings): Set<string> => {
   ]);
 };
 
-const bookOf = (held: Settings, words: Settings = {}): Book => {
+const trustLogOf = (held: Settings, words: Settings = {}): Book => {
   const log = readConsentLog(layoutOf('/nowhere'));
   const said = [...trustedParts(words)];
   log.assume(said.map(([key, value]) => ({ key, value, by: 'operator' })));
   log.assume(said.map(([key]) => ({ key, by: 'tightening' })));
   log.assume([...trustedParts(held)].map(([key, value]) => ({ key, value, by: 'tightening' })));
-  return createBook(log);
+  return createTrustLog(log);
 };
 
 /** With the value that held for each key whose value was never trusted. */
@@ -182,7 +186,7 @@ describe('computeEffective', () => {
     let [held, waited] = [0, 0];
     fc.assert(
       fc.property(settings, settings, (before, now) => {
-        const book = bookOf(before);
+        const book = trustLogOf(before);
         const effective = computeEffective(now, book);
         const known = opened(before);
         for (const line of opened(effective.settings)) assert.ok(known.has(line), line);
@@ -203,7 +207,7 @@ describe('computeEffective', () => {
         const { network, ...rest } = file;
         const providers = { ...words.providers, ...file.providers };
         const now = { ...rest, ...(words.network && { network: words.network }), providers };
-        const book = bookOf(before, words);
+        const book = trustLogOf(before, words);
         const known = opened(trustedOnly(now, book));
         for (const line of opened(computeEffective(now, book).settings))
           assert.ok(known.has(line), line);

@@ -3,7 +3,11 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { keepValues, putRefsBack, sortOut } from '../../../../../lib/code/snapshots/undo-refs.ts';
+import {
+  keepRefTargets,
+  putRefsBack,
+  sortOut,
+} from '../../../../../lib/code/snapshots/undo-refs.ts';
 import { changedRefs, listRefs } from '../../../../../lib/tools/git/read/refs.ts';
 import { gitAt } from '../../../../../lib/tools/git/run/create-git.ts';
 import type { Git, GitWorktree } from '../../../../../lib/tools/git/run/git.ts';
@@ -56,7 +60,7 @@ const make = async (t: TestContext): Promise<Made> => {
         ({ ref }) => ref !== 'refs/heads/work/one',
       );
       const { own, others } = await sortOut(worktree, changes, isOwn);
-      const kept = await keepValues(
+      const kept = await keepRefTargets(
         git.at(worktree),
         own.map(({ ref, after }) => ({ ref, value: after })),
       );
@@ -171,11 +175,11 @@ describe('what an agent did to refs', () => {
   });
 });
 
-describe('keepValues', () => {
+describe('keepRefTargets', () => {
   it('keeps what can be kept, one by one where some are gone', async (t) => {
     const { git, worktree, operator } = await make(t);
     const [main = '', tag = ''] = operator('git rev-parse main v2').split('\n');
-    const kept = await keepValues(git.at(worktree), [
+    const kept = await keepRefTargets(git.at(worktree), [
       { ref: 'refs/heads/a', value: main },
       { ref: 'refs/heads/gone', value: 'd'.repeat(40) },
       { ref: 'refs/heads/link', value: 'refs/heads/main' },
@@ -209,7 +213,7 @@ describe('listRefs', () => {
     const changes = changedRefs(had, await listRefs(counted));
     const { own } = await sortOut(worktree, changes, isOwn);
     const values = own.map(({ ref, after }) => ({ ref, value: after }));
-    assert.equal((await keepValues(counted, values)).size, 200);
+    assert.equal((await keepRefTargets(counted, values)).size, 200);
     assert.equal((await putRefsBack(counted, own)).size, 200);
     assert.equal(started, 4);
     assert.equal(withoutKept(refs()), withoutKept(before));
