@@ -1,6 +1,7 @@
 import type { Section } from '../lib/http/route.ts';
 import { apiKeyRoutes } from './api-keys.ts';
 import { caseRoutes } from './cases.ts';
+import { checklistRoutes } from './checklist.ts';
 import { codehostRoutes } from './codehost.ts';
 import { codehostIssueRoutes } from './codehost-issues.ts';
 import { codehostWebhookRoutes } from './codehost-webhook.ts';
@@ -54,7 +55,7 @@ export const sections: readonly Section[] = [
   {
     title: 'Proof',
     description: 'Evidence, its verification, and the checklist',
-    routes: proofRoutes,
+    routes: [...proofRoutes, ...checklistRoutes],
   },
   {
     title: 'Planning',
