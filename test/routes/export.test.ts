@@ -119,7 +119,7 @@ describe('GET /api/export', () => {
     const { running } = await withCase(t);
     const { rest } = await begin(t, running);
     await running.stop();
-    await assert.rejects(rest, /given up/);
+    await assert.rejects(rest, /The export was aborted/);
   });
 });
 

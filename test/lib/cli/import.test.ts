@@ -195,7 +195,7 @@ describe('import of an export', () => {
     const files = { 'memory/big.md': 'x'.repeat(4_000_000) };
     await assert.rejects(
       run(disk.dir, zipAt(t, exportOf(files))),
-      /needs \d+ bytes, and the disk .* has \d+ left/,
+      /needs \d+ bytes, but the disk .* has \d+ left/,
     );
     assert.deepEqual([...filesOf(disk.dir).keys()], []);
   });
@@ -336,7 +336,7 @@ describe('an export that is not whole', () => {
     await refuses(
       t,
       zipAt(t, exportOf(fewer, manifestOf(FILES))),
-      /"memory\/global\.md" and 1 more of the manifest is not in/,
+      /"memory\/global\.md" and 1 more of the manifest is missing in/,
     );
   });
 

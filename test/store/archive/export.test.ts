@@ -146,7 +146,7 @@ describe('startExport', () => {
     assert.deepEqual(readdirSync(join(root, '.dossier/tmp')), ['x']);
     await assert.rejects(async () => {
       while ((await chunks.next()).done !== true);
-    }, /given up/);
+    }, /The export was aborted/);
   });
 
   it('leaves nothing open when its reader stops reading', async (t) => {

@@ -26,7 +26,7 @@ const refuses = async (t: TestContext, bytes: Buffer, pattern: RegExp): Promise<
   await assert.rejects(open(t, bytes), (error) => {
     assert.ok(error instanceof ArchiveError, String(error));
     assert.match(error.message, pattern);
-    assert.match(error.message, /[Nn]othing was imported\.$|export again/);
+    assert.match(error.message, /Nothing was imported\.|export again/);
     assert.doesNotMatch(error.message, /\p{Cc}/u);
     return true;
   });

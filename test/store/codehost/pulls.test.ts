@@ -62,7 +62,7 @@ describe('savePull', () => {
     write('pr/pr.md', '---\nnumber: seven\n---\n');
     await assert.rejects(savePull(store, id, { matter: MATTER, body: '' }), {
       code: 'unreadable_record',
-      message: /pr\/pr\.md:\d+:\d+: .*Mend/,
+      message: /pr\/pr\.md:\d+:\d+: .*Fix it in an editor/,
     });
     assert.equal(read('pr/pr.md'), '---\nnumber: seven\n---\n');
     const other = await withStore(t);

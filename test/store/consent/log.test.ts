@@ -275,6 +275,6 @@ describe('a state directory', () => {
   it('is needed', (t) => {
     const top = temporaryDirectory(t);
     mkdirSync(join(top, '.dossier'));
-    assert.throws(() => openConsentLog(layoutOf(top)), /no HOME.*--state-dir/);
+    assert.throws(() => openConsentLog(layoutOf(top)), /HOME is not set.*--state-dir/);
   });
 });

@@ -150,7 +150,7 @@ describe('events that somebody is owed', () => {
     rmSync(join(dir, first));
     assert.deepEqual(await seqsOf(again), upTo(3600, start));
     assert.equal(reported.length, 1);
-    assert.match(reported[0] ?? '', new RegExp(`${first} is damaged: events in it`));
+    assert.match(reported[0] ?? '', new RegExp(`${first} is damaged; undelivered events in it`));
   });
 
   it('are measured without what was seen of Work items', async (t) => {
@@ -206,6 +206,6 @@ describe('events that somebody is owed', () => {
     assert.deepEqual(await seqsOf(again), expected);
     assert.deepEqual(await seqsOf(again, lost - 2), expected.slice(lost - 2));
     assert.equal(reported.length, 1);
-    assert.match(reported[0] ?? '', new RegExp(`${second} is damaged: events in it`));
+    assert.match(reported[0] ?? '', new RegExp(`${second} is damaged; undelivered events in it`));
   });
 });
