@@ -131,9 +131,7 @@ export const exists = (path: string): ServiceError =>
   );
 
 const notEmpty = (path: string): ServiceError =>
-  invalidState(
-    `The directory ${path} is not empty. Delete its files first.`,
-  );
+  invalidState(`The directory ${path} is not empty. Delete its files first.`);
 
 /** An edit of a file by the operator. */
 interface Edit {

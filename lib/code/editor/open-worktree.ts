@@ -49,7 +49,9 @@ const refuseReading = (store: Store, caseId: string): void => {
   const baseline = readBaseline(store.layout, caseId);
   if (baseline === undefined) return;
   const who =
-    baseline.planning === true ? 'An agent is writing a planning file' : 'A session is in Plan mode';
+    baseline.planning === true
+      ? 'An agent is writing a planning file'
+      : 'A session is in Plan mode';
   throw new ServiceError(
     'session_active',
     `${who}: the worktree must not change until it ends, because the change would be undone. Wait for its plan, or pause or abort it, then try again.`,

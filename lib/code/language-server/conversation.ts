@@ -77,7 +77,8 @@ export const passMessage = async (
   const [message, at] = wrapped === undefined ? [record(plain), ''] : [wrapped, '/message'];
   const scope = { case_id, project_id };
   const { id, method } = message;
-  if (typeof method !== 'string') throw notAMessage(`${at}/method`, 'is required and must be a string');
+  if (typeof method !== 'string')
+    throw notAMessage(`${at}/method`, 'is required and must be a string');
   if (id !== undefined && typeof id !== 'string' && typeof id !== 'number')
     throw notAMessage(`${at}/id`, 'must be a string or a number');
   const server = await serverFor(service, language, await treeIn(service, scope));

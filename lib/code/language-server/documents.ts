@@ -133,7 +133,10 @@ const activateText = <Client>(known: Open<Client>, client: Client): void => {
   if (known.texts.size > TEXTS && oldest !== undefined) known.texts.delete(oldest);
 };
 
-const clientsWithOtherTextIn = <Client>(known: Open<Client> | undefined, version?: number): Client[] => {
+const clientsWithOtherTextIn = <Client>(
+  known: Open<Client> | undefined,
+  version?: number,
+): Client[] => {
   if (known === undefined || known.versions.size < 2) return [];
   const active = known.texts.get(version ?? Number.NaN) ?? known.versions.get(known.active)?.text;
   return [...known.versions].flatMap(([client, { text: own }]) => (own === active ? [] : client));

@@ -53,7 +53,8 @@ export const serverFor = async (
   tree: Tree,
 ): Promise<LanguageServer> => {
   const { running, limits, closed } = service.languageServers;
-  if (closed) throw new ServiceError('unavailable', 'The daemon is stopping. Start it again first.');
+  if (closed)
+    throw new ServiceError('unavailable', 'The daemon is stopping. Start it again first.');
   const key = `${language} ${tree.root}`;
   const entry = running.get(key) ?? newEntry(tree.root);
   running.set(key, entry);
@@ -180,7 +181,11 @@ const start = async (
   return server;
 };
 
-const recordFailure = (entry: RunningServer, lived_ms: number, { pause_ms }: ServerLimits): void => {
+const recordFailure = (
+  entry: RunningServer,
+  lived_ms: number,
+  { pause_ms }: ServerLimits,
+): void => {
   entry.failures = lived_ms > LONGEST_PAUSE_MS ? 1 : entry.failures + 1;
   // After the first crash there is no pause.
   if (entry.failures < 2) return;

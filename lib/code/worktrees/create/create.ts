@@ -88,7 +88,11 @@ export const isWorktreeLost = async (store: Store, caseId: string): Promise<bool
 export const worktreePath = (store: Store, item: Case): string =>
   join(worktreesHome(store.layout, worktreeConfig(store).root), nameOf(item));
 
-const make = async (service: ProjectNeeds, item: Case, wanted: NewWorktreeOptions): Promise<WorktreeRecord> => {
+const make = async (
+  service: ProjectNeeds,
+  item: Case,
+  wanted: NewWorktreeOptions,
+): Promise<WorktreeRecord> => {
   const { store, git } = service;
   await readyToWrite(store);
   const repository = await repositoryFor(service, item.project);

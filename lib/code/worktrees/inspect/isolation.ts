@@ -25,7 +25,10 @@ export const verifyIsolation = async (
   const asMade = {
     name: 'as_made',
     ok: state === 'ok',
-    detail: state === 'ok' ? `${record.path} is unchanged since it was created.` : adviceFor(record, state),
+    detail:
+      state === 'ok'
+        ? `${record.path} is unchanged since it was created.`
+        : adviceFor(record, state),
   };
   // In a tampered worktree git would read another repository, so the other checks are skipped.
   const checks = state === 'ok' ? [asMade, ...(await insideChecks(service, record))] : [asMade];
@@ -50,8 +53,7 @@ const check = (name: string, ok: boolean, detail: string): Check => ({ name, ok,
 
 const ownDirectory = ({ case_id, path }: WorktreeRecord, main?: Repository): Check => {
   const name = 'own_directory';
-  if (main === undefined)
-    return check(name, true, 'The project has no checkout.');
+  if (main === undefined) return check(name, true, 'The project has no checkout.');
   if (!isAtOrBelow(main.root, path))
     return check(name, true, `It is separate from your checkout ${main.root}.`);
   const advice = `Detach it: DELETE /api/cases/${case_id}/worktree.`;
@@ -120,7 +122,8 @@ const notShared = (store: Store, { case_id, path }: WorktreeRecord): Check => {
 
 const keptByGit = (record: WorktreeRecord, listed: Listed): Check => {
   const { path, attached, case_id } = record;
-  if (attached) return check('kept_by_git', true, 'It is your directory: the daemon never deletes it.');
+  if (attached)
+    return check('kept_by_git', true, 'It is your directory: the daemon never deletes it.');
   const entry = listed.find((each) => each.path === path);
   const ok = entry?.locked === lockReason(case_id);
   return check(

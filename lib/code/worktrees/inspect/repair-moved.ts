@@ -26,7 +26,10 @@ export const followMove = async (service: WithGit & WithLog & WithStore): Promis
       await repairWorktree(git, record);
       log.info({ case_id, path }, 'Worktree moved with the workspace; git record repaired');
     } catch (error) {
-      log.error({ err: error, case_id, path }, 'git record of a moved worktree could not be repaired');
+      log.error(
+        { err: error, case_id, path },
+        'git record of a moved worktree could not be repaired',
+      );
     }
   }
 };

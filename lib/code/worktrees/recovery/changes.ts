@@ -111,7 +111,10 @@ const clearHalfMade = async (
   await git.turn({ git_dir: common_dir, common_dir }, async () => {
     if (whatIsAt(path) === 'directory') {
       const kept = await setDirectoryAside(store.layout, path);
-      store.report(undefined, `The worktree ${path} was incomplete. It is kept for a week: ${kept}`);
+      store.report(
+        undefined,
+        `The worktree ${path} was incomplete. It is kept for a week: ${kept}`,
+      );
     }
     await removeEntries({ path, common_dir });
     // No git process is running, so the lock is stale whatever its age.
