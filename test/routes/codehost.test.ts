@@ -207,7 +207,7 @@ describe('the endpoints that ask the code host', () => {
     const { ask } = await start(t, { env });
     const { status, code, body } = await ask('GET repo/meta');
     assert.deepEqual([status, code], [422, 'invalid_state']);
-    assert.match((body as { detail: string }).detail, /GITHUB_API_URL has to begin with https/);
+    assert.match((body as { detail: string }).detail, /GITHUB_API_URL must begin with https/);
   });
 });
 

@@ -194,7 +194,7 @@ echo nonsense > index; mkdir -p commondir`,
         );
         on.git('status', '--short');
         assert.equal(existsSync(mark), false, on.summary());
-        assert.match(on.summary(), /does not know: .*\bsub \(its/);
+        assert.match(on.summary(), /added repositories to the worktree: .*\bsub \(its/);
       });
 
     for (const [what, script] of [

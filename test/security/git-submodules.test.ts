@@ -85,7 +85,7 @@ mkdir hid; echo '*' > hid/.gitignore; git init -q hid/r; cp -r hid/r/.git hid/co
         'failed',
       );
       assert.equal(existsSync(mark), false);
-      assert.match(on.summary(), /does not know: .*hid\/r \(/);
+      assert.match(on.summary(), /added repositories to the worktree: .*hid\/r \(/);
       assert.match(on.summary(), /^\.gitattributes: runs the filters/m);
       const patch = readFileSync(
         join(newestSession(on.test.running, on.test.item), 'diff.patch'),

@@ -56,7 +56,7 @@ const NONE: [url: string, why: RegExp][] = [
   ['https://github.com/acme/app%2F..', /owner and a repository/],
   ['ext::sh -c true', /helper/],
   ['codecommit://repo', /codecommit:\/\//],
-  ['https://[/acme/app', /cannot be read/],
+  ['https://[/acme/app', /is not a valid URL/],
 ];
 
 describe('parseRemoteUrl', () => {

@@ -153,6 +153,6 @@ describe('detect', () => {
     );
     const settings = 'codehost: { base_remote: gone }';
     const gone = await refusal(detecting(t, [add('origin', `${GITHUB}/a/b`)], { settings }));
-    assert.match(gone.message, /name gone as the base_remote/);
+    assert.match(gone.message, /base_remote names gone, but there is no such remote/);
   });
 });

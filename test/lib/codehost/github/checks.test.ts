@@ -87,7 +87,7 @@ describe('failingChecks', () => {
       checks.map(({ id, name, job: of }) => [id, name, of]),
       [[String(unit), 'unit', unit]],
     );
-    assert.match(unread.join(), /refuses what was asked/);
+    assert.match(unread.join(), /refused access to what was asked/);
   });
 
   it('says what it could not read at all, and fails as any read where the host fails', async (t) => {
@@ -158,18 +158,21 @@ describe('jobLog', () => {
   });
 
   const ANSWERS: Record<string, [Kept | { status: number }, RegExp]> = {
-    'is gone from the host': [{ status: 410 }, /not kept any more/],
-    'was never there': [{ status: 404 }, /not kept any more/],
-    'may not be read': [{ status: 403 }, /could not be read.*refuses/],
-    'is gone from where it was kept': [404, /not kept any more/],
-    'is refused where it is kept': [403, /answered 403/],
-    'breaks off': [(response: ServerResponse) => void response.socket?.destroy(), /out of reach/],
+    'is gone from the host': [{ status: 410 }, /has expired/],
+    'was never there': [{ status: 404 }, /has expired/],
+    'may not be read': [{ status: 403 }, /could not be read.*refused access/],
+    'is gone from where it was kept': [404, /has expired/],
+    'is refused where it is kept': [403, /responded with 403/],
+    'breaks off': [
+      (response: ServerResponse) => void response.socket?.destroy(),
+      /cannot be reached/,
+    ],
     'breaks off in its middle': [
       (response: ServerResponse) => {
         response.writeHead(200, { 'content-length': 9999 });
         response.write('half', () => response.destroy());
       },
-      /out of reach/,
+      /cannot be reached/,
     ],
     'is a page to log in at': [
       (response: ServerResponse) =>
@@ -189,10 +192,10 @@ describe('jobLog', () => {
   it('tells in words that nobody answers in time, here or there', async (t) => {
     const { hosted, host, job } = await withCommit(t, { timeout_seconds: 0.5 });
     const silent = await hosted.jobLog(await job(() => undefined));
-    assert.match(silent.why ?? '', /did not answer within 0\.5 s/);
+    assert.match(silent.why ?? '', /did not respond within 0\.5 s/);
     const id = await job(LOG);
     const quiet = host.fail('silence', { path: /\/logs$/ });
-    assert.match((await hosted.jobLog(id)).why ?? '', /did not answer within 0\.5 s/);
+    assert.match((await hosted.jobLog(id)).why ?? '', /did not respond within 0\.5 s/);
     quiet.release();
     host.fail('not found', { path: /\/jobs\/\d+$/ });
     assert.deepEqual((await hosted.jobLog(id)).step, null);

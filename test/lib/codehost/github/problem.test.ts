@@ -59,7 +59,7 @@ const ROWS: Row[] = [
     failure: answer(404),
     question: { graphql: 'https://ghe.example/x/graphql' },
     code: 'codehost_not_found',
-    says: /^https:\/\/ghe\.example\/x\/graphql is not there.*api_url/,
+    says: /^https:\/\/ghe\.example\/x\/graphql does not exist.*api_url/,
   },
   {
     what: 'a 401 of GitHub for the token of gh',
@@ -143,7 +143,7 @@ const ROWS: Row[] = [
     failure: answer(403, { ...ID, 'x-accepted-github-permissions': 'pull_requests=write' }),
     code: 'codehost_forbidden',
     members: { accepted_permissions: 'pull_requests=write' },
-    says: /It asks for pull_requests=write\. Give the token of GH_TOKEN that permission/,
+    says: /It requires pull_requests=write\. Grant the token of GH_TOKEN the permission/,
   },
   {
     what: "GraphQL's refusal, with what it does not say",
