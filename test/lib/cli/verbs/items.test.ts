@@ -155,7 +155,10 @@ describe('dossier new', () => {
     assert.equal((await said('new', 'Other', '--issue', '1')).code, 2);
     const none = await said('pr', 'say');
     assert.equal(none.code, 1);
-    assertSentence(none, /no pull request yet\. Create it with dossier pr [0-9a-f]{8} --create\.\n$/);
+    assertSentence(
+      none,
+      /no pull request yet\. Create it with dossier pr [0-9a-f]{8} --create\.\n$/,
+    );
     assert.equal((await said('pr', 'say', '--draft')).code, 2);
     const refused = async (pattern: RegExp) =>
       assertSentence(await said('pr', 'say', '--create'), pattern);
@@ -164,9 +167,7 @@ describe('dossier new', () => {
     const [item] = await api.call('GET /cases');
     const { path } = await api.call('POST /api/worktrees', { body: { case_id: item?.id ?? '' } });
     writeFileSync(join(path, 'said.txt'), 'it\n');
-    await refused(
-      /Commit or stash the changes there \(dossier path [0-9a-f]{8}\), and try again/,
-    );
+    await refused(/Commit or stash the changes there \(dossier path [0-9a-f]{8}\), and try again/);
     for (const given of [
       ['add', '--all'],
       ['commit', '--quiet', '--message', 'say it'],
@@ -243,7 +244,8 @@ describe('dossier proof and verify', () => {
     const file = join(temporaryDirectory(t), 'log.txt');
     writeFileSync(file, 'All is well.\n');
     const added = await said('proof', 'add', 'hello', file, '--type', 'test-log');
-    const [, pid = ''] = /^Proof ([0-9a-f]{8}): \S+\.txt\. To verify it: dossier verify/.exec(added.stdout) ?? [];
+    const [, pid = ''] =
+      /^Proof ([0-9a-f]{8}): \S+\.txt\. To verify it: dossier verify/.exec(added.stdout) ?? [];
     assert.match(
       (await said('proof', 'hello')).stdout,
       new RegExp(`^${pid}\tnot verified\t\ttest-log\t\\S+\nMissing proof:\n(?:  .+\n)+$`),

@@ -295,7 +295,10 @@ describe('dossier say', () => {
     const [plan] = await waits(1);
     const at = { id, sid: plan?.session_id ?? '' };
     const sent = await said('say', 'Keep the', 'old name');
-    assert.match(sent.stdout, /^Sent to session [0-9a-f]{8}\. Follow it with dossier tail [0-9a-f]{8}/);
+    assert.match(
+      sent.stdout,
+      /^Sent to session [0-9a-f]{8}\. Follow it with dossier tail [0-9a-f]{8}/,
+    );
     const { stdout } = await said('say', 'Be brief', '--now', '--json');
     const { session_id, text } = JSON.parse(stdout);
     assert.deepEqual([session_id, text], [at.sid, 'Be brief']);
