@@ -73,7 +73,7 @@ export const requireDaemon = async (config: Config): Promise<DaemonConnection> =
   const found = await findDaemon(config);
   if (found !== undefined) return found;
   throw new NoDaemon(
-    `No daemon is running for ${config.workspace}. Start one: ${startCommand(config)}`,
+    `No daemon is running for ${config.workspace}: ${startCommand(config)} starts one.`,
   );
 };
 

@@ -45,7 +45,7 @@ describe('a command that needs the daemon', () => {
     assertSentence(
       ended,
       new RegExp(
-        `No daemon is running for ${workspace}. Start one: dossier --workspace ${workspace}`,
+        `No daemon is running for ${workspace}: dossier --workspace ${workspace} starts one`,
       ),
     );
   });
@@ -71,7 +71,7 @@ describe('a command that needs the daemon', () => {
       const env = { ...process.env, DOSSIER_KEY: 'dossier_secret' };
       const ended = await dossierIn(t, { env }, ['ls', '--workspace', workspace]);
       assert.equal(ended.code, 1);
-      assertSentence(ended, /is not the daemon of .* nothing was sent to it/);
+      assertSentence(ended, /is not the daemon of .* so nothing was sent/);
       assert.deepEqual(heard, ['POST /api/daemon/challenge ']);
     }
   });
@@ -86,7 +86,7 @@ describe('a command that needs the daemon', () => {
     const env = { ...process.env, DOSSIER_KEY: 'dossier_secret' };
     const ended = await dossierIn(t, { env }, ['ls', '--workspace', workspace]);
     assert.equal(ended.code, 1);
-    assertSentence(ended, /is not the daemon of .* nothing was sent to it/);
+    assertSentence(ended, /is not the daemon of .* so nothing was sent/);
     assert.deepEqual(heard, ['POST /api/daemon/challenge ']);
   });
 
@@ -107,7 +107,7 @@ describe('a command that needs the daemon', () => {
     }
     owner.write({ ...found, url });
     const ended = await dossierIn(t, { env }, ['trust', '--list', '--workspace', workspace]);
-    assertSentence(ended, /is not the daemon of .* nothing was sent to it/);
+    assertSentence(ended, /is not the daemon of .* so nothing was sent/);
     assert.deepEqual(heard, ['POST /api/daemon/challenge ']);
   });
 

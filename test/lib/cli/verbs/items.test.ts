@@ -329,7 +329,7 @@ describe('dossier status and stop', () => {
     writeFileSync(path, JSON.stringify({ ...owner, token: 'another' }));
     const ended = await dossierIn(t, {}, ['stop', '--workspace', workspace]);
     assert.equal(ended.code, 1);
-    assert.match(ended.stderr, /nothing was sent to it/);
+    assert.match(ended.stderr, /so nothing was sent/);
     assert.equal((await fetch(`${daemon.url}/health`)).status, 200);
   });
 });
