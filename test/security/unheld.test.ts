@@ -43,7 +43,7 @@ describe('what cannot be had here', () => {
 
   it('says what follows from it, and what to do', () => {
     const [sandbox] = unheldOn({ ...WHOLE, sandbox: NONE });
-    assert.match(sandbox?.sentence ?? '', /install the package bubblewrap.*undone.*dossier trust/);
+    assert.match(sandbox?.sentence ?? '', /Install the package bubblewrap.*undone.*dossier trust/);
     const [, mac] = unheldOn({ ...WHOLE, platform: 'darwin', sandbox: { ...NONE, untried: true } });
     assert.match(mac?.sentence ?? '', /is on, and untried/);
     for (const { sentence } of unheldOn({ ...WHOLE, uid: 0, proc: false, sandbox: NONE }))
