@@ -74,7 +74,7 @@ describe('noticeIn', () => {
       message: 'Reconnecting... 1/5',
       codexErrorInfo: { x: { httpStatusCode: 404 } },
     };
-    assert.match(codex(error)?.hopeless ?? '', /not there \(404\).*Reconnecting/);
+    assert.match(codex(error)?.hopeless ?? '', /not found \(404\).*Reconnecting/);
   });
 
   it('reads a limit with its end, and only one that was reached', () => {

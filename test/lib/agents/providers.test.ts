@@ -93,7 +93,7 @@ describe('createProviders', () => {
       { kind: 'acp', preset: 'hal' },
       'mine',
       'acp',
-      /no preset hal; there are claude, /,
+      /no preset hal\. Use one of claude, /,
     ],
     [
       'a preset by the name of an object',

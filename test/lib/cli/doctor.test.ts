@@ -43,7 +43,7 @@ describe('doctor', () => {
     assert.equal(code, 0, said);
     assert.match(said, /^ok {6}node/m);
     assert.match(said, /^ok {6}git {11}\d+\.\d+/m);
-    assert.match(said, /^note {4}bubblewrap .*install the package bubblewrap/m);
+    assert.match(said, /^note {4}bubblewrap .*Install the package bubblewrap/m);
     assert.match(said, /^note {4}gh .*optional/m);
     assert.match(said, new RegExp(`^ok {6}repository +default: ${root}$`, 'm'));
     assert.match(said, /^ok {6}provider +runbook \(\w+, runs new sessions\)$/m);

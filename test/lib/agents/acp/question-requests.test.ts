@@ -78,7 +78,7 @@ describe('the question desk', () => {
     const { desk, events, last } = openDesk();
     for (let nth = 0; nth < 200; nth += 1) await desk.ask({ ...NAME, mode: 'url' }, never);
     assert.equal(events.length, 101);
-    assert.match(last()?.reason ?? '', /100 times/);
+    assert.match(last()?.reason ?? '', /100 questions/);
     assert.deepEqual(await desk.ask(NAME, never), { action: 'decline' });
   });
 
