@@ -1,30 +1,34 @@
 import { page } from '../common/page.ts';
 import { Help } from '../parts/frames.tsx';
 
+const LINKS = [
+  {
+    href: '/openapi.json',
+    name: 'OpenAPI document',
+    about: 'Every call with its fields, responses and error codes, and every webhook event',
+  },
+  {
+    href: '/dashboard/help/api-access',
+    name: 'API access',
+    about: 'Guide: callers, keys and limits',
+  },
+  { href: '/dashboard/help/client', name: 'Client', about: 'Guide: calls from a script' },
+  { href: '/dashboard/help/webhooks', name: 'Webhooks', about: 'Guide: events sent to a receiver' },
+  { href: '/dashboard/help', name: 'Guides', about: 'All guides' },
+] as const;
+
 const View = () => (
   <Help tab="API">
     <h1>API</h1>
-    <p>
-      The console sends no call that the API does not describe. The OpenAPI document lists every
-      call with its fields, its responses and its error codes, and every event that webhooks
-      receive.
-    </p>
-    <ul>
-      <li>
-        <a href="/openapi.json">OpenAPI document</a> (<code>GET /openapi.json</code>)
-      </li>
-      <li>
-        <a href="/dashboard/help/api-access">API access</a>: callers, keys and limits
-      </li>
-      <li>
-        <a href="/dashboard/help/client">Client</a>: calls from a script
-      </li>
-      <li>
-        <a href="/dashboard/help/webhooks">Webhooks</a>: events sent to a receiver
-      </li>
-      <li>
-        <a href="/dashboard/help">All guides</a>
-      </li>
+    <ul class="rows" aria-label="API">
+      {LINKS.map(({ href, name, about }) => (
+        <li key={href} class="row" data-row={href} tabIndex={-1}>
+          <a class="title" href={href} data-key="o">
+            {name}
+          </a>
+          <p class="quiet">{about}</p>
+        </li>
+      ))}
     </ul>
   </Help>
 );

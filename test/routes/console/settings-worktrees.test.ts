@@ -40,8 +40,8 @@ describe('the page of worktrees', { skip: noBrowser }, () => {
     writeFiles(dirty?.path ?? '', { 'new.txt': 'new' });
     await stale();
     const { page, browser, complaints } = await look(t, at());
-    const goes = page.getByRole('list', { name: 'Would be removed' }).getByRole('listitem');
-    const stays = page.getByRole('list', { name: 'Would stay' }).getByRole('listitem');
+    const goes = page.getByRole('list', { name: 'Can be removed' }).getByRole('listitem');
+    const stays = page.getByRole('list', { name: 'Cannot be removed' }).getByRole('listitem');
     assert.deepEqual([await goes.count(), await stays.count()], [2, 1]);
     await stays.getByText('1 uncommitted file').waitFor();
     await stays.getByText('<script>x</script>').waitFor();
@@ -104,7 +104,7 @@ describe('the page of one worktree', { skip: noBrowser }, () => {
     await page.getByText('1 uncommitted file.').waitFor();
     await page.getByText('Work is saved when').waitFor();
     await page.getByText('Remove…').click();
-    await page.getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('button', { name: 'Remove', exact: true }).click();
     await page.getByRole('alert').getByText('1 uncommitted file').waitFor();
     await page.getByRole('button', { name: 'Save work and remove' }).click();
     await page.getByText('The Work item has no worktree.').waitFor();
@@ -150,7 +150,7 @@ describe('the page of one worktree', { skip: noBrowser }, () => {
     await assertAccessible(page);
     await gone.getByRole('link', { name: 'save its work and remove it…' }).click();
     await page.getByText('Remove…').click();
-    await page.getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('button', { name: 'Remove', exact: true }).click();
     await page.getByText('The Work item has no worktree.').waitFor();
     assert.equal(existsSync(path), false);
   });

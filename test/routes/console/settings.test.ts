@@ -102,7 +102,7 @@ describe('the page of projects and provider', { skip: noBrowser }, () => {
     await page.keyboard.press('d');
     await page.getByText('Default', { exact: true }).first().waitFor();
     await row.getByText('Remove…').click();
-    await row.getByRole('button', { name: 'Take out next.js now' }).click();
+    await row.getByRole('button', { name: 'Remove next.js now' }).click();
     await row.waitFor({ state: 'detached' });
     // A path is this machine's alone.
     const local = readFileSync(join(dirname(file), '.dossier/local.md'), 'utf8');
