@@ -43,7 +43,10 @@ describe('what cannot be had here', () => {
 
   it('says what follows from it, and what to do', () => {
     const [sandbox] = missingProtections({ ...WHOLE, sandbox: NONE });
-    assert.match(sandbox?.sentence ?? '', /[Ii]nstall the package bubblewrap.*undone.*dossier trust/);
+    assert.match(
+      sandbox?.sentence ?? '',
+      /[Ii]nstall the package bubblewrap.*undone.*dossier trust/,
+    );
     const [, mac] = missingProtections({
       ...WHOLE,
       platform: 'darwin',
