@@ -80,7 +80,7 @@ describe('the planning stages, where the provider is no agent', () => {
       second.content,
       /^## H1: `TypeError: x is not a function` begins in `lib\/save\.ts`$/m,
     );
-    assert.match(second.content, /From problem-definition\.md/);
+    assert.match(second.content, /names in problem-definition\.md/);
     assert.doesNotMatch(second.content, /#12/, 'an issue is not connected with itself');
     const third = await it.stage('generate-tasks');
     assert.match(third.content, /^- \[ \] Check H1: /m);
@@ -91,7 +91,7 @@ describe('the planning stages, where the provider is no agent', () => {
   it('begin with the description where there is no problem-definition.md', async (t) => {
     const it = await planned(t);
     const { content } = await it.stage('hypotheses-file');
-    assert.match(content, /From the description/);
+    assert.match(content, /Made from the quotes and names in the description/);
     assert.match(content, /`lib\/save\.ts`/);
   });
 

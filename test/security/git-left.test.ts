@@ -93,7 +93,7 @@ for (const sandbox of ['auto', 'off'] as const)
       assert.match(patchOf(on), /^\+evil$[\s\S]*^\+more$/m);
       // Who is root reads everything, and nothing has to be opened.
       if (process.getuid?.() === 0) return;
-      assert.match(on.summary(), /opened to their owner: a\.txt, new\.txt/);
+      assert.match(on.summary(), /made readable for their owner: a\.txt, new\.txt/);
     });
 
     it('arms no repository at a name that is not UTF-8, ignored or not', async (t) => {

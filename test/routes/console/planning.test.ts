@@ -79,6 +79,6 @@ describe('the planning of a Work item', { skip: noBrowser }, () => {
     const { page } = await look(t, url);
     await page.getByRole('region', { name: 'Problem' }).focus();
     await page.keyboard.press('w');
-    await page.getByRole('alert').getByText('linked to no issue').waitFor();
+    await page.getByRole('alert').getByText('not linked to an issue').waitFor();
   });
 });

@@ -49,7 +49,7 @@ describe('a daemon that was killed', () => {
     scene.git('rebase', '--abort');
     await dieIn(scene, 'rebasing');
     assert.deepEqual(await told(scene), ['interrupted', null, 'OPEN']);
-    assert.match(recordOf(scene), /stopped in the middle before anything was changed/);
+    assert.match(recordOf(scene), /stopped during this step before anything was changed/);
     assert.equal((await scene.post('pr/rebase')).body.status, 'conflicted');
   });
 
@@ -73,7 +73,7 @@ describe('a daemon that was killed', () => {
     scene.git(...GIT, 'rebase', '--continue');
     await dieIn(scene, 'applying');
     assert.deepEqual(await told(scene), ['resolved', null, 'OPEN']);
-    assert.match(recordOf(scene), /stopped in the middle, and git ended the rebase/);
+    assert.match(recordOf(scene), /stopped during this step, and git ended the rebase/);
   });
 
   it('between staging and going on: apply is sent again', async (t) => {

@@ -140,7 +140,7 @@ describe('summaryOf', () => {
       }),
     );
     assert.match(summary, /No file was changed\./);
-    assert.match(summary, /qwen did not tell what it used\.$/);
+    assert.match(summary, /qwen did not report its usage\.$/);
     assert.doesNotMatch(summary, /Commands|Last words|markdown|after planning/);
     const gone = summaryOf(done({ changes: { unknown: 'The worktree is gone.' } }));
     assert.match(gone, /It can no longer be determined:\n\n```text\nThe worktree is gone\.\n```/);
