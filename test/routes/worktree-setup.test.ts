@@ -141,7 +141,7 @@ describe('setup', () => {
     );
     assert.equal(
       error,
-      'Set-up command 2 of 3 (echo broken; exit 3) ended with exit code 3. Its last output:\nbroken',
+      'Setup command 2 of 3 (echo broken; exit 3) ended with exit code 3. Its last output:\nbroken',
     );
     assert.ok(!existsSync(join(path, 'never')));
     assert.ok(existsSync(join(path, 'README.md')));

@@ -92,7 +92,7 @@ const withReadableErrors = (
   `Content of the worktree that was removed with force, ${recoveryId(case_id, ref)}.
 Branch: ${branch}
 Base: ${base_commit}
-Everything, commits included, is saved as ${ref}
+Everything, commits included, is saved under ${ref}
 in ${repository}: the commits are ${ref}^, and
   git diff ${base_commit} ${ref}:files
 prints this patch again. To apply it on the base commit, pass this file to git apply.
