@@ -150,8 +150,8 @@ describe('dossier', () => {
     const space = ['--workspace', temporaryDirectory(t)];
     for (const [args, pattern] of [
       [['--prot', '1'], /--prot/],
-      [['--port', 'many'], /port has to be a number/],
-      [['--port', '65536'], /port has to be a number/],
+      [['--port', 'many'], /port must be a number/],
+      [['--port', '65536'], /port must be a number/],
       [['fly'], /no command fly/],
       [['serve', 'more'], /no arguments/],
       [['import'], /import needs PATH: dossier import PATH/],

@@ -64,7 +64,7 @@ const numbers = Array.from({ length: COUNT }, (_, n) => n);
 describe('a workspace that wants more than the system gives', () => {
   for (const [limit, told] of [
     [['max_inotify_watches', 50], /no more directories .* wants about 184\. .*watches is 50,/],
-    [['max_inotify_instances', 0], /no more programs watch files\. .*instances is 0,/],
+    [['max_inotify_instances', 0], /no more programs to watch files\. .*instances is 0,/],
   ] as const)
     it(`is swept, every change is told once, and watched again with more ${limit[0]}`, (t) =>
       mayRun(t) ? sweptThenWatched(t, limit, told) : undefined);
@@ -97,7 +97,7 @@ const sweptThenWatched = async (
   await eventually(() => assert.equal(lines.at(-1), 'ready, not watching'));
   assert.equal(lines.length, 2, lines.join('\n'));
   assert.match(lines[0] ?? '', told);
-  assert.match(lines[0] ?? '', /every 10 s.* sudo sysctl -w user\.max_inotify_\w+=\d+\. .* tee /);
+  assert.match(lines[0] ?? '', /within 10 s.* sudo sysctl -w user\.max_inotify_\w+=\d+\. .* tee /);
   const changes = numbers.map((n) => `case_state_changed ${idOf(n)}`);
   for (const n of numbers) edit(root, n, 'BLOCKED');
   await eventually(() => assert.deepEqual(lines.slice(2).toSorted(), changes));

@@ -160,7 +160,10 @@ describe('README.md and the guides', () => {
     writeFileSync(join(there, 'note.md'), 'Write it:\n\n```sh\necho Hello > note.txt\n```\n');
     atEnd(t, () => type('dossier stop'));
     const said = await type(`cd ${there}\n${block('sh', 'id=$(dossier new')}`);
-    assert.match(said, /^Session [0-9a-f]{8} of runbook is planning\. Follow it with dossier tail/m);
+    assert.match(
+      said,
+      /^Session [0-9a-f]{8} of runbook is planning\. Follow it with dossier tail/m,
+    );
     assert.match(said, /^ {2}dossier approve [0-9a-f]{8}$/m);
     assert.match(said, /echo Hello > note\.txt/);
   });

@@ -134,7 +134,7 @@ describe('the MCP door of a run', () => {
     const { it, client } = await atWork(t);
     for (const [name, given, words] of [
       ['approve', {}, /no tool approve/],
-      ['read_memory', { filename: '../case.md' }, /named like notes\.md/],
+      ['read_memory', { filename: '../case.md' }, /a name like notes\.md/],
       ['read_memory', { filename: 'none.md' }, /no memory file none\.md/],
       ['write_memory', { filename: 'x.md' }, /^The argument content is required\./],
       ['write_memory', { filename: 'x.md', content: 1 }, /^The argument content must be string/],
@@ -258,7 +258,7 @@ describe('POST /mcp without a token', () => {
 
   it('tells a client what it is for, and whoever plans or works what to do', async (t) => {
     const { running } = await withCase(t);
-    assert.match((await connect(running)).getInstructions() ?? '', /read all of them/);
+    assert.match((await connect(running)).getInstructions() ?? '', /are read-only/);
     const { it: session, client } = await atWork(t);
     assert.match(client.getInstructions() ?? '', /You are in Work mode/);
     await session.control('abort');

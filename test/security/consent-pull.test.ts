@@ -99,7 +99,10 @@ describe('a pull that brings files below .dossier/', () => {
     const checked = dossier('check', '--workspace', workspace);
     assert.equal(checked.status, 1);
     assert.match(checked.said, /\.dossier\/workspace.*error tracked_private/);
-    assert.match(dossier('doctor', '--workspace', workspace).said, /Git tracks it.*--cached/);
+    assert.match(
+      dossier('doctor', '--workspace', workspace).said,
+      /Git tracks this file.*--cached/,
+    );
     await asyncGit(workspace)('rm', '-r', '--cached', '--quiet', '--', '.dossier');
     const running = await startForTest(t, { workspace, trust: false });
     assert.deepEqual((await waiting(running)).toSorted(), ['sandbox', 'worktrees.setup']);

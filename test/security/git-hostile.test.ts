@@ -105,7 +105,7 @@ echo nonsense > index; mkdir -p commondir`,
         `${nest}; git add sub; echo '* filter=evil diff=evil' > .gitattributes; echo x >> a.txt`,
         'failed',
       );
-      assert.match(on.summary(), /The turn added repositories to the worktree .*: sub \(/);
+      assert.match(on.summary(), /The turn added repositories to the worktree: .*\bsub \(/);
       on.git('status', '--short');
       on.git('diff');
       gitIn(join(on.path, 'sub'))('status');

@@ -389,7 +389,7 @@ describe('import', () => {
   it('refuses what is neither an export nor a project, and says what to do', async (t) => {
     const dir = temporaryDirectory(t);
     await refuses(t, join(dir, 'nothing'), /does not exist/);
-    await refuses(t, dir, /holds nothing that can be imported/);
+    await refuses(t, dir, /contains nothing that can be imported/);
     writeFiles(dir, { 'workspace.md': '' });
     await refuses(t, dir, /is a workspace and not an export.*dossier serve/);
     await refuses(t, '/dev/null', /neither a file nor a directory/);

@@ -91,7 +91,7 @@ describe('init', () => {
 
   it('leaves the commits of a repository that was there to the operator', async (t) => {
     const { root, git } = makeRepository(t);
-    assert.match(await run(t, join(root, 'space')), /part of the git repository .*left to you/);
+    assert.match(await run(t, join(root, 'space')), /in the git repository .*commit it yourself/);
     assert.equal(existsSync(join(root, 'space/.git')), false);
     assert.equal(git('log', '--format=%s'), 'start\n');
   });

@@ -49,7 +49,7 @@ describe('dossier service', () => {
     assert.equal(told.code, 0);
     assert.match(
       told.stdout,
-      new RegExp(`Daemon: ${url}, process ${child.pid}; not of the unit\n`),
+      new RegExp(`Daemon: ${url}, process ${child.pid}; not started by the unit\n`),
     );
     const again = await run('install');
     assert.match(
@@ -93,7 +93,7 @@ describe('dossier service', () => {
     for (const action of ['install', 'uninstall']) {
       const ended = await run(action);
       assert.equal(ended.code, 1);
-      assertSentence(ended, /was made by somebody else/);
+      assertSentence(ended, /was not written by dossier service install/);
     }
     assert.equal(readFileSync(unit, 'utf8'), '[Service]\n');
   });
@@ -104,7 +104,7 @@ describe('dossier service', () => {
     await run('install');
     assert.equal((await run('uninstall')).code, 0);
     assert.equal(existsSync(unit), false);
-    assertSentence(await run('uninstall'), /so nothing is to be removed/);
+    assertSentence(await run('uninstall'), /so nothing was removed/);
     assert.equal((await run('begin')).code, 2);
   });
 

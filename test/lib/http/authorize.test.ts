@@ -13,7 +13,7 @@ const admit = (caller: Caller): Promise<void> =>
 describe('requireOperator', () => {
   it('says whose session keeps a call out that cannot be told from one of its own', async () => {
     await assert.rejects(admit('untold'), { code: 'not_operator', message: /^A session without/ });
-    const message = /^Another daemon of yours has a session without a sandbox/;
+    const message = /^A session without a sandbox is running in another daemon of yours/;
     await assert.rejects(admit('elsewhere'), { code: 'not_operator', message });
     await admit('operator');
   });

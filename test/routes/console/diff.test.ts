@@ -187,7 +187,7 @@ describe('the diff', { skip: noBrowser }, () => {
     const shown = (await page.locator('.diff-scroll').textContent()) ?? '';
     for (const part of ['one␍<script>', '␛[31m', '⟦U+202E⟧', 'we"ird␊name.txt'])
       assert.ok(shown.includes(part), part);
-    for (const part of ['Renamed from old.txt', 'Mode 100644 → 100755', 'Binary: '])
+    for (const part of ['Renamed from old.txt', 'Mode 100644 → 100755', 'Binary file not shown'])
       assert.ok(shown.includes(part), part);
     assert.equal(await page.getByRole('heading', { name: 'Not in the plan (' }).count(), 1);
     await page.getByRole('link', { name: 'current files' }).waitFor();
@@ -306,13 +306,13 @@ describe('the diff', { skip: noBrowser }, () => {
     const files = page.locator('.diff-file');
     await page.keyboard.press('j');
     assert.match((await page.locator(':focus').textContent()) ?? '', /a\/deep\/down\/9/);
-    assert.match((await files.first().textContent()) ?? '', /^f1Changed/);
+    assert.match((await files.first().textContent()) ?? '', /^f1new/);
     await page.keyboard.press('ArrowLeft');
     await page
       .locator('.diff-folder', { hasText: 'a/deep/down' })
       .and(page.locator(':focus'))
       .waitFor();
-    assert.match((await files.first().textContent()) ?? '', /^f10Changed/);
+    assert.match((await files.first().textContent()) ?? '', /^f10new/);
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('f');
     await page.keyboard.press('f');
@@ -338,13 +338,13 @@ describe('the diff', { skip: noBrowser }, () => {
     await page.getByText('Files: 2 of 2 viewed').waitFor();
     await page.reload();
     await page.getByText('Files: 2 of 2 viewed').waitFor();
-    await page.getByText('Changed since my last look (0)').waitFor();
+    await page.getByText('Changed since your last visit (0)').waitFor();
     // While it is shown, the page takes over what changes: that would be seen.
     await page.goto('about:blank');
     writeFileSync(patch, readFileSync(patch, 'utf8').replace('+b\n', '+c\n'));
     await page.goto(url);
     await page.getByText('Files: 1 of 2 viewed').waitFor();
-    await page.getByLabel('Changed since my last look (1)').click();
+    await page.getByLabel('Changed since your last visit (1)').click();
     assert.deepEqual(await page.locator('.diff-file .name').allTextContents(), ['two.txt']);
     await page.getByLabel('Viewed: two.txt').click();
     await page.getByText('Files: 2 of 2 viewed').waitFor();

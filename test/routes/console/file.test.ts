@@ -217,7 +217,7 @@ describe('a file in the editor', { skip: noBrowser }, () => {
     assert.ok(shown.includes('<b>⟦U+202E⟧txt.md'));
     assert.equal(await page.getByRole('link', { name: 'Open in editor' }).count(), 0);
     const told: [string, string][] = [
-      ['a.bin', 'This is no text (3 bytes)'],
+      ['a.bin', 'Binary file (3 bytes)'],
       ['large.txt', 'has 4194305 bytes'],
       ['link', 'link'],
       ['../x', 'contains ".."'],

@@ -94,7 +94,7 @@ describe('the page of a session', { skip: noBrowser }, () => {
     assert.equal(await calls.count(), 2);
     await kill();
     await again();
-    await page.getByText('The daemon was interrupted.').waitFor();
+    await page.getByText('The daemon was interrupted. All changes are kept.').waitFor();
     await page.getByText('Interrupted inside a block?').click();
     await page.getByRole('button', { name: 'Run block again' }).click();
     await eventually(async () => assert.equal(await status(page).textContent(), 'Working'));
@@ -194,7 +194,7 @@ describe('the page of a session', { skip: noBrowser }, () => {
     await wait('planning');
     await old.getByText('Abort', { exact: true }).click();
     await old.getByRole('button', { name: 'Abort session' }).click();
-    await old.getByText('Another session of the Work item is active by now').waitFor();
+    await old.getByText('Another session of the Work item is active').waitFor();
     assert.equal((await other()).status, 'planning');
     assert.equal((await session()).status, 'aborted');
     await dossier.call('PUT /cases/{id}/sessions/{sid}/plan', { id, sid: next, body: 'By hand.' });
@@ -239,7 +239,7 @@ describe('the page of a session', { skip: noBrowser }, () => {
     assert.equal(await log(page), text);
     await again();
     await is('paused');
-    await page.getByText('The daemon was interrupted.').waitFor();
+    await page.getByText('The daemon was interrupted. All changes are kept.').waitFor();
     assert.ok((await whole()).startsWith(text));
     assert.equal(await page.getByRole('textbox').count(), 1);
     assert.deepEqual(
@@ -384,7 +384,7 @@ describe('the page of a session', { skip: noBrowser }, () => {
     await still.getByRole('link', { name: 'Show earlier' }).click();
     assert.equal(await still.getByText('call 20000', { exact: true }).count(), 0);
     await still.getByRole('link', { name: 'Newest' }).click();
-    assert.equal(await still.getByText('call 20000', { exact: true }).count(), 1);
+    await still.getByText('call 20000', { exact: true }).waitFor();
   });
 
   it('follows the end until one scrolls up, and again when one wants', async (t) => {

@@ -74,7 +74,7 @@ describe('the page of projects and provider', { skip: noBrowser }, () => {
     await page.getByText('First steps').waitFor();
     await page.getByLabel('Path of the repository').fill('/nowhere');
     await page.getByRole('button', { name: 'Add project' }).click();
-    await page.getByRole('alert').getByText('is no git repository').waitFor();
+    await page.getByRole('alert').getByText('is not a git repository').waitFor();
     await page.getByLabel('Path of the repository').fill(root);
     await page.getByRole('button', { name: 'Add project' }).click();
     await page.getByRole('button', { name: 'Use manual' }).click();

@@ -100,7 +100,7 @@ describe('a question of an agent', () => {
     ],
     ['in a mode nobody knows', questionOf({ ...BASE, mode: '_dance' }), /unknown mode/],
     [
-      'outside of its session',
+      'belongs to no session',
       questionOf({ mode: 'form', message: 'Key?', requestId: 1 }),
       /no session/,
     ],

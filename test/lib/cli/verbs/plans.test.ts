@@ -46,7 +46,7 @@ describe('dossier approve', { skip: noTerminal }, () => {
     assert.ok(head.includes(`(${String(base_commit).slice(0, 7)} `));
     assert.match(head, /^Cost +not told$/m);
     assert.match(head, new RegExp(`^Hash +${hash}$`, 'm'));
-    assert.match(head, /^Not isolated: what runs can do whatever your user can/m);
+    assert.match(head, /^Not isolated: its programs can do whatever your user can/m);
     assert.match(text, /\nApproved; session [0-9a-f]{8} is working\n$/);
     assert.deepEqual([code, approved_at === null], [0, false]);
   });
@@ -112,7 +112,7 @@ describe('dossier approve', { skip: noTerminal }, () => {
     const late = await said('comment', 'Too late');
     assert.deepEqual([late.code, late.stdout], [1, '']);
     assert.match(late.stderr, /has no plan to send back\. .* dossier say [0-9a-f]{8} /);
-    assertSentence(again, /No plan waits: session [0-9a-f]{8} is /);
+    assertSentence(again, /There is no plan to approve: session [0-9a-f]{8} is /);
   });
 });
 

@@ -37,7 +37,7 @@ describe('the commands of a plan that run without asking', () => {
     assert.equal((await said('approve', '--hash', hash)).code, 1);
     const ofText = await said('approve', ...ask, '--hash', plan_sha256 ?? '');
     assert.equal(ofText.code, 2);
-    assert.match(ofText.stderr, /is of the text alone/);
+    assert.match(ofText.stderr, /is the hash of the text alone/);
     assert.equal((await session()).status, 'plan_ready');
     assert.equal((await said('approve', ...ask, '--hash', hash)).code, 0);
     assert.deepEqual((await session()).unasked, json.unasked);

@@ -122,7 +122,7 @@ describe('a workspace in the repository that is worked on', () => {
     const { root, git } = makeRepository(t, { files: { 'README.md': '# Sample\n' } });
     const ended = await dossier(t, 'serve', '--workspace', root, '--repo', root, '--port', '0');
     assert.equal(ended.code, 1);
-    assertSentence(ended, /cannot be both the workspace and the repository/);
+    assertSentence(ended, /cannot be both the workspace and a project/);
     assert.equal(git('status', '--porcelain'), '');
   });
 
