@@ -63,7 +63,7 @@ const numbers = Array.from({ length: COUNT }, (_, n) => n);
 
 describe('a workspace that wants more than the system gives', () => {
   for (const [limit, told] of [
-    [['max_inotify_watches', 50], /no more directories .* wants about 184\. .*watches is 50,/],
+    [['max_inotify_watches', 50], /no more directories .* needs about 184\. .*watches is 50,/],
     [['max_inotify_instances', 0], /no more programs to watch files\. .*instances is 0,/],
   ] as const)
     it(`is swept, every change is told once, and watched again with more ${limit[0]}`, (t) =>
