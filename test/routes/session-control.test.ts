@@ -319,7 +319,7 @@ describe('the queue of all Work items', () => {
       const { body } = await call<AttentionItem[]>('GET', '/attention');
       const row = body.find(({ kind }) => kind === 'waiting');
       assert.equal(row?.session_id, theirs.id);
-      assert.match(row?.message ?? '', /one of 1 places \(max_sessions\)/);
+      assert.match(row?.message ?? '', /max_sessions allows 1 at a time/);
     });
     await it.control('abort');
     await eventually(async () => assert.equal(await statusOf(), 'completed'));

@@ -93,7 +93,7 @@ describe('a pull that brings files below .dossier/', () => {
     const served = dossier('serve', '--workspace', workspace, '--port', '0');
     assert.equal(served.status, 1);
     const untrack =
-      /\.dossier\/\S+ and 2 more: Git tracks it.* rm -r --cached --quiet -- \.dossier/;
+      /\.dossier\/\S+ and 2 more: Git tracks this file.* rm -r --cached --quiet -- \.dossier/;
     assert.match(served.said, untrack);
     assert.equal(existsSync(join(workspace, '.dossier', 'journal')), false);
     const checked = dossier('check', '--workspace', workspace);

@@ -87,7 +87,7 @@ describe('dossier key', () => {
         encoding: 'utf8',
       });
     assert.match(run('one').stdout, /^dossier_[\w-]{43}\n$/);
-    assert.match(run('one').stderr, /There is a key called one/);
+    assert.match(run('one').stderr, /There is already a key named one/);
     const unnamed = run();
     assert.deepEqual([unnamed.status, unnamed.stdout], [2, '']);
     assert.match(unnamed.stderr, /key needs a name/);

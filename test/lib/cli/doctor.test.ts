@@ -186,7 +186,7 @@ describe('what the doctor thinks of numbers', () => {
 
   it('says how to raise a limit, for now and for good', () => {
     const { detail } = inotify(300_000, { name, value: 8192 });
-    assert.ok(detail.startsWith(`${name} is 8192, and about 300000 are wanted`), detail);
+    assert.ok(detail.startsWith(`${name} is 8192, and about 300000 are needed`), detail);
     assert.ok(detail.includes(`sudo sysctl -w ${name}=600000.`), detail);
     assert.ok(detail.includes(`echo ${name}=600000 | sudo tee /etc/sysctl.d/60-dossier.conf`));
   });

@@ -44,7 +44,7 @@ describe('dossier approve', { skip: noTerminal }, () => {
     assert.match(head, /^Unasked +only the blocks of the plan, one by one$/m);
     assert.match(head, /^From +Based on main \([0-9a-f]{7} '.*', .* old\)\.$/m);
     assert.ok(head.includes(`(${String(base_commit).slice(0, 7)} `));
-    assert.match(head, /^Cost +not told$/m);
+    assert.match(head, /^Cost +not reported$/m);
     assert.match(head, new RegExp(`^Hash +${hash}$`, 'm'));
     assert.match(head, /^Not isolated: its programs can do whatever your user can/m);
     assert.match(text, /\nApproved; session [0-9a-f]{8} is working\n$/);

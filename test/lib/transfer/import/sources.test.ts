@@ -39,7 +39,7 @@ type Row = [title: string, type: string, state: string, created: string];
 
 const OF_EACH: Record<string, { told: RegExp; rows: Row[] }> = {
   beads: {
-    told: /^beads project shop in .*\/\.beads\/issues\.jsonl: 4 tasks\n(?:.*\n)*Stays where it is: 1 of its memories, 1 deleted\n/,
+    told: /^beads project shop in .*\/\.beads\/issues\.jsonl: 4 tasks\n(?:.*\n)*Not imported: 1 of its memories, 1 deleted\n/,
     rows: [
       ['Basket forgets what is in it', 'bug', 'OPEN', '2026-03-01T13:39:12.123Z'],
       ['Sessions are stored', 'feature', 'RESOLVED', '2026-02-01T08:00:00.000Z'],
@@ -265,7 +265,7 @@ describe('hostile texts', () => {
     const source = sourceOf(t, 'veritas');
     writeFiles(source, { 'tasks/active/idea.md': '---\ntitle: Idea\n---\n' });
     const { said } = await runImport(temporaryDirectory(t), source);
-    assert.match(said, /^Stays where it is: active\/idea\.md \(no task_\*\.md\)$/m);
+    assert.match(said, /^Not imported: active\/idea\.md \(no task_\*\.md\)$/m);
   });
 });
 
