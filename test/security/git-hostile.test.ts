@@ -144,7 +144,10 @@ echo nonsense > index; mkdir -p commondir`,
         `${nest('sub')}; git add sub; git commit -qm linked; ${nest('deep/er')}`,
         'failed',
       );
-      assert.match(on.summary(), /does not know: sub \(its .*, deep\/er \(its/);
+      assert.match(
+        on.summary(),
+        /added repositories to the worktree: sub \(its .*, deep\/er \(its/,
+      );
       assert.equal(
         existsSync(join(on.path, 'sub/.git')) || existsSync(join(on.path, 'deep/er/.git')),
         false,
@@ -159,7 +162,10 @@ echo nonsense > index; mkdir -p commondir`,
         `git init -q --bare deep/er; git -C deep/er config core.bare false; git -C deep/er config core.worktree .; git -C deep/er config core.fsmonitor ${trap}; cp -r deep/er two; git init -q two`,
         'failed',
       );
-      assert.match(on.summary(), /does not know: two \(its .*, deep\/er \(its/);
+      assert.match(
+        on.summary(),
+        /added repositories to the worktree: two \(its .*, deep\/er \(its/,
+      );
       assert.equal(existsSync(join(on.path, 'two')), false);
       mkdirSync(join(on.path, 'deep/er'), { recursive: true });
       gitIn(join(on.path, 'deep/er'))('status');

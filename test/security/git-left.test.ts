@@ -38,7 +38,10 @@ for (const sandbox of ['auto', 'off'] as const)
       const modeOf = (name: string): number => lstatSync(join(on.path, name)).mode & 0o7777;
       assert.deepEqual([modeOf('su'), modeOf('ignored/deep/su')], [0o755, 0o711]);
       assert.equal(modeOf('ignored') & 0o2000, 0o2000);
-      assert.match(on.summary(), /The set-uid and set-gid bits were removed from files: ignored\/deep\/su, su\./);
+      assert.match(
+        on.summary(),
+        /The set-uid and set-gid bits were removed from files: ignored\/deep\/su, su\./,
+      );
     });
 
     // What is looked at afterwards is the same with a sandbox.

@@ -59,7 +59,7 @@ dir=$(git -C sub rev-parse --absolute-git-dir); mkdir -p $dir/hooks; cp ${trap} 
         'failed',
       );
       assert.equal(existsSync(join(on.path, 'extra/.git')), false);
-      assert.match(on.summary(), /that its base does not know: extra/);
+      assert.match(on.summary(), /added repositories to the worktree: extra/);
       assert.match(on.summary(), /^\.gitmodules: brings in other repositories when you run/m);
       assert.match(on.git('status', '--short'), /a\.txt/);
     });
