@@ -89,12 +89,12 @@ describe('the pull request of a Work item', { skip: noBrowser }, () => {
     const { page, browser } = await look(t, url);
     await page.locator('[data-row^="review:"]').focus();
     await page.keyboard.press('q');
-    await page.getByText('queued', { exact: true }).waitFor();
+    await page.getByText('Queued', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Resolve: src/a.ts:2' }).click();
     await page.getByText('1 that block nothing').waitFor();
     const { page: plain } = await openTab(browser, url, { javaScriptEnabled: false });
     await plain.getByLabel('Message to the session').fill('Be short.');
-    await plain.getByRole('button', { name: 'Start a session on 1 queued' }).click();
+    await plain.getByRole('button', { name: 'Start session on 1 queued' }).click();
     await plain.waitForURL(/\/sessions\//);
     const [session] = await dossier.call('GET /cases/{id}/sessions', { id });
     assert.equal(session?.type, 'feedback');
