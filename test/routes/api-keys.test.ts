@@ -131,7 +131,7 @@ describe(`POST ${KEYS}`, () => {
     for (const name of ['', '   ', 'a\nb', 'x'.repeat(101)]) {
       const { status, text } = await post(KEYS, { name });
       assert.equal(status, 400);
-      assert.match(text, /role="alert">A name has 1 to 100 characters/);
+      assert.match(text, /role="alert">The name must have 1 to 100 characters/);
     }
     await create('one');
     const again = await post(KEYS, { name: 'one' });
@@ -166,9 +166,9 @@ describe('Authorization', () => {
   it('is noted on the page as the last use', async (t) => {
     const { create, call, dir } = await browse(t);
     const { headers } = await create('one');
-    assert.match((await call('GET', KEYS)).text, /<td>never<\/td>/);
+    assert.match((await call('GET', KEYS)).text, /<td>Never<\/td>/);
     await call('GET', '/cases', undefined, headers);
-    assert.doesNotMatch((await call('GET', KEYS)).text, /<td>never<\/td>/);
+    assert.doesNotMatch((await call('GET', KEYS)).text, /<td>Never<\/td>/);
     const [name = ''] = readdirSync(dir);
     const noted = readFileSync(join(dir, name), 'utf8');
     await call('GET', '/cases', undefined, headers);

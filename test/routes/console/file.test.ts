@@ -71,7 +71,7 @@ describe('a file in the editor', { skip: noBrowser }, () => {
     const { page: at, on } = await start(t);
     const { page, complaints } = await look(t, at('README.md'));
     await typeAtEnd(page, 'more');
-    await page.getByText('Unsaved').waitFor();
+    await page.getByText('Unsaved', { exact: true }).waitFor();
     await page.keyboard.press('Control+s');
     await page.getByText('Saved', { exact: true }).waitFor();
     assert.equal(readFileSync(on('README.md'), 'utf8'), '# Sample\nmore');
@@ -81,7 +81,7 @@ describe('a file in the editor', { skip: noBrowser }, () => {
     await page.keyboard.press('b');
     await page.locator('.cm-changedLine').waitFor();
     await page.getByRole('button', { name: 'Use the base' }).click();
-    await page.getByText('Unsaved').waitFor();
+    await page.getByText('Unsaved', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await stands(on('README.md'), '# Sample\n');
     await assertAccessible(page);
@@ -105,7 +105,7 @@ describe('a file in the editor', { skip: noBrowser }, () => {
     const { page: at, on } = await start(t);
     const { page, complaints } = await look(t, at('README.md'));
     await typeAtEnd(page, 'mine\n');
-    await page.getByText('Unsaved').waitFor();
+    await page.getByText('Unsaved', { exact: true }).waitFor();
     writeFileSync(on('README.md'), '# Theirs\n');
     await page.keyboard.press('Control+s');
     await page.getByText('The file changed on disk').waitFor();
@@ -155,7 +155,7 @@ describe('a file in the editor', { skip: noBrowser }, () => {
     await typeAtEnd(page, 'mine');
     await page.keyboard.press('Control+s');
     await page.getByRole('alert').filter({ hasText: 'the worktree must not change' }).waitFor();
-    await page.getByText('Unsaved').waitFor();
+    await page.getByText('Unsaved', { exact: true }).waitFor();
     await dossier.call('POST /api/cases/{id}/session/abort', { id });
     await page.getByText('A session (manual) is planning').waitFor({ state: 'detached' });
     await page.reload();
@@ -167,7 +167,7 @@ describe('a file in the editor', { skip: noBrowser }, () => {
     const { page, complaints } = await look(t, at('src/add.rs'));
     await page.getByText('There is no language server for rust').waitFor();
     await typeAtEnd(page, 'more');
-    await page.getByText('Unsaved').waitFor();
+    await page.getByText('Unsaved', { exact: true }).waitFor();
     assert.deepEqual(besides(complaints), []);
     const loaded: string[] = [];
     page.on('response', async (answer) => {
