@@ -133,7 +133,7 @@ describe('the proof of a Work item', { skip: noBrowser }, () => {
     const { page } = await look(t, url, { javaScriptEnabled: false });
     const send = async (name: string, buffer: Buffer) => {
       const file = { name, mimeType: 'image/png', buffer };
-      await page.getByLabel('A file').setInputFiles(file);
+      await page.getByLabel(/^File/).setInputFiles(file);
       await page.getByRole('button', { name: 'Add file' }).click();
     };
     await send('é "shot".png', PICTURE);
@@ -170,14 +170,14 @@ describe('the proof of a Work item', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Add text' }).click();
     await page.getByText('It works.').waitFor();
     const file = { name: 'shot.png', mimeType: 'image/png', buffer: PICTURE };
-    await page.getByLabel('A file').setInputFiles(file);
+    await page.getByLabel(/^File/).setInputFiles(file);
     const type = page.getByLabel('Type').last();
     assert.equal(await type.inputValue(), 'screenshot');
     const text = { name: 'log.txt', mimeType: 'text/plain', buffer: PICTURE };
-    await page.getByLabel('A file').setInputFiles(text);
+    await page.getByLabel(/^File/).setInputFiles(text);
     assert.equal(await type.inputValue(), 'tests');
     await type.fill('mine');
-    await page.getByLabel('A file').setInputFiles(file);
+    await page.getByLabel(/^File/).setInputFiles(file);
     assert.equal(await type.inputValue(), 'mine');
     await page.getByRole('button', { name: 'Add file' }).click();
     await page.getByRole('img', { name: 'Proof: mine' }).waitFor();

@@ -18,7 +18,7 @@ const planned = async (t: TestContext, options: Parameters<typeof withPlan>[1] =
   return { ...shown, said, asked, session, hash };
 };
 
-const QUESTION = /letters\): /;
+const QUESTION = /characters of the hash: /;
 
 describe('dossier plan', () => {
   it('says the plan, and for programs its hash and session with it', async (t) => {

@@ -123,7 +123,7 @@ describe('dossier run at a terminal', { skip: noTerminal }, () => {
     const { code, text } = await shown([
       [PAGE, '\r'],
       [KEYS, 'c'],
-      [/another way\? /, 'Shorter\r'],
+      [/What should change\? /, 'Shorter\r'],
       [PAGE, '\r'],
       [KEYS, 'q'],
     ]);

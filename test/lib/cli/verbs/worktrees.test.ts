@@ -67,9 +67,9 @@ describe('dossier worktrees', () => {
       await api.call('PUT /cases/{id}/state', { id, body: { state: 'NON_ISSUE' } });
     const tried = await said('clean', '--dry-run');
     assert.match(tried.stdout, /\twould be removed\t.*\n[0-9a-f]{8}\tkept\t.*1 uncommitted file/);
-    const left = await atTerminal(t, args('clean'), [[/branches stay\. \[y\/N\]/, 'n\n']]);
+    const left = await atTerminal(t, args('clean'), [[/branches are kept\. \[y\/N\]/, 'n\n']]);
     assert.deepEqual([left.code, existsSync(closed.path)], [1, true], left.text);
-    const done = await atTerminal(t, args('clean'), [[/branches stay\. \[y\/N\]/, 'y\n']]);
+    const done = await atTerminal(t, args('clean'), [[/branches are kept\. \[y\/N\]/, 'y\n']]);
     assert.equal(done.code, 0, done.text);
     assert.deepEqual(
       [open, closed, dirty].map(({ path }) => existsSync(path)),
