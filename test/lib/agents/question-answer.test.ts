@@ -67,6 +67,6 @@ describe('the answer to a question', () => {
       { path: '/content/toString', message: 'is required' },
     ]);
     assert.deepEqual(validateAnswer([], {}), []);
-    assert.match(validateAnswer([], { a: 1 })[0]?.message ?? '', /no field is expected/);
+    assert.match(validateAnswer([], { a: 1 })[0]?.message ?? '', /no fields are expected/);
   });
 });

@@ -64,7 +64,7 @@ describe('doctor', () => {
     );
     assert.match(await said(), /^note {4}token +none for github\.com: run gh auth login/m);
     const with_token = await said({ GITHUB_TOKEN: 'ghp_nobodysees' });
-    assert.match(with_token, /^ok {6}token +for github\.com, of GITHUB_TOKEN$/m);
+    assert.match(with_token, /^ok {6}token +for github\.com, from GITHUB_TOKEN$/m);
     assert.doesNotMatch(with_token, /nobodysees/);
     git('remote', 'add', 'upstream', 'https://github.com/base/app.git');
     assert.match(
@@ -84,7 +84,7 @@ describe('doctor', () => {
     const workspace = temporaryDirectory(t);
     const { code, said } = await run('/nonexistent', '--workspace', workspace);
     assert.equal(code, 1);
-    assert.match(said, /^missing git +not installed: install git 2\.39 or newer$/m);
+    assert.match(said, /^missing git +not installed: [Ii]nstall git 2\.39 or newer$/m);
     assert.match(said, /1 of these need your attention/);
   });
 

@@ -59,7 +59,7 @@ describe('dossier in a new workspace at a terminal', { skip: noTerminal }, () =>
     assert.match(settings, /^provider: claude$/m);
     assert.match(settings, /^autocommit: true$/m);
     assert.match(settings, /if \[ -f package-lock\.json \]; then npm ci; fi/);
-    assert.match((await type('trust', '--list')).stdout, /^Nothing in /);
+    assert.match((await type('trust', '--list')).stdout, /^Nothing to confirm in /);
     assert.equal(git('status', '--porcelain'), '');
     // Asked once: the next one asks nothing.
     const again = await shown([]);

@@ -211,7 +211,7 @@ describe('import of an export', () => {
     writeFiles(there, { 'memory/global.md': 'Mine\n' });
     const tried = await run(there, source, '--dry-run');
     assert.equal(tried.code, 1);
-    assert.match(tried.said, /In the way:\n {2}memory\/global\.md is here with other content/);
+    assert.match(tried.said, /Conflicts:\n {2}memory\/global\.md is here with other content/);
     assert.deepEqual([...filesOf(there).keys()], ['memory/global.md']);
     assert.equal(existsSync(join(there, '.dossier')), false);
   });

@@ -104,7 +104,7 @@ describe('a command as provider', () => {
     );
     for (const name of ['gemini', 'qwen']) {
       assert.match(await said(name), new RegExp(`${quoted(model)}$`));
-      assert.equal(await said(name, 'high'), `${name} has no choice of effort: leave effort out.`);
+      assert.equal(await said(name, 'high'), `${name} has no choice of effort. Leave effort out.`);
     }
   });
 
@@ -314,7 +314,7 @@ describe('the settings of a command', () => {
 
   it('say what is missing, and where to set it', async (t) => {
     for (const [entry, reason] of [
-      [{}, /providers\.mine: work is needed/],
+      [{}, /providers\.mine: there is no program for Work mode/],
       [{ preset: 'nobody' }, /no preset nobody; there are claude, codex/],
       [{ work: ['no-such-program'] }, /no-such-program is not installed/],
       [{ work: ['./here'] }, /absolute path/],

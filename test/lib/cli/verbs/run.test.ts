@@ -92,7 +92,10 @@ describe('dossier run without a terminal', () => {
     const [item] = await api.call('GET /cases');
     const id = item?.id.slice(0, 8);
     assert.equal(code, 1);
-    assert.match(stderr, new RegExp(`Work item ${id} was created\\. To start it: dossier start ${id} `));
+    assert.match(
+      stderr,
+      new RegExp(`Work item ${id} was created\\. To start it: dossier start ${id} `),
+    );
     assert.match(stderr, /no branch or commit none/);
   });
 });

@@ -59,7 +59,9 @@ describe('the commands of a plan that run without asking', () => {
     if (!isSandboxed) return t.skip('no bubblewrap');
     const hash = (await boundary()).unasked?.approval_sha256 ?? '';
     const args = ['approve', 'release', '--workspace', workspace];
-    const shown = await atTerminal(t, args, [[/4 characters of the hash: /, `${hash.slice(0, 4)}\n`]]);
+    const shown = await atTerminal(t, args, [
+      [/4 characters of the hash: /, `${hash.slice(0, 4)}\n`],
+    ]);
     const text = shown.text.replaceAll('\r', '');
     assert.ok(text.includes(`${LISTED}  npm ci\n  npm test\n  npm publish\n`), text);
     assert.deepEqual((await session()).unasked, ['npm ci', 'npm test', 'npm publish']);
