@@ -192,7 +192,7 @@ describe('the diff', { skip: noBrowser }, () => {
     assert.equal(await page.getByRole('heading', { name: 'Not in the plan (' }).count(), 1);
     await page.getByRole('link', { name: 'current files' }).waitFor();
     assert.match((await page.locator('.diff-file').first().textContent()) ?? '', /long/);
-    await page.getByRole('button', { name: /^show \d+ more$/ }).click();
+    await page.getByRole('button', { name: /^Show \d+ more$/ }).click();
     assert.match((await page.locator('.diff-scroll').textContent()) ?? '', /19992000/);
     await page.locator('.hljs-keyword', { hasText: 'const' }).first().waitFor();
     await assertAccessible(page);
