@@ -253,7 +253,7 @@ describe('POST /mcp without a token', () => {
     const notes = { case_id: item.id, filename: 'notes.md' };
     assert.equal((await ask(client, 'read_memory', notes)).text, '# Notes\n');
     const written = await ask(client, 'write_memory', { ...notes, content: 'x' });
-    assert.match(written.text, /no tool write_memory/);
+    assert.match(written.text, /There is no tool write_memory/);
   });
 
   it('tells a client what it is for, and whoever plans or works what to do', async (t) => {

@@ -63,7 +63,7 @@ permissions: { execute: [npm test], fetch: allow }`,
     assert.equal((await boundaryOf(it, other)).body.missing, undefined);
     rmSync(program);
     const { body } = await boundaryOf(it, other);
-    assert.match(body.missing ?? '', /agent is not there/);
+    assert.match(body.missing ?? '', /does not exist, or is not executable/);
     assert.deepEqual([body.kind, body.permissions], ['command', undefined]);
   });
 
