@@ -64,7 +64,7 @@ describe('dossier in a new workspace at a terminal', { skip: noTerminal }, () =>
     // Asked once: the next one asks nothing.
     const again = await shown([]);
     assert.equal(again.code, 0);
-    assert.doesNotMatch(again.text, /\?/);
+    assert.doesNotMatch(again.text, /\? \[/);
   });
 
   it('keeps another place, another agent and no set-up', async (t) => {

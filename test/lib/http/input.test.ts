@@ -104,7 +104,7 @@ describe('inputReader: body', () => {
     [
       'a repeated entry',
       { title: 'a', tags: ['a', 'a'] },
-      { path: '/tags', message: 'must not hold the same entry twice' },
+      { path: '/tags', message: 'must not contain the same entry twice' },
     ],
     [
       'a part of a nullable object',

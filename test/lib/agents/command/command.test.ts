@@ -315,7 +315,7 @@ describe('the settings of a command', () => {
   it('say what is missing, and where to set it', async (t) => {
     for (const [entry, reason] of [
       [{}, /providers\.mine: there is no program for Work mode/],
-      [{ preset: 'nobody' }, /no preset nobody; there are claude, codex/],
+      [{ preset: 'nobody' }, /there is no preset nobody\. Use one of claude, codex/],
       [{ work: ['no-such-program'] }, /no-such-program is not installed/],
       [{ work: ['./here'] }, /absolute path/],
       [{ preset: 'opencode' }, /opencode is not installed\. Install the npm package/],

@@ -99,13 +99,13 @@ describe('dossier merge', () => {
     writeFileSync(join(root, 'a.txt'), 'mine\n');
     const dirty = await shown([]);
     assert.equal(dirty.code, 1);
-    assert.match(dirty.text, /1 uncommitted file in \S+: commit or stash them first/);
+    assert.match(dirty.text, /1 uncommitted file in \S+, so nothing was merged\. Commit or stash them first/);
     git('checkout', '-q', '--', 'a.txt');
     git('checkout', '-q', '-b', 'other');
     const other = await shown([]);
     assert.match(
       other.text,
-      /has other checked out, and not main: run git -C \S+ switch main first/,
+      /has other checked out, not main, so nothing was merged\. Run git -C \S+ switch main first/,
     );
   });
 
@@ -133,7 +133,7 @@ describe('dossier merge', () => {
     assert.equal(code, 1);
     assert.match(
       stderr,
-      /Nothing to merge: work\/\S+ has no commit that main has not\. 1 uncommitted file in /,
+      /Nothing to merge: work\/\S+ has no commits beyond main\. 1 uncommitted file in /,
     );
   });
 });

@@ -36,7 +36,7 @@ describe('dossier worktrees', () => {
         [two.case_id.slice(0, 8), 'OPEN', 'Two', two.branch, two.path].join('\t'),
       ].toSorted(),
     );
-    assert.match((await said('rm', 'One')).stdout, /^Removed .* its branch work\/\S+ stays\.\n$/);
+    assert.match((await said('rm', 'One')).stdout, /^Removed .* The branch work\/\S+ is kept\.\n$/);
     assert.equal(existsSync(one.path), false);
     assert.match((await said('rm', 'One')).stderr, /no worktree yet/);
     writeFileSync(join(two.path, 'new.txt'), 'new');

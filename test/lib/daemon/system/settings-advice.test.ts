@@ -63,7 +63,7 @@ describe('settings that can be read and are not what was meant', () => {
     ] as const;
     const words = {
       unknown_setting: ' is not a setting and has no effect',
-      unknown_provider: ': there is no cluade, and no session begins without one',
+      unknown_provider: ': there is no provider cluade, so no session can start',
       missing_project: ': there is no directory /nowhere/at/all',
     };
     const told = await toldBy(t, { settings: wrong.map(([line]) => line).join('\n') });
@@ -106,7 +106,7 @@ describe('a workspace in the repository that is worked on', () => {
     mkdirSync(workspace, { recursive: true });
     const told = await toldBy(t, { repository, workspace });
     const exclude = join(repository.root, '.git/info/exclude');
-    const message = `The workspace lies in the repository of the project default, and git add there takes it along. Add the line /notes/space/ to ${exclude}`;
+    const message = `The workspace is inside the repository of the project default, so git add there would include it. Add the line /notes/space/ to ${exclude}`;
     assert.deepEqual(told.problems, [
       { file: 'workspace.md', code: 'workspace_in_repository', message },
     ]);

@@ -116,7 +116,7 @@ describe('Git.run', () => {
     );
     await assert.rejects(
       git.at(root).run(['cat-file', 'blob', 'HEAD:README.md'], { max_bytes: 3 }),
-      problem('git_failed', /more than/),
+      problem('git_failed', /exceeds the limit/),
     );
   });
 
@@ -416,7 +416,7 @@ describe('a hostile repository', () => {
     writeFileSync(join(made.root, '.git', 'commondir'), `${evil.root}/.git\n`);
     writeFiles(made.root, { 'a.txt': 'b\n' });
     const place = { ...known(made), path: made.root };
-    await assert.rejects(status(git.at(place)), problem('worktree_tampered', /by hand/));
+    await assert.rejects(status(git.at(place)), problem('worktree_tampered', /git's record of the worktree was changed/));
     assert.equal(existsSync(mark), false);
   });
 
