@@ -97,7 +97,11 @@ export const sections: readonly Section[] = [
     description: 'The workspace or a Work item as an archive',
     routes: exportRoutes,
   },
-  { title: 'API keys', description: 'API keys', routes: apiKeyRoutes },
+  {
+    title: 'API keys',
+    description: 'The keys of callers: creation, list and revocation',
+    routes: apiKeyRoutes,
+  },
   {
     title: 'AI providers',
     description: 'Agents and other providers',
