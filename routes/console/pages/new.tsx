@@ -22,7 +22,7 @@ interface New {
 
 const View = ({ providers, projects, host }: New) => (
   <>
-    <h1>New Work item</h1>
+    <h1>What should be done?</h1>
     <ApiForm call="POST /cases" then="/dashboard/cases/{id}" keep class="fields new">
       <TitleField />
       <div class="pair">

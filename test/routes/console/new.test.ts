@@ -147,7 +147,7 @@ describe('the page for a new Work item', { skip: noBrowser }, () => {
     const { page, complaints } = await look(t, `${console}/new`, {
       ...{ size: 'narrow', colorScheme: 'dark' },
     });
-    await page.getByText('Of owner/sample.').waitFor();
+    await page.getByText('From owner/sample.').waitFor();
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
     await assertAccessible(page);
     assert.deepEqual(complaints, []);
