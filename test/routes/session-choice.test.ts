@@ -70,7 +70,7 @@ describe('model and effort of a session', () => {
     assert.deepEqual(await wordsOf(test, id), ['Chosen: brain=deep.']);
     const { choices, detail } = await refused(test, DEEP);
     assert.deepEqual(choices, []);
-    assert.match(detail, /agent has no choice of effort: leave effort out/);
+    assert.match(detail, /agent has no choice of effort\. Leave effort out/);
   });
 
   it('are left as they are where nobody chooses', async (t) => {
