@@ -61,7 +61,7 @@ describe('the record of a session', () => {
     const tree = join(it.running.workspace, '.dossier/worktrees', basename(it.item.path));
     it.running.repository.git('worktree', 'remove', '--force', '--force', tree);
     assert.equal((await it.control('abort')).status, 200);
-    assert.match(recordOf(it).body, /It can no longer be determined:\n\n```text\n.* is gone\./);
+    assert.match(recordOf(it).body, /It can no longer be determined:\n\n```text\n.* is missing\./);
     assert.match(recordOf(it).patch, /^\+half$/m);
   });
 
