@@ -118,6 +118,6 @@ describe('dossier path', () => {
     rmSync(path, { recursive: true });
     const { code, stdout, stderr } = await dossier(t, 'path', 'One', '--workspace', workspace);
     assert.deepEqual([code, stdout], [1, '']);
-    assert.match(stderr, /is gone/);
+    assert.match(stderr, /is missing/);
   });
 });

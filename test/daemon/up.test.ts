@@ -107,7 +107,7 @@ describe('dossier without a word', () => {
     assert.match(project ?? '', /^Project \S+: .* \(added\)$/);
     const again = await run(root);
     assert.equal(again.stdout.split('\n')[0], ready);
-    assert.match(again.stdout, /is known/);
+    assert.match(again.stdout, /\(existing\)$/m);
     assert.equal(owner().pid, pid);
     assert.equal((await run(root, 'ls')).code, 0);
   });

@@ -51,7 +51,10 @@ describe('plan.md, written by file while a program runs that no sandbox holds', 
     );
     const refused = await test.post(`/sessions/${id}/approve`);
     assert.deepEqual([refused.status, refused.body.code], [409, 'plan_changed']);
-    assert.match(refused.body.detail, /dossier trust --workspace \S+ takes it/);
+    assert.match(
+      refused.body.detail,
+      /Confirm the edit with dossier trust --workspace \S+, or approve the plan before it/,
+    );
     const { plan_sha256 } = refused.body;
     const approved = await test.post(`/sessions/${id}/approve`, { plan_sha256 });
     assert.equal(approved.status, 200, approved.text);

@@ -99,7 +99,10 @@ describe('dossier merge', () => {
     writeFileSync(join(root, 'a.txt'), 'mine\n');
     const dirty = await shown([]);
     assert.equal(dirty.code, 1);
-    assert.match(dirty.text, /1 uncommitted file in \S+, so nothing was merged\. Commit or stash them first/);
+    assert.match(
+      dirty.text,
+      /1 uncommitted file in \S+, so nothing was merged\. Commit or stash them first/,
+    );
     git('checkout', '-q', '--', 'a.txt');
     git('checkout', '-q', '-b', 'other');
     const other = await shown([]);

@@ -222,7 +222,7 @@ describe('dossier say', () => {
     const { id: sid } = await api.call('POST /cases/{id}/sessions', { id, body });
     const ended = await said('say', 'Smaller,', 'please');
     assert.equal(ended.code, 0, ended.stderr);
-    assert.match(ended.stdout, /^(Sent to|Kept: )/);
+    assert.match(ended.stdout, /^(Sent to|Saved for )/);
     await api.call('POST /api/cases/{id}/session/abort', { id });
     const next = await said('say', 'Once more', '--json');
     const { session_id, text } = JSON.parse(next.stdout);
