@@ -346,7 +346,7 @@ describe('autocommit', () => {
       await bug(service);
       const [file] = name.split('/');
       await eventually(() =>
-        assert.match(logged.join(), new RegExp(`in the middle .*${file}\\): .*git`)),
+        assert.match(logged.join(), new RegExp(`in progress .*${file}\\): .*git`)),
       );
       assert.deepEqual(subjects(), ['workspace: settings', 'start']);
       assert.equal(logged.length, 1);
