@@ -121,7 +121,7 @@ describe('a page whose session is gone, or cannot be read', { skip: noBrowser },
         .first()
         .waitFor();
       await plain
-        .getByText(/Mend (?:it|the file) in an editor/)
+        .getByText(/Fix the file in an editor/)
         .first()
         .waitFor();
     }

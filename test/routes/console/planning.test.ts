@@ -25,7 +25,7 @@ describe('the planning of a Work item', { skip: noBrowser }, () => {
   it('is written, read and approved by keyboard, and stale once it changed', async (t) => {
     const { url, gate, put } = await start(t);
     const { page, complaints } = await look(t, url);
-    await page.getByText('No planning files').waitFor();
+    await page.getByText('No planning files. They are optional.').waitFor();
     const hypotheses = page.getByRole('region', { name: 'Hypotheses' });
     await assertAccessible(page);
     await hypotheses.focus();
