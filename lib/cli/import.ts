@@ -133,7 +133,7 @@ const fromTasks = async (
 };
 
 const severalTools = (found: readonly FoundTasks[]): string =>
-  `There are tasks of severalTools tools here. Name one: ${found.map(({ tool, path }) => `${path} (${tool})`).join(', ')}.`;
+  `There are tasks of several tools here. Name one: ${found.map(({ tool, path }) => `${path} (${tool})`).join(', ')}.`;
 
 // Checks the workspace first. A dry run does not create it.
 const importOptions = (
