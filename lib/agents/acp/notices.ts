@@ -61,7 +61,7 @@ const ofCodex = (error: Wire): Notice | undefined => {
 };
 
 /**
- * Reads the failure of a turn from the Codex adapter, which sends it in updates and responses to clients that notifyItemChanged
+ * Reads the failure of a turn from the Codex adapter, which sends it in updates and responses to clients that announce
  * support in `initialize`; to others it sends the error as a message of the agent.
  */
 export const failureIn = (meta: unknown): Notice | undefined => {

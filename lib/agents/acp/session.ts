@@ -71,7 +71,7 @@ interface SessionWish {
 }
 
 /**
- * Resumes the agent's session if possible, else creates a new one. Some agents notifyItemChanged `resume` without support (Qwen) or
+ * Resumes the agent's session if possible, else creates a new one. Some agents announce `resume` without support (Qwen) or
  * cannot load their own sessions (Gemini), so tries each request and notes each failure.
  */
 export const openSession = async (

@@ -19,7 +19,7 @@ export interface PeerDaemon {
  */
 export const announceHostLoopback = (runs: Runs): void => {
   let announced: { name: string; server: Server } | undefined;
-  const notifyItemChanged = (daemon: PeerDaemon | undefined): void => {
+  const announce = (daemon: PeerDaemon | undefined): void => {
     const name = daemon && nameOf(daemon);
     if (name === announced?.name) return;
     const former = announced;
@@ -31,9 +31,9 @@ export const announceHostLoopback = (runs: Runs): void => {
   };
   const update = (): void => {
     const daemon = ownAnnouncement(runs);
-    notifyItemChanged(daemon);
+    announce(daemon);
     if (daemon === undefined) return;
-    void runs.reaper().then((pid = 0) => notifyItemChanged(ownAnnouncement(runs, pid)));
+    void runs.reaper().then((pid = 0) => announce(ownAnnouncement(runs, pid)));
   };
   if (process.platform === 'linux') runs.follow(update);
 };
