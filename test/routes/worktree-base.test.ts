@@ -75,7 +75,7 @@ describe('base of POST /cases/{id}/sessions', () => {
     await control('abort');
     const again = await post('/sessions', { type: 'implementing', base: 'main' });
     assert.deepEqual([again.status, again.body.code], [409, 'already_exists']);
-    assert.match(again.body.detail, /feature\/x/);
+    assert.match(again.body.detail, /has a worktree already, from feature\/x\./);
     const { body } = await running.call('GET', `/api/worktrees/${item.id}/base`);
     assert.equal(body.base, 'feature/x');
   });

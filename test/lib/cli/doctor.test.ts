@@ -84,7 +84,7 @@ describe('doctor', () => {
     const workspace = temporaryDirectory(t);
     const { code, said } = await run('/nonexistent', '--workspace', workspace);
     assert.equal(code, 1);
-    assert.match(said, /^missing git +not installed: [Ii]nstall git 2\.39 or newer$/m);
+    assert.match(said, /^missing git +not installed: install git 2\.39 or newer$/m);
     assert.match(said, /1 of these need your attention/);
   });
 
