@@ -45,9 +45,10 @@ const isWorkspaceNamed = ({ env }: Config, { workspace }: Values): boolean =>
 
 // The page for a first Work item, as long as there is none.
 const openConsole = async (config: Config, { url, dossier }: FoundDaemon, values: Values) => {
+  if (!isTerminal()) return;
   const [first] = await dossier.call('GET /cases', { query: { limit: 1, fields: 'title' } });
-  if (first === undefined && isTerminal()) say('Next: dossier run "What should be done?"');
-  const opener = values['no-open'] === true ? undefined : browserOpener(config.env, isTerminal());
+  if (first === undefined) say('Next: dossier run "What should be done?"');
+  const opener = values['no-open'] === true ? undefined : browserOpener(config.env, true);
   const page = first === undefined ? '/dashboard/new' : '/dashboard';
   if (opener !== undefined) await openWith(opener, `${url}${page}`);
 };
