@@ -41,7 +41,10 @@ describe('upstreamFor', () => {
   it('says that one by socks cannot be used, and passes nothing by it', () => {
     for (const proxy of ['socks5://127.0.0.1:1080', 'socks5h://a:1', 'SOCKS4://a'])
       assert.match(String(upstreamFor({ ALL_PROXY: proxy }, goal, 'https')), /HTTPS_PROXY/);
-    assert.match(String(upstreamFor({ ALL_PROXY: 'http://%ff@' }, goal, 'https')), /not a valid address/);
+    assert.match(
+      String(upstreamFor({ ALL_PROXY: 'http://%ff@' }, goal, 'https')),
+      /not a valid address/,
+    );
   });
 });
 

@@ -416,7 +416,10 @@ describe('a hostile repository', () => {
     writeFileSync(join(made.root, '.git', 'commondir'), `${evil.root}/.git\n`);
     writeFiles(made.root, { 'a.txt': 'b\n' });
     const place = { ...known(made), path: made.root };
-    await assert.rejects(status(git.at(place)), problem('worktree_tampered', /git's record of the worktree was changed/));
+    await assert.rejects(
+      status(git.at(place)),
+      problem('worktree_tampered', /git's record of the worktree was changed/),
+    );
     assert.equal(existsSync(mark), false);
   });
 
