@@ -113,7 +113,7 @@ describe('a start that is refused', () => {
         renameSync(join(root, '.dossier'), join(root, '../elsewhere'));
         symlinkSync('../elsewhere', join(root, '.dossier'));
       },
-      /\.dossier must be a directory, not a link or a file/,
+      /\.dossier has to be a directory, not a link or a file/,
     ],
     [
       'a link in .dossier',
@@ -126,7 +126,7 @@ describe('a start that is refused', () => {
         rmSync(join(root, '.dossier'), { recursive: true });
         writeFileSync(join(root, '.dossier'), '');
       },
-      /\.dossier must be a directory/,
+      /\.dossier has to be a directory/,
     ],
     [
       'a directory in the place of the journal',

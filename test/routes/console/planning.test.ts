@@ -32,7 +32,7 @@ describe('the planning of a Work item', { skip: noBrowser }, () => {
     await page.keyboard.press('w');
     await hypotheses.getByText('not approved').waitFor();
     await page.keyboard.press('a');
-    await page.getByText('Approved.').waitFor();
+    await page.getByText('Approved.', { exact: true }).waitFor();
     assert.equal(await gate(), 'approved');
     await put(HOSTILE);
     await page.reload();

@@ -50,7 +50,7 @@ describe('send', () => {
       dropped.push(new Promise((resolve) => response.on('close', resolve)));
       response.writeHead(200).write(Buffer.alloc(request.url === '/long' ? 1_000_000 : 1));
     });
-    const sender = senderOf(t, 100);
+    const sender = senderOf(t, 1000);
 
     const answers = await Promise.all(
       ['long', 'endless'].map((path) => sender.send({ url: url + path, headers: {}, body: '' })),
