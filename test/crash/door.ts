@@ -35,7 +35,7 @@ export interface Door {
   /** From now on calls are counted, and fail as is said. */
   arm(fault?: Fault | Meanwhile): void;
   /** All calls are as ever again. Answers how many there were of each kind, and which failed. */
-  sanitizeNestedRepositories(): { counts: Map<Kind, number>; failed: string[] };
+  disarm(): { counts: Map<Kind, number>; failed: string[] };
 }
 
 interface Arms {
@@ -57,7 +57,7 @@ export const doorTo = async (root: string): Promise<Door> => {
       const meanwhile = what !== undefined && 'act' in what ? what : undefined;
       arms = { root, fault, meanwhile, total: 0, counts: new Map(), failed: [] };
     },
-    sanitizeNestedRepositories: () => {
+    disarm: () => {
       const { counts, failed } = arms ?? { counts: new Map(), failed: [] };
       arms = undefined;
       return { counts, failed };

@@ -68,13 +68,13 @@ const trialAt = ({ door }: Doors, fault: Fault): Trial => ({
   text: faultText(fault),
   errno: fault.errno,
   arm: () => door.arm(fault),
-  sanitizeNestedRepositories: () => door.sanitizeNestedRepositories().failed,
+  disarm: () => door.disarm().failed,
 });
 
 const gitTrialAt = ({ git }: Doors, fault: GitFault): Trial => ({
   text: `git ${fault.command} ${fault.call} ${fault.errno} ${fault.when}`,
   arm: () => git.arm(fault),
-  sanitizeNestedRepositories: () => git.sanitizeNestedRepositories().failed,
+  disarm: () => git.disarm().failed,
 });
 
 /** `rename * EIO once` is that of each rename. */

@@ -33,7 +33,7 @@ export interface Trial {
   errno?: Fault['errno'];
   arm(): void;
   /** All is as ever again. Answers which calls failed. */
-  sanitizeNestedRepositories(): string[];
+  disarm(): string[];
 }
 
 export interface Tried {
@@ -74,16 +74,16 @@ export const rehearse = async (
     git.arm();
     const answer = await answerOf(life, kept, operation);
     await operation.settle?.(life);
-    const { counts } = door.sanitizeNestedRepositories();
-    const { commands } = git.sanitizeNestedRepositories();
+    const { counts } = door.disarm();
+    const { commands } = git.disarm();
     assert.equal(answer.code, 'done', `${operation.name}: ${answer.text}`);
     await operation.calm?.(life, world);
     await compare(life);
     const after = await look(life, world);
     return { operation, kept, counts, commands, before, after, told: toldSince(life, from) };
   } finally {
-    door.sanitizeNestedRepositories();
-    git.sanitizeNestedRepositories();
+    door.disarm();
+    git.disarm();
     await end(life);
   }
 };
@@ -134,13 +134,13 @@ export const tryFault = async (done: Rehearsed, trial: Trial): Promise<Tried> =>
     trial.arm();
     const answer = await answerOf(life, kept, operation);
     await operation.settle?.(life);
-    const failed = trial.sanitizeNestedRepositories();
+    const failed = trial.disarm();
     Object.assign(tried, { answer: answer.code, failed });
     if (failed.length > 0) await judgeAnswer(done, { trial, answer, life, from });
   } catch (error) {
     tried.wrong = error instanceof Error ? error.message : String(error);
   } finally {
-    trial.sanitizeNestedRepositories();
+    trial.disarm();
     await end(life);
   }
   return tried;

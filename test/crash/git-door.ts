@@ -23,7 +23,7 @@ export interface GitFault {
 export interface GitDoor {
   arm(fault?: GitFault): void;
   /** Answers which commands there were, and which calls failed. */
-  sanitizeNestedRepositories(): { commands: string[]; failed: string[] };
+  disarm(): { commands: string[]; failed: string[] };
 }
 
 /** Puts a git on the PATH of this process, of which the one that is there does the work. */
@@ -45,7 +45,7 @@ export const gitDoorAt = (dir: string): GitDoor => {
       const { command = '', call = '', errno = '', when = '' } = fault ?? {};
       appendFileSync(faultFile, `${command}\n${call}\n${call}:error=${errno}:when=${when}\n`);
     },
-    sanitizeNestedRepositories: () => {
+    disarm: () => {
       rmSync(faultFile, { force: true });
       const failed = readdirSync(seen).flatMap((name) => injectedIn(join(seen, name)));
       const commands = readFileSync(log, 'utf8').split('\n').filter(Boolean);

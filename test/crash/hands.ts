@@ -78,10 +78,10 @@ const rehearse = async (door: Door, kept: Kept): Promise<{ paths: string[]; call
     );
     door.arm();
     await FINISH.run(life, world);
-    const { counts } = door.sanitizeNestedRepositories();
+    const { counts } = door.disarm();
     return { paths, calls: [...counts.values()].reduce((sum, count) => sum + count, 0) };
   } finally {
-    door.sanitizeNestedRepositories();
+    door.disarm();
     await end(life);
   }
 };
@@ -105,13 +105,13 @@ const finishWhile = async (
   try {
     door.arm({ nth, act: () => rmSync(join(world.root, path), { force: true }) });
     const { status, text } = (await FINISH.run(life, world)) as { status: number; text: string };
-    deleted.call = door.sanitizeNestedRepositories().failed[0] ?? 'after the last';
+    deleted.call = door.disarm().failed[0] ?? 'after the last';
     deleted.answer = `${status}`;
     await judge(life, kept, { path, worktree, status, text });
   } catch (error) {
     deleted.wrong = error instanceof Error ? error.message : String(error);
   } finally {
-    door.sanitizeNestedRepositories();
+    door.disarm();
     await end(life);
   }
   return deleted;

@@ -7,6 +7,7 @@ import { checkWorkspace } from '../../store/check/check.ts';
 import type { Finding } from '../../store/check/finding.ts';
 import { layoutOf } from '../../store/layout.ts';
 import type { EventRecord } from '../../store/records/event.ts';
+import { eventually } from '../helpers/eventually.ts';
 import type { Running } from '../helpers/service.ts';
 import { putBack } from './images.ts';
 import { OPERATIONS, type Operation } from './operations.ts';
@@ -242,5 +243,7 @@ export const goOn = async (
         cause: error,
       });
     });
+    // A session that it began holds a lock, which the next operation would find.
+    await eventually(() => assert.equal(life.service.engine.live.size, 0), 60_000);
   }
 };

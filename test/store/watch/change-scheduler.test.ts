@@ -17,10 +17,10 @@ describe('startWatching', () => {
     writeFiles(root, { [join(dirOf(1), 'case.md')]: caseText(1) });
     const fail = (): void => door.arm({ kind: 'list', errno: 'EIO', nth: 1, stays: true });
     fail();
-    atEnd(t, () => void door.sanitizeNestedRepositories());
+    atEnd(t, () => void door.disarm());
     const attention = watch(() => undefined);
     await eventually(() => {
-      const { failed } = door.sanitizeNestedRepositories();
+      const { failed } = door.disarm();
       if (failed.length === 0) fail();
       assert.ok(failed.length > 0);
     });
