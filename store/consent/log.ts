@@ -19,7 +19,7 @@ export interface ConsentLog {
    * undefined.
    */
   current(): { version: number; damage: string | undefined };
-  /** Stores decisions; on disk when it returns. If it throws an error of the disk, none of them counts. */
+  /** Stores decisions; on disk when it returns. If it throws an error of the disk, those in the file count. */
   grant(consents: readonly Omit<Consent, 'by'>[], by?: Consent['by']): void;
   /** Revokes all values of a key. `kept` is a value that still applies because it is stricter. */
   revoke(key: string, kept?: unknown): void;
@@ -166,11 +166,18 @@ const writing = (
 ): Omit<ConsentLog, keyof Reading> => {
   const grant: ConsentLog['grant'] = (consents, by = 'operator') => {
     if (place === undefined || consents.length === 0) return;
-    appendDecisions(
-      place,
-      consents.map((consent) => ({ ...consent, by })),
-    );
-    refresh(place, kept);
+    const decisions = consents.map((consent) => ({ ...consent, by }));
+    try {
+      appendDecisions(place, decisions);
+    } catch (error) {
+      // They may be in the file, and count as they will after a restart.
+      orElse(() => refresh(place, kept), undefined);
+      throw error;
+    }
+    // They are in the file. Where that cannot be read now, it is read again at the next look.
+    for (const one of decisions) fold(kept, one);
+    kept.version += 1;
+    orElse(() => refresh(place, kept), undefined);
     if (holds) keepShort(place, kept);
   };
   return {
@@ -201,7 +208,6 @@ const refresh = (place: Place, kept: Kept): void => {
   if (mark === kept.mark) return;
   const isLonger = stats !== undefined && stats.size > kept.offset && isSameFile(mark, kept.mark);
   if (!isLonger) forget(kept);
-  kept.mark = mark;
   for (let read = true; read && stats !== undefined; ) {
     const { values, next } = readLinesFrom(place.file, kept.offset, (line) =>
       line === '' ? undefined : (parseDecision(place, line) ?? DAMAGED),
@@ -210,6 +216,8 @@ const refresh = (place: Place, kept: Kept): void => {
     read = next > kept.offset;
     kept.offset = next;
   }
+  // After the last line was read: a read that failed is repeated.
+  kept.mark = mark;
   kept.version += 1;
 };
 
