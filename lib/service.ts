@@ -45,6 +45,8 @@ export interface Service
     WithSetups,
     WithStore {
   readonly version: VersionInfo;
+  /** Resolves when the workspace was compared after the start, and interrupted work is recovered. */
+  readonly started: Promise<void>;
   /** Answers a challenge: proves, to readers of owner.json, that this is the daemon of the workspace. */
   readonly prove: (challenge: string) => string;
   /** Called when the operator has trusted a setting. */

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import { created, tagged } from '../lib/http/answer.ts';
-import { createListCache, PageQuery } from '../lib/http/pagination.ts';
+import { createListCache, cut, PageQuery } from '../lib/http/pagination.ts';
 import { route } from '../lib/http/route.ts';
 import { changeCase, createCase, removeCase, setState } from '../lib/work/cases/change.ts';
-import { getCase, getHistory, listCases, versionOf } from '../lib/work/cases/read.ts';
+import { comparePage, getCase, getHistory, listCases, versionOf } from '../lib/work/cases/read.ts';
 import { Case, Description, StateName } from '../store/records/case.ts';
 import { HistoryEntry } from '../store/records/history.ts';
 import { Id, Word } from '../store/records/id.ts';
@@ -32,6 +32,7 @@ const readyLists = createListCache<Case>();
 
 export const caseRoutes = [
   route('GET /cases', {
+    early: true,
     summary: 'List Work items, oldest first',
     description: 'The `X-Total-Count` header is the number of matches on all pages.',
     query: Type.Object({
@@ -77,8 +78,10 @@ export const caseRoutes = [
       ...PageQuery,
     }),
     response: Type.Array(Type.Union([Case, PartOfCase])),
-    handler: ({ query }, { store }) =>
-      readyLists(versionOf(store), { path: '/cases', query }, () => listCases(store, query)),
+    handler: async ({ query }, { store }) => {
+      await comparePage(store, query, () => cut(listCases(store, query), query).items);
+      return readyLists(versionOf(store), { path: '/cases', query }, () => listCases(store, query));
+    },
   }),
   route('POST /cases', {
     summary: 'Create a Work item',
@@ -106,6 +109,7 @@ export const caseRoutes = [
     },
   }),
   route('GET /cases/{id}', {
+    early: true,
     summary: 'Read a Work item',
     response: Case,
     handler: async ({ params }, { store }) => served(await getCase(store, params.id)),

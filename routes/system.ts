@@ -1,30 +1,31 @@
 import { Type } from 'typebox';
 import { getGuide, readGuides } from '../lib/daemon/guides.ts';
 import { listProblems } from '../lib/daemon/system/diagnostics.ts';
-import { describeMachine } from '../lib/daemon/system/machine.ts';
+import { describeHealth, describeMachine } from '../lib/daemon/system/machine.ts';
 import { route } from '../lib/http/route.ts';
 import { Guide, GuideEntry } from '../store/records/guide.ts';
-import { Machine } from '../store/records/machine.ts';
+import { Health, Machine } from '../store/records/machine.ts';
 import { ProblemRecord } from '../store/records/problem.ts';
 import { VersionInfo } from '../store/records/version.ts';
-
-const Health = Type.Object({ status: Type.Literal('ok') });
 
 export const systemRoutes = [
   route('GET /health', {
     anyone: true,
+    early: true,
     summary: 'Check that the daemon answers',
     response: Health,
-    handler: () => ({ status: 'ok' as const }),
+    handler: (_input, service) => describeHealth(service),
   }),
   route('GET /version', {
     anyone: true,
+    early: true,
     summary: 'Read the version of the daemon',
     response: VersionInfo,
     handler: (_input, { version }) => version,
   }),
   route('POST /api/daemon/challenge', {
     anyone: true,
+    early: true,
     summary: 'Prove that this is the daemon of the workspace',
     description:
       'The answer is the HMAC-SHA256 of the challenge, in hexadecimal digits, with the token in `.dossier/owner.json` as key: another program that listens at the address does not have it.',
@@ -50,11 +51,13 @@ export const systemRoutes = [
     handler: (_input, service) => describeMachine(service),
   }),
   route('GET /guides', {
+    early: true,
     summary: 'List the guides, which `dossier help` also shows',
     response: Type.Array(GuideEntry),
     handler: () => readGuides().map(({ text: _, ...entry }) => entry),
   }),
   route('GET /guides/{topic}', {
+    early: true,
     summary: 'Read a guide',
     params: {
       topic: Type.String({ maxLength: 64, description: 'A topic, or a word of it' }),

@@ -1,4 +1,4 @@
-import { coalesceReads } from './base/async.ts';
+import { coalesceReads, signal } from './base/async.ts';
 import { lockOn } from './base/locks.ts';
 import { createLocks } from './base/mutex.ts';
 import { pruneUndo } from './cases/undo.ts';
@@ -20,11 +20,12 @@ import { refreshPending } from './pending/pending.ts';
 import { checkSidecars } from './problems/sidecar-problems.ts';
 import { sweepTranscripts } from './problems/sweep-transcripts.ts';
 import type { Item } from './reconcile/item.ts';
-import { itemsOf, KNOWN, notice } from './reconcile/items.ts';
+import { endFirstComparison, itemsOf, KNOWN, notice } from './reconcile/items.ts';
+import { indexJournaled } from './reconcile/journaled.ts';
 import { resolveAbsent } from './reconcile/missing.ts';
 import { followProblems, JOURNAL } from './reconcile/problem-events.ts';
 import { sweepWorkspace } from './reconcile/sweep.ts';
-import { setTrustClosed } from './settings/globals.ts';
+import { refreshGlobals, setTrustClosed } from './settings/globals.ts';
 import { openTrustLog } from './settings/trust/tightening.ts';
 import { machineOf, readyToWrite, type Store } from './store.ts';
 import { type Pace, startWatching, type WorkspaceWatch } from './watch/change-scheduler.ts';
@@ -52,13 +53,18 @@ export interface OpenStore {
   readonly outdated: Promise<void>;
   /** Resolves with the new path when the workspace was moved. Open it again there. */
   readonly moved: Promise<string>;
-  /** Starts to watch the files; `globalsChanged` is called after settings or global webhooks changed. */
+  /**
+   * Compares all Work items with their files, and makes the events of changes since the last daemon. Until then a Work item
+   * is read when it is requested. Later calls return the first result.
+   */
+  compare(): Promise<void>;
+  /** Starts to watch the files, once they are compared; `globalsChanged` is called after settings or global webhooks changed. */
   watch(globalsChanged: () => void, pace?: Pace): WorkspaceWatch;
   close(): Promise<void>;
 }
 
 /**
- * Locks a workspace for this process, reads all of it, and makes the events of changes since the last daemon. Throws
+ * Locks a workspace for this process, and knows its Work items from the journal; `compare` reads them. Throws
  * WorkspaceHeldError if another process holds it.
  */
 export const openStore = async (root: string, options: OpenOptions): Promise<OpenStore> => {
@@ -82,27 +88,24 @@ export const openStore = async (root: string, options: OpenOptions): Promise<Ope
       readyToWrite(store).catch((error) => report(error, 'restoring .dossier/'));
     },
   });
-  const store = await readAll(layout, options, () => readOnly).catch(async (error: unknown) => {
+  const store = await openFiles(layout, options, () => readOnly).catch(async (error: unknown) => {
     await lock.release();
     throw error;
   });
-  const looked = followProblems(store);
+  const { compare, watch, end } = comparisonsOf(store);
   const place = repairMovedWorktrees(root, (to) => {
     readOnly = `The workspace ${root} was moved to ${to}`;
     report(undefined, `${readOnly}. The daemon continues there`);
   });
-  let attention: WorkspaceWatch | undefined;
   return {
     store,
     lock,
     moved: place.moved,
     outdated: outdated.raised.then(() => report(undefined, OUTDATED)),
-    watch: (globalsChanged, pace) => {
-      attention = startWatching(store, afterSweep(store, globalsChanged, looked), pace);
-      return attention;
-    },
+    compare,
+    watch,
     close: async () => {
-      await settle(store, attention);
+      await end();
       const isHeld = !readOnly;
       // The next start compares changes that are made from here on.
       readOnly ??= 'The daemon is shutting down';
@@ -122,28 +125,46 @@ const readyLayout = (root: string, { state, steps }: OpenOptions): Layout => {
   return layout;
 };
 
-const settle = async ({ locks }: Store, attention: WorkspaceWatch | undefined): Promise<void> => {
-  await attention?.close();
-  await locks.take(lockOn.problems(), async () => undefined);
+/** The first comparison of a workspace, and those of its watch; `end` ends them. */
+const comparisonsOf = (store: Store): Pick<OpenStore, 'compare' | 'watch'> & Ending => {
+  let compared: Promise<void> | undefined;
+  let looked = (): void => undefined;
+  let watching: WorkspaceWatch | undefined;
+  const compare = async (): Promise<void> => {
+    await compareFirst(store);
+    looked = followProblems(store);
+    endFirstComparison(store);
+  };
+  return {
+    compare: () => {
+      compared ??= compare();
+      return compared;
+    },
+    watch: (globalsChanged, pace) => {
+      watching = startWatching(store, afterSweep(store, globalsChanged, looked), pace);
+      return watching;
+    },
+    end: async () => {
+      await compared?.catch(() => undefined);
+      await watching?.close();
+      await store.locks.take(lockOn.problems(), async () => undefined);
+    },
+  };
 };
+
+interface Ending {
+  end(): Promise<void>;
+}
 
 const endStore = async ({ journal, layout }: Store, isHeld: boolean): Promise<void> => {
   await journal.close();
   if (isHeld) clearLeftovers(layout);
 };
 
-const signal = (): { raised: Promise<void>; raise: () => void } => {
-  let raise = (): void => undefined;
-  const raised = new Promise<void>((resolve) => {
-    raise = resolve;
-  });
-  return { raised, raise: () => raise() };
-};
-
 const OUTDATED =
   'Another daemon held the workspace meanwhile, and has ended. This daemon reads the workspace again';
 
-const readAll = async (
+const openFiles = async (
   layout: Layout,
   { clock, follow, report, steps, trust = false }: OpenOptions,
   whyReadOnly: () => string | undefined,
@@ -169,25 +190,19 @@ const readAll = async (
     },
   };
   try {
-    await readItems(store, follow);
+    await whenGitIdle(layout);
+    setTrustClosed(store, gateOf(store).runs.size > 0);
+    await refreshGlobals(store, true);
   } catch (error) {
     await journal.close().catch(() => undefined);
     throw error;
   }
-  return store;
-};
-
-const readItems = async (store: Store, follow: OpenOptions['follow']): Promise<void> => {
-  const { layout, journal } = store;
   store.problems.set(JOURNAL, problemsOfJournal(layout, journal));
   const items = itemsOf(store);
   items.follow = follow;
   items.met = indexNewLink;
-  await whenGitIdle(layout);
-  await firstSweep(store);
-  items.formerly.clear();
-  await resolveAbsent(store);
-  await noteKnown(store);
+  indexJournaled(store);
+  return store;
 };
 
 const directoryIdentity = (
@@ -203,16 +218,19 @@ const directoryIdentity = (
   }
 };
 
-// Without a journal no earlier values are known, so the files count.
-const firstSweep = async (store: Store): Promise<void> => {
+const compareFirst = async (store: Store): Promise<void> => {
+  const items = itemsOf(store);
   const { runs } = gateOf(store);
   const former = [...runs];
-  setTrustClosed(store, former.length > 0);
+  // Without a journal no earlier values are known, so the files count.
   if (store.journal.fresh) runs.clear();
   await sweepWorkspace(store);
   for (const [marker, run] of former) runs.set(marker, run);
   refreshPending(store);
   refreshClaims(store);
+  items.formerly.clear();
+  await resolveAbsent(store);
+  await noteKnown(store);
 };
 
 // Recorded last, so that after a crash during the first sweep the next start makes no events either.

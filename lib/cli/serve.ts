@@ -73,7 +73,11 @@ const runUntilStopped = async (
     const { signal, moved } = await Promise.race([
       asked.then((signal) => ({ signal, moved: undefined })),
       daemon.restart.then((moved) => ({ signal: undefined, moved })),
-    ]);
+      daemon.failed,
+    ]).catch(async (error: unknown) => {
+      await daemon.end();
+      throw error;
+    });
     first.log.info({ signal, moved }, signal === undefined ? 'restarting' : 'stopping');
     await daemon.end();
     if (signal !== undefined) return 0;
@@ -95,6 +99,8 @@ interface RunningDaemon {
   port: number;
   /** Resolves when a restart is needed, with the new path of a workspace that was moved. */
   restart: Promise<string | undefined>;
+  /** Rejects if the workspace cannot be read. */
+  failed: Promise<never>;
   end(): Promise<void>;
 }
 
@@ -110,12 +116,11 @@ const startDaemon = async (options: StartOptions, crash: Crash): Promise<Running
   say(`Dossier is ready: ${url}/dashboard (workspace ${config.workspace})`);
   const telling = setTimeout(logMissingProtections, UNHELD_MS, running, log);
   const stopping = new AbortController();
-  askAboutTrust(running.service, stopping.signal).catch((error: unknown) =>
-    log.error({ err: error }, 'asking about untrusted settings failed'),
-  );
+  const { moved, outdated } = running.open;
   return {
     port: Number(server.info.port),
-    restart: Promise.race([running.open.moved, running.open.outdated.then(() => undefined)]),
+    restart: Promise.race([moved, outdated.then(() => undefined)]),
+    failed: begin(running, log, stopping.signal),
     end: async () => {
       stopping.abort();
       clearTimeout(telling);
@@ -139,10 +144,19 @@ const start = async (config: Config, log: Log): Promise<Running> => {
   const running = await startService(config, log, versionInfo());
   const made = await makeWorkspaceFiles(running.service.store.layout);
   if (made.length > 0) log.info({ made }, 'created missing files of the workspace');
-  running.watching.catch((error: unknown) =>
+  return running;
+};
+
+// Rejects if the daemon cannot go on, and never resolves.
+const begin = async (running: Running, log: Log, stopping: AbortSignal): Promise<never> => {
+  const { watching } = await running.begin();
+  watching.catch((error: unknown) =>
     log.error({ err: error }, 'watching files failed: changes by hand are not noticed'),
   );
-  return running;
+  askAboutTrust(running.service, stopping).catch((error: unknown) =>
+    log.error({ err: error }, 'asking about untrusted settings failed'),
+  );
+  return new Promise(() => undefined);
 };
 
 // After an uncaught error the state of the process is unknown, so it ends.

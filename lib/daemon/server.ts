@@ -112,6 +112,7 @@ const openApiSection = ({ sections, events = [], service }: ServerOptions): Sect
   };
   const openapi = route('GET /openapi.json', {
     operationId: 'getOpenApi',
+    early: true,
     summary: 'Returns this OpenAPI document',
     response: Type.Object({}),
     handler: () => {

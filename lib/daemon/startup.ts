@@ -1,3 +1,4 @@
+import { signal } from '../../store/base/async.ts';
 import { checkLockOrder } from '../../store/base/mutex.ts';
 import { type OpenStore, openStore } from '../../store/open.ts';
 import type { VersionInfo } from '../../store/records/version.ts';
@@ -65,16 +66,21 @@ import { createTrackedFilesCheck, refuseTrackedFiles } from './system/tracked-fi
 export interface Running {
   service: Service;
   open: OpenStore;
-  /** Resolves when the watcher is ready and earlier changes have produced their events. */
-  watching: Promise<void>;
+  /**
+   * Compares the workspace with its files, starts deliveries and commits, and recovers interrupted sessions. Until then only
+   * early routes answer. Call it once; close if it fails.
+   */
+  begin(): Promise<Begun>;
   /** Ends runs and deliveries, and closes the workspace. */
   close(): Promise<void>;
 }
 
-/**
- * Opens the workspace and starts the service: reads the files and creates events for changes since the last run, starts
- * deliveries and commits, then recovers interrupted sessions. Throws WorkspaceHeldError.
- */
+interface Begun {
+  /** Resolves when the watcher is ready and earlier changes have produced their events. */
+  watching: Promise<void>;
+}
+
+/** Opens the workspace and creates the service, which `begin` starts. Throws WorkspaceHeldError. */
 export const startService = async (
   config: Config,
   log: Log,
@@ -84,36 +90,57 @@ export const startService = async (
   const git = createGit({ env: cleanEnvironment(config.env), login: loginEnvironment(config.env) });
   await refuseTrackedFiles(git, { root: config.workspace });
   const open = await openWorkspace(config, log);
-  logProblems(open.store, log);
-  const service = createService({ config, version, log, git }, open);
+  const begun = signal();
+  const started = begun.raised;
+  const service = createService({ config, version, log, git, started }, open);
   const autocommit = createAutocommit(service);
+  const end = createClose(service, autocommit, open);
+  let beginning: Promise<Begun> | undefined;
+  return {
+    service,
+    open,
+    begin: () => {
+      beginning ??= beginService(service, autocommit, open, begun.raise);
+      return beginning;
+    },
+    close: async () => {
+      await beginning?.catch(() => undefined);
+      await end();
+    },
+  };
+};
+
+const beginService = async (
+  service: Service,
+  autocommit: ReturnType<typeof createAutocommit>,
+  open: OpenStore,
+  begun: () => void,
+): Promise<Begun> => {
+  const { log } = service;
   const advise = (): void =>
     void reportSettingsProblems(service).catch((error: unknown) =>
       log.debug({ err: error }, 'settings check failed'),
     );
+  await open.compare();
+  logProblems(open.store, log);
+  service.attention.start();
+  service.dispatcher.start();
+  autocommit.start();
+  advise();
+  await recover(service);
+  followCases(service);
+  begun();
   const lookForTracked = createTrackedFilesCheck(service);
-  const changed = (): void => {
+  const { ready } = open.watch(() => {
     lookForTracked();
     service.dispatcher.changed();
     autocommit.globalsChanged();
     advise();
-  };
-  service.dispatcher.start();
-  autocommit.start();
-  advise();
-  const close = createClose(service, autocommit, open);
-  await recover(service).catch(async (error: unknown) => {
-    await close().catch(() => undefined);
-    throw error;
-  });
-  followCases(service);
-  const attention = open.watch(() => {
-    changed();
     startQueued(service).catch((error: unknown) =>
       log.error({ err: error }, 'starting queued sessions failed'),
     );
   });
-  return { service, open, watching: attention.ready, close };
+  return { watching: ready };
 };
 
 const createClose =
@@ -161,11 +188,11 @@ const recover = async (service: Service): Promise<void> => {
 };
 
 const createService = (
-  started: Pick<Service, 'config' | 'version' | 'log' | 'git'>,
+  known: Pick<Service, 'config' | 'version' | 'log' | 'git' | 'started'>,
   { store, lock }: OpenStore,
 ): Service => {
-  const { config, version, log } = started;
-  const given = { ...started, store, prove: lock.prove };
+  const { config, version, log } = known;
+  const given = { ...known, store, prove: lock.prove };
   const settings = () => settingsOf(store);
   const runs = createRuns();
   trackUnsandboxedRuns(given, runs);

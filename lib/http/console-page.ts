@@ -106,6 +106,7 @@ const pageRoute = (page: ConsolePage, service: Service): ServerRoute => ({
   path: page.path,
   options: page.method === 'GET' ? {} : { payload: UNPARSED },
   handler: async (request, h) => {
+    await service.started;
     const { app, raw } = request;
     const port = Number(request.server.info.port);
     const keyless = page.keyless === true;

@@ -48,9 +48,7 @@ export const hapiRoute = (
     // hapi's own ranges apply to every answer, and its errors are not problem documents.
     options: { response: { ranges: false }, ...(route.method !== 'GET' && { payload: UNPARSED }) },
     handler: async (request, h) => {
-      if (route.devOnly === true && !service.config.dev) throw devOnly(route);
-      const { app, raw } = request;
-      if (route.anyone !== true) await requireOperator(raw.req.socket, app.credential, service);
+      await admit(route, request, service);
       const body = await bodyOf(route, request);
       const result = await perform(request, body).catch((error) => drainUpload(body, error));
       if (isStream(route)) return sendEvents(result as EventSource, request, h, streams);
@@ -58,6 +56,13 @@ export const hapiRoute = (
       return sendAnswer(route, result as Result, request, h);
     },
   };
+};
+
+// Refuses callers that the route does not serve. All but early routes wait until the daemon has started.
+const admit = async (route: Route, { app, raw }: Request, service: Service): Promise<void> => {
+  if (route.devOnly === true && !service.config.dev) throw devOnly(route);
+  if (route.early !== true) await service.started;
+  if (route.anyone !== true) await requireOperator(raw.req.socket, app.credential, service);
 };
 
 type Make = (request: Request, body: unknown) => Promise<unknown>;

@@ -133,6 +133,8 @@ interface Declaration<
   orStatus?: 200 | 201 | 202 | 204;
   /** Any process of this machine may call it, including agents and other users. */
   anyone?: boolean;
+  /** Answered while the daemon starts. The handler waits for what it needs. */
+  early?: boolean;
   /** Exists only if the daemon runs with --dev. */
   devOnly?: boolean;
   /** The operation supports If-Match. */

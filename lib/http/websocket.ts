@@ -36,6 +36,7 @@ export const serveUpgrades = (
     // A client may disconnect during the handshake.
     socket.on('error', () => socket.destroy());
     const opening = async (): Promise<void> => {
+      await deps.service.started;
       const speak = await admit(request, paths, deps);
       server ??= await createServer();
       server.handleUpgrade(request, socket, head, speak);

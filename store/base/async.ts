@@ -36,6 +36,32 @@ export const inSlices = async <T>(all: Iterable<T>, work: (one: T) => void): Pro
   }
 };
 
+/** Something that happens once. */
+export interface Signal {
+  /** Resolves when it happens. */
+  readonly raised: Promise<void>;
+  readonly isRaised: boolean;
+  raise(): void;
+}
+
+export const signal = (): Signal => {
+  let end = (): void => undefined;
+  const raised = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  let isRaised = false;
+  return {
+    raised,
+    get isRaised() {
+      return isRaised;
+    },
+    raise: () => {
+      isRaised = true;
+      end();
+    },
+  };
+};
+
 /** Lets any number of readers wait for the next event. */
 export interface Notifier {
   wake(): void;

@@ -16,7 +16,7 @@ import { type Store, watchRequestsOf } from '../store.ts';
 import type { Item } from './item.ts';
 import { itemIn, itemOf, itemsOf, markUnusable, moveItem, putItem } from './items.ts';
 import { type ItemFiles, type KnownFiles, readItemFiles } from './read-item.ts';
-import { reconcile, reconcileLocked } from './reconcile.ts';
+import { reconcile, reconcileLocked, reconcileRead, updateLockState } from './reconcile.ts';
 import { walk } from './walk.ts';
 
 /** Finds Work items that were created, copied or moved by hand under `from`, a path relative to the workspace. */
@@ -35,12 +35,15 @@ export const markClosed = (store: Store, dir: string): void =>
 
 export const CLOSED = toProblem(Object.assign(new Error(), { code: 'EACCES' }));
 
-/** Reconciles a directory that has a case.md: a known Work item, a new one, one that moved here, or one that is unusable. */
-export const meet = async (store: Store, dir: string): Promise<void> => {
+/**
+ * Reconciles a directory that has a case.md: a known Work item, a new one, one that moved here, or one that is unusable.
+ * `names` as in KnownFiles.
+ */
+export const meet = async (store: Store, dir: string, names?: readonly string[]): Promise<void> => {
   const known = itemIn(store, dir);
   if (known !== undefined) await reconcile(store, known.id, canLookAgain(store));
   if (known !== undefined && known.files.case.problem?.code !== 'wrong_id') return;
-  const files = await readCompleted(store, dir);
+  const files = await readCompleted(store, dir, names);
   if (files?.case.doubted_at !== undefined) return lookAgainLater(store, dir, files);
   itemsOf(store).unsettled.delete(dir);
   const id = files?.case.value?.matter.id;
@@ -54,9 +57,13 @@ export const meet = async (store: Store, dir: string): Promise<void> => {
 
 // A hand-made directory gets its missing fields before it enters the index: an id that is not on disk would be another one
 // after a crash.
-const readCompleted = async (store: Store, dir: string): Promise<ItemFiles | undefined> => {
+const readCompleted = async (
+  store: Store,
+  dir: string,
+  names: readonly string[] | undefined,
+): Promise<ItemFiles | undefined> => {
   const { root } = store.layout;
-  let files = readItemFiles(root, dir, knownFilesAt(store, dir));
+  let files = readItemFiles(root, dir, { ...knownFilesAt(store, dir), names });
   const done = await repeat(async () => {
     const changes = files?.case.value?.adopt;
     if (files === undefined || changes === undefined || !isSound(files.case)) return { files };
@@ -117,7 +124,9 @@ const placeItem = async (
   if (other === undefined) putItem(store, item);
   else moveItem(store, other, dir);
   itemsOf(store).met(store, item);
-  await reconcileLocked(store, item, canLookAgain(store));
+  if (other !== undefined) return void (await reconcileLocked(store, item, canLookAgain(store)));
+  updateLockState(store, item);
+  await reconcileRead(store, item);
 };
 
 const duplicateOf = ({ layout }: Store, dir: string, first: string): Problem =>

@@ -9,7 +9,8 @@ import { caseFile } from '../layout.ts';
 import type { Store } from '../store.ts';
 import { fixesOf } from './fixes.ts';
 import type { Item } from './item.ts';
-import { directoryStatusOf, itemOf } from './items.ts';
+import { directoryStatusOf, itemOf, whenCompared } from './items.ts';
+import { isUnread, readJournaled } from './journaled.ts';
 import { type ItemFiles, readItemFiles, sameFiles } from './read-item.ts';
 import { reconcile, reconcileLocked } from './reconcile.ts';
 
@@ -22,10 +23,20 @@ export const peekItem = async (
   id: string,
   whole = false,
 ): Promise<Item | undefined> => {
-  const item = itemOf(store, id);
+  const item = knownItem(store, id) ?? (await firstReading(store, id));
   if (item !== undefined && store.locks.isTaken(lockOn.item(id))) return peekUnlocked(store, item);
   if (item === undefined || (!whole && isUnchanged(store, item))) return item;
   await reconcileForRead(store, id);
+  return itemOf(store, id);
+};
+
+const knownItem = (store: Store, id: string): Item | undefined =>
+  isUnread(store, id) ? undefined : itemOf(store, id);
+
+// While the daemon starts, a Work item is read when it is first requested. One that is not where the journal says is known
+// when the whole workspace is compared.
+const firstReading = async (store: Store, id: string): Promise<Item | undefined> => {
+  if (!(isUnread(store, id) && (await readJournaled(store, id)))) await whenCompared(store);
   return itemOf(store, id);
 };
 
@@ -59,7 +70,7 @@ export const freshItem = async (
   id: string,
   patient = false,
 ): Promise<Item | undefined> => {
-  const item = itemOf(store, id);
+  const item = knownItem(store, id) ?? (await firstReading(store, id));
   if (item === undefined || isUnchanged(store, item)) return item;
   await reconcile(store, id, patient);
   return itemOf(store, id);

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { type Signal, signal } from '../base/async.ts';
 import { apart } from '../base/mutex.ts';
 import type { FileProblem } from '../front-matter/problem.ts';
 import type { MatterChanges } from '../front-matter/splice.ts';
@@ -21,6 +22,10 @@ export interface Items {
   unknown: boolean;
   /** Whether the workspace had no journal when it was opened. */
   readonly isBaseline: boolean;
+  /** Work items of the journal whose files were not read since the start. */
+  readonly unread: Set<string>;
+  /** Resolved when the first sweep has compared the whole workspace. */
+  readonly compared: Signal;
   /** Work items whose directory, or a file in it, was missing at the last reading. */
   readonly missing: Set<string>;
   /** Work items that had a session lock at the last reading. The file itself names the holder. */
@@ -48,6 +53,8 @@ export const itemsOf = remembered(
     ordered: undefined,
     unknown: !journal.told.has(KNOWN),
     isBaseline: !journal.told.has(KNOWN),
+    unread: new Set(),
+    compared: signal(),
     missing: new Set(),
     locked: new Set(),
     formerly: new Map([...journal.seen.values()].map((seen) => [seen.dir, seen])),
@@ -105,6 +112,15 @@ export const isKnownDirectory = (store: Store, dir: string): boolean => {
 /** Whether the workspace had no journal when it was opened: what was found in it then made no events. */
 export const startedWithoutBaseline = (store: Store): boolean => itemsOf(store).isBaseline;
 
+/** Resolves when the first sweep has compared the whole workspace. */
+export const whenCompared = (store: Store): Promise<void> => itemsOf(store).compared.raised;
+
+/** How many Work items of the journal are still to be compared; undefined once the whole workspace is. */
+export const leftToCompare = (store: Store): number | undefined =>
+  itemsOf(store).compared.isRaised ? undefined : itemsOf(store).unread.size;
+
+export const endFirstComparison = (store: Store): void => itemsOf(store).compared.raise();
+
 /** Changes with every change of a Work item; unique among the workspaces of this process. */
 export const versionOf = (store: Store): number => itemsOf(store).version;
 
@@ -159,12 +175,19 @@ export const moveItem = (store: Store, item: Item, dir: string): void => {
 };
 
 export const dropItem = (store: Store, item: Item): void => {
-  const items = itemsOf(store);
-  items.byId.delete(item.id);
-  if (items.byDir.get(item.dir) === item) items.byDir.delete(item.dir);
-  items.ordered = undefined;
+  forgetItem(store, item);
   invalidate(store, item);
   store.problems.set(item.id, []);
+};
+
+/** Removes an item from the index without any trace of it. */
+export const forgetItem = (store: Store, item: Item): void => {
+  const items = itemsOf(store);
+  items.byId.delete(item.id);
+  items.unread.delete(item.id);
+  if (items.byDir.get(item.dir) === item) items.byDir.delete(item.dir);
+  items.ordered = undefined;
+  items.version = newVersion();
 };
 
 /** Marks a directory that cannot be used as a Work item, and reports why. */

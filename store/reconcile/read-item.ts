@@ -41,6 +41,8 @@ export interface KnownFiles {
   seen?: ToldState | undefined;
   /** As in `readEntry`. */
   patient?: boolean;
+  /** What was just found in the directory: folders that are not among it are not opened. */
+  names?: readonly string[] | undefined;
 }
 
 /** Reads the files that changed since the last reading. Undefined if the directory has no case.md. */
@@ -50,21 +52,24 @@ export const readItemFiles = (
   known: KnownFiles = {},
 ): ItemFiles | undefined => {
   const path = join(root, dir);
-  const { files: before, patient = false } = known;
+  const { files: before, patient = false, names } = known;
   const entry = readCaseFile(path, known);
   if (entry === undefined) return undefined;
   // The directory belongs to another Work item.
   if (before !== undefined && entry.problem?.code === 'wrong_id') return { ...before, case: entry };
-  const proofs = readFolder(
-    proofDir(path),
-    before?.proofs ?? NONE,
-    { parse: parseProof, patient },
-    isProofName,
-  );
-  const webhooks = readFolder(webhooksDir(path), before?.webhooks ?? NONE, {
-    parse: parseWebhook,
-    patient,
-  });
+  const lacks = (folder: string): boolean =>
+    before === undefined && names?.some(isNamed(basename(folder))) === false;
+  const proofs = lacks(proofDir(path))
+    ? NO_FOLDER
+    : readFolder(
+        proofDir(path),
+        before?.proofs ?? NONE,
+        { parse: parseProof, patient },
+        isProofName,
+      );
+  const webhooks = lacks(webhooksDir(path))
+    ? NO_FOLDER
+    : readFolder(webhooksDir(path), before?.webhooks ?? NONE, { parse: parseWebhook, patient });
   const medias = readMedias(proofDir(path), mediasOf(proofs.entries), before?.medias, known.seen);
   return {
     case: entry,
@@ -77,6 +82,12 @@ export const readItemFiles = (
   };
 };
 
+// Some file systems ignore case.
+const isNamed =
+  (wanted: string) =>
+  (name: string): boolean =>
+    name.toLowerCase() === wanted;
+
 // Most Work items have no checklist; the list of names saves the attempt to open it.
 const readChecklist = (
   path: string,
@@ -84,7 +95,7 @@ const readChecklist = (
   { files, patient = false }: KnownFiles,
 ): ItemFiles['checklist'] => {
   const before = files?.checklist;
-  const isThere = names.some((name) => name.toLowerCase() === CHECKLIST);
+  const isThere = names.some(isNamed(CHECKLIST));
   if (before === undefined && fault === undefined && !isThere) return undefined;
   return readEntry(checklistFile(path), { before, parse: parseChecklist, patient });
 };
@@ -128,6 +139,7 @@ const CHECKLIST = basename(checklistFile(''));
 const isProofName = (name: string): boolean => name !== CHECKLIST;
 
 const NONE = new Map<string, never>();
+const NO_FOLDER: RecordFolder<never> = { entries: NONE, names: [], fault: undefined };
 
 // Work items without entries share one map.
 const orNone = <M extends ReadonlyMap<string, unknown>>(entries: M): M | typeof NONE =>

@@ -39,6 +39,10 @@ const ROUNDS = 5;
 export const reconcileLocked = (store: Store, item: Item, patient = false): Promise<Standing> =>
   runRounds(store, item, { patient, journal: journalChanges });
 
+/** The same for a Work item whose files the caller has just read, under its lock. */
+export const reconcileRead = (store: Store, item: Item): Promise<Standing> =>
+  runRounds(store, item, { patient: false, isRead: true, journal: journalChanges });
+
 /**
  * The same after a write that is already on disk. If the journal cannot take its events, the next comparison journals
  * them, and the write succeeds.
@@ -48,6 +52,8 @@ export const reconcileWritten = (store: Store, item: Item): Promise<Standing> =>
 
 interface RoundOptions {
   patient: boolean;
+  /** The caller has just read the files. */
+  isRead?: boolean;
   /** Returns false if the journal could not be written. */
   journal: (store: Store, item: Item) => Promise<boolean>;
 }
@@ -55,23 +61,29 @@ interface RoundOptions {
 const runRounds = async (
   store: Store,
   item: Item,
-  { patient, journal }: RoundOptions,
+  { patient, isRead = false, journal }: RoundOptions,
 ): Promise<Standing> => {
-  let at: Standing = 'there';
-  for (let round = 0; round < ROUNDS; round += 1) {
+  let at: Standing = isRead ? 'there' : rereadFiles(store, item, patient);
+  for (let round = 0; round < ROUNDS && (await settleItem(store, item, at, journal)); round += 1)
     at = rereadFiles(store, item, patient);
-    if (at === 'gone') {
-      markMissing(store, item);
-      break;
-    }
+  return at;
+};
+
+/** Journals what was read, and writes what follows from it. True if the files have to be read again. */
+const settleItem = async (
+  store: Store,
+  item: Item,
+  at: Standing,
+  journal: RoundOptions['journal'],
+): Promise<boolean> => {
+  if (at !== 'gone') {
     updateHeldChanges(store, item);
     // Without the workspace lock, nothing is written. The changes are journaled once the lock is held again.
-    if (store.readOnly !== undefined || !(await journal(store, item))) break;
-    if (await applyFixes(store, item)) continue;
-    if (hasVanishedFile(item)) markMissing(store, item);
-    break;
+    if (store.readOnly !== undefined || !(await journal(store, item))) return false;
+    if (await applyFixes(store, item)) return true;
   }
-  return at;
+  if (at === 'gone' || hasVanishedFile(item)) markMissing(store, item);
+  return false;
 };
 
 const rereadFiles = (store: Store, item: Item, patient: boolean): Standing => {

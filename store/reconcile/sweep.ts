@@ -3,7 +3,8 @@ import { refreshGlobals } from '../settings/globals.ts';
 import { type Store, watchRequestsOf } from '../store.ts';
 import { runDeferred } from './deferred.ts';
 import { canLookAgain, markClosed, meet } from './discover.ts';
-import { allItems, clearUnusable, itemIn, itemsOf } from './items.ts';
+import { allItems, clearUnusable, forgetItem, itemIn, itemsOf } from './items.ts';
+import { isUnread, readJournaled } from './journaled.ts';
 import { readItemFiles, sameFiles } from './read-item.ts';
 import { reconcile, updateLockState } from './reconcile.ts';
 import { type WalkedDirectory, walk } from './walk.ts';
@@ -25,10 +26,10 @@ export const sweepWorkspace = async (
   const work: Promise<void>[] = [];
   const failed: Failure[] = [];
   let isWhole = true;
-  const compareAt = async (dir: string): Promise<void> => {
+  const compareAt = async ({ dir, kind, names }: WalkedDirectory): Promise<void> => {
     if (!hasChanged(store, dir)) return;
     if (gitWorks()) isWhole = false;
-    else await meet(store, dir);
+    else await read(store, dir, kind === 'item' ? names : undefined);
   };
   let since = performance.now();
   for (const place of walk(store.layout.root)) {
@@ -36,7 +37,7 @@ export const sweepWorkspace = async (
     if (kind !== 'folder') found.add(dir);
     // Caught here, so that one failing Work item does not end the sweep.
     if (isComparable(store, place))
-      work.push(compareAt(dir).catch((error) => void failed.push({ dir, error })));
+      work.push(compareAt(place).catch((error) => void failed.push({ dir, error })));
     if (work.length >= IN_FLIGHT) await Promise.all(work.splice(0));
     if (performance.now() - since > SLICE_MS) {
       await nextTurn();
@@ -48,6 +49,12 @@ export const sweepWorkspace = async (
   reportFailures(store, failed);
   runDeferred(store);
   return isWhole;
+};
+
+const read = async (store: Store, dir: string, names?: readonly string[]): Promise<void> => {
+  const id = itemIn(store, dir)?.id;
+  if (id !== undefined && isUnread(store, id) && (await readJournaled(store, id, names))) return;
+  await meet(store, dir, names);
 };
 
 const isComparable = (store: Store, { dir, kind }: WalkedDirectory): boolean => {
@@ -73,7 +80,7 @@ const reportFailures = (store: Store, failed: readonly Failure[]): void => {
 
 const hasChanged = (store: Store, dir: string): boolean => {
   const item = itemIn(store, dir);
-  if (item === undefined) return true;
+  if (item === undefined || isUnread(store, item.id)) return true;
   updateLockState(store, item);
   const patient = canLookAgain(store);
   const { id, files: before, seen } = item;
@@ -89,6 +96,7 @@ const checkAbsent = async (store: Store, found: Set<string>): Promise<void> => {
   for (const dir of strangers) if (!found.has(dir)) clearUnusable(store, dir);
   for (const dir of unsettled.keys()) if (!found.has(dir)) unsettled.delete(dir);
   const absent = allItems(store).filter(({ dir }) => !found.has(dir));
+  for (const item of absent) if (isUnread(store, item.id)) forgetItem(store, item);
   await Promise.all(
     absent.map(({ id, dir }) =>
       reconcile(store, id).catch((error) => store.report(error, `looking for ${dir}`)),

@@ -10,6 +10,8 @@ const DEEPEST = 6;
 export interface WalkedDirectory {
   dir: string;
   kind: 'item' | 'folder' | 'closed';
+  /** What is in it. */
+  names: readonly string[];
 }
 
 /**
@@ -30,10 +32,11 @@ const walkBelow = function* (
   skip: (dir: string) => boolean,
 ): Generator<WalkedDirectory> {
   const entries = readEntries(join(root, from));
-  if (entries === 'closed') yield { dir: from, kind: 'closed' };
+  if (entries === 'closed') yield { dir: from, kind: 'closed', names: [] };
   if (typeof entries === 'string') return;
-  const kind = entries.some(({ name }) => name === CASE_FILE) ? 'item' : 'folder';
-  yield { dir: from, kind };
+  const names = entries.map(({ name }) => name);
+  const kind = names.includes(CASE_FILE) ? 'item' : 'folder';
+  yield { dir: from, kind, names };
   if (kind === 'item' || from.split('/').length > DEEPEST) return;
   for (const entry of entries) {
     const dir = posix.join(from, entry.name);

@@ -23,3 +23,19 @@ export const Machine = Type.Object(
   { $id: 'Machine' },
 );
 export type Machine = Static<typeof Machine>;
+
+export const Health = Type.Object({
+  status: Type.Literal('ok'),
+  comparing: Type.Optional(
+    Type.Object(
+      {
+        left: Type.Integer({ minimum: 0, description: 'Work items that are still to be compared' }),
+      },
+      {
+        description:
+          'While the daemon starts: it compares the workspace with its files. Most other calls wait until it is done.',
+      },
+    ),
+  ),
+});
+export type Health = Static<typeof Health>;

@@ -34,6 +34,7 @@ export const startHere = async (
   const { config } = parseCommandLine(COMMANDS, argv, { env: variables, bare: 'up' }).call;
   mkdirSync(config.workspace, { recursive: true });
   const running = await startService(config, SILENT, VERSION);
+  await running.begin();
   await makeWorkspaceFiles(running.service.store.layout);
   const { service } = running;
   const { host, port } = config;

@@ -159,12 +159,16 @@ interface Heard {
 
 const live = async (config: Config, { events, told, logged, watch, listen }: Heard) => {
   const running = await startService(config, logInto(logged), VERSION);
+  const { watching } = await running.begin().catch(async (error: unknown) => {
+    await running.close();
+    throw error;
+  });
   running.service.store.journal.onEvents((records) => {
     const bodies = records.map(({ body }) => body);
     told.push(...bodies);
     events.push(...bodies.filter(({ event_type }) => isStarred(event_type)));
   });
-  if (watch) await running.watching;
+  if (watch) await watching;
   const life = { service: running.service, log: logInto(logged) };
   const { hapi, end } = listen ? await listening(life) : await keptServer(life);
   let stopped = false;

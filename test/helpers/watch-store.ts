@@ -3,13 +3,13 @@
  * happens.
  */
 
-import { openStore } from '../../store/open.ts';
 import { WATCH_PACE } from '../../store/watch/change-scheduler.ts';
 import { STATE_DIR } from './state-dir.ts';
+import { openCompared } from './workspace.ts';
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-const { store, watch } = await openStore(process.argv[2] ?? '', {
+const { store, watch } = await openCompared(process.argv[2] ?? '', {
   state: STATE_DIR,
   clock: () => new Date(),
   follow: () => undefined,

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'no
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import type { TestContext } from 'node:test';
-import { type OpenStore, openStore } from '../../store/open.ts';
+import { type OpenOptions, type OpenStore, openStore } from '../../store/open.ts';
 import { atEnd } from './at-end.ts';
 import { STATE_DIR } from './state-dir.ts';
 
@@ -14,10 +14,20 @@ export interface TestWorkspace extends OpenStore {
 
 export const makeRoot = (): string => realpathSync(mkdtempSync(join(tmpdir(), 'dossier-')));
 
+/** A store on this root, compared with its files. */
+export const openCompared = async (root: string, options: OpenOptions): Promise<OpenStore> => {
+  const open = await openStore(root, options);
+  await open.compare().catch(async (error: unknown) => {
+    await open.close();
+    throw error;
+  });
+  return open;
+};
+
 /** A real store on this root, as the next life of a daemon opens it. */
 export const openRoot = async (root: string): Promise<TestWorkspace> => {
   const reported: TestWorkspace['reported'] = [];
-  const open = await openStore(root, {
+  const open = await openCompared(root, {
     state: STATE_DIR,
     clock: () => new Date(),
     follow: () => undefined,

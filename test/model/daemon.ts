@@ -9,7 +9,7 @@ import { followUp } from '../../lib/work/proof/checklist.ts';
 import { deleteCase, insertCase, readCase, updateCase } from '../../store/cases/cases.ts';
 import { writeMemory } from '../../store/cases/memory.ts';
 import { createProof, updateProof } from '../../store/cases/proofs.ts';
-import { type OpenStore, openStore } from '../../store/open.ts';
+import type { OpenStore } from '../../store/open.ts';
 import { itemOf } from '../../store/reconcile/items.ts';
 import { resolveMissing } from '../../store/reconcile/missing.ts';
 import { sweepWorkspace } from '../../store/reconcile/sweep.ts';
@@ -20,6 +20,7 @@ import { compareHint } from '../../store/watch/change-scheduler.ts';
 import { leftInTmp } from '../helpers/left-in-tmp.ts';
 import { listed } from '../helpers/listed.ts';
 import { STATE_DIR } from '../helpers/state-dir.ts';
+import { openCompared } from '../helpers/workspace.ts';
 import type { ActiveCall } from './calls.ts';
 import { type Front, openFront } from './over-http.ts';
 import { outside } from './steps.ts';
@@ -38,7 +39,7 @@ export interface Life {
 /** The store, and the rules of the API upon it: called as they are, or over HTTP. */
 export const openLife = async (root: string, clock: () => Date, http: boolean): Promise<Life> => {
   const reported: string[] = [];
-  const open = await openStore(root, {
+  const open = await openCompared(root, {
     state: STATE_DIR,
     clock,
     follow: followUp,

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { FileProblem } from '../../store/front-matter/problem.ts';
 import { headDirOf } from '../../store/fs/git-dir.ts';
-import { openStore } from '../../store/open.ts';
 import { allItems, itemOf } from '../../store/reconcile/items.ts';
 import type { EventBody } from '../../store/records/event.ts';
 import { WATCH_PACE } from '../../store/watch/change-scheduler.ts';
@@ -24,6 +23,7 @@ import {
 } from '../helpers/git-workspace.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';
 import { STATE_DIR } from '../helpers/state-dir.ts';
+import { openCompared } from '../helpers/workspace.ts';
 
 const changed = (...items: number[]): string[] =>
   items.map((n) => `case_state_changed ${dirOf(n)}`).toSorted();
@@ -269,7 +269,7 @@ const assertHeldBack = async (kept: GitWorkspace): Promise<void> => {
   const { running, workspace, git, state } = kept;
   await settled(running);
   await running.stop();
-  const open = await openStore(workspace, {
+  const open = await openCompared(workspace, {
     state: STATE_DIR,
     clock: () => new Date(),
     follow: () => undefined,

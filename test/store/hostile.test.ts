@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { replaceFile } from '../../store/fs/durable.ts';
 import { layoutOf } from '../../store/layout.ts';
-import { type OpenStore, openStore } from '../../store/open.ts';
+import type { OpenStore } from '../../store/open.ts';
 import { allItems, itemIn } from '../../store/reconcile/items.ts';
 import { sweepWorkspace } from '../../store/reconcile/sweep.ts';
 import { ENDED, watchWorkspace } from '../../store/watch/watch.ts';
@@ -21,9 +21,10 @@ import { eventually } from '../helpers/eventually.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';
 import { STATE_DIR } from '../helpers/state-dir.ts';
 import { assertProblem, withCase } from '../helpers/work-item.ts';
+import { openCompared } from '../helpers/workspace.ts';
 
 const open = async (t: TestContext, root: string): Promise<OpenStore> => {
-  const opened = await openStore(root, {
+  const opened = await openCompared(root, {
     state: STATE_DIR,
     clock: () => new Date(),
     follow: () => undefined,

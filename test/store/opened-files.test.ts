@@ -5,9 +5,9 @@ import { describe, it } from 'node:test';
 import { orElse } from '../../store/base/attempt.ts';
 import { openJournal } from '../../store/journal/journal.ts';
 import type { JournalMark } from '../../store/journal/mark.ts';
-import { openStore } from '../../store/open.ts';
 import { temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 import { STATE_DIR } from '../helpers/state-dir.ts';
+import { openCompared } from '../helpers/workspace.ts';
 
 const openBelow = (dir: string): string[] =>
   readdirSync('/proc/self/fd')
@@ -39,7 +39,7 @@ describe('a start that fails', () => {
       'cases/2026-11/a-b28c3de2/case.md':
         '---\nid: b28c3de2-0000-4000-8000-000000000000\ntitle: A\ntype: task\nstate: OPEN\ncreated_at: 2026-11-20T10:00:00Z\n---\n',
     });
-    const opened = openStore(root, {
+    const opened = openCompared(root, {
       ...{ clock: () => new Date(), report: raise, follow: raise, state: STATE_DIR },
     });
     await assert.rejects(opened, /no/);

@@ -1,6 +1,8 @@
 import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Machine } from '../../../store/records/machine.ts';
+import { leftToCompare } from '../../../store/reconcile/items.ts';
+import type { Health, Machine } from '../../../store/records/machine.ts';
+import type { WithStore } from '../../../store/store.ts';
 import { detectCapabilities } from '../../sandbox/capabilities.ts';
 import type { Service } from '../../service.ts';
 
@@ -14,6 +16,12 @@ export const describeMachine = ({ store, sandbox }: Service): Machine => {
     disk: { free: bavail * bsize, total: blocks * bsize },
     unheld: missingProtections({ ...detectCapabilities(), sandbox: sandbox() }),
   };
+};
+
+/** Answers at any time, and says how far the comparison of the start is. */
+export const describeHealth = ({ store }: WithStore): Health => {
+  const left = leftToCompare(store);
+  return { status: 'ok', ...(left !== undefined && { comparing: { left } }) };
 };
 
 /** What this system offers for isolation. */

@@ -17,6 +17,8 @@ import { sessionEntries } from './sessions.ts';
 
 /** The list of what needs the operator now. It is derived from files and kept in memory only. */
 export interface Attention {
+  /** Starts to follow changes. */
+  start(): void;
   /** The list, oldest first, ready to send. Costs only what changed since the last call. */
   list(): AttentionList;
   /** Ends the events. */
@@ -50,9 +52,7 @@ const NAME = 'attention';
 /** Updates the list after changes, and journals an event when it is another one. */
 export const createAttention = (store: Store, serviceOf: () => Given): Attention => {
   const found = new Map<string, AttentionItem[]>();
-  const changed = new Set([...store.journal.runs.values()].map(({ case_id }) => case_id));
-  // Ended sessions of these Work items can need the operator, too.
-  for (const item of allItems(store)) if (LOOKED_AT.has(caseStateOf(item))) changed.add(item.id);
+  const changed = new Set<string>();
   let made: AttentionList | undefined;
   let timer: NodeJS.Timeout | undefined;
   let pause_ms = SOON_MS;
@@ -79,12 +79,17 @@ export const createAttention = (store: Store, serviceOf: () => Given): Attention
     made = undefined;
     timer ??= setTimeout(publish, pause_ms).unref();
   };
-  subscribe(store, scheduleUpdate);
+  const start = (): void => {
+    for (const { case_id } of store.journal.runs.values()) changed.add(case_id);
+    // Ended sessions of these Work items can need the operator, too.
+    for (const item of allItems(store)) if (LOOKED_AT.has(caseStateOf(item))) changed.add(item.id);
+    subscribe(store, scheduleUpdate);
+  };
   const close = (): void => {
     closed = true;
     clearTimeout(timer);
   };
-  return { list, close };
+  return { start, list, close };
 };
 
 const journalList = async (store: Store, { etag, count }: AttentionList): Promise<void> => {

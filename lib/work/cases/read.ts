@@ -2,6 +2,7 @@ import { jsonText } from '../../../store/base/visible.ts';
 import type { Filter } from '../../../store/cases/case-filter.ts';
 import { casesMatching as keptCases, serveCase } from '../../../store/cases/cases.ts';
 import { readHistory } from '../../../store/git/history.ts';
+import { freshItem } from '../../../store/reconcile/fresh-item.ts';
 import {
   answerOf,
   caseOf,
@@ -9,7 +10,8 @@ import {
   publicState,
   recordOf,
 } from '../../../store/reconcile/item.ts';
-import { itemOf } from '../../../store/reconcile/items.ts';
+import { itemOf, leftToCompare, whenCompared } from '../../../store/reconcile/items.ts';
+import { isUnread } from '../../../store/reconcile/journaled.ts';
 import { Case, type StateName } from '../../../store/records/case.ts';
 import type { HistoryEntry } from '../../../store/records/history.ts';
 import type { Store } from '../../../store/store.ts';
@@ -54,6 +56,31 @@ export const listCases = (store: Store, query: CaseQuery): Listed[] => {
   const found = keptCases(store, filterOf(query));
   if (query.order === 'newest') found.reverse();
   return found.map((item) => ({ id: item.id, json: () => jsonOf(item) }));
+};
+
+// Known from the journal. The others need the files.
+const JOURNALED = [
+  ...(['state', 'outcome', 'type', 'project', 'created_after', 'created_before', 'ids'] as const),
+  ...(['id_prefix', 'order', 'fields', 'limit', 'after'] as const),
+];
+
+/**
+ * Resolves when the requested page can be answered: at once, except while the daemon starts. Then a page is compared with
+ * its files before it is sent. A list without a limit, and one that needs texts or times of files, waits for all.
+ */
+export const comparePage = async (
+  store: Store,
+  query: CaseQuery & { limit?: number },
+  page: () => readonly { id: string }[],
+): Promise<void> => {
+  if (leftToCompare(store) === undefined) return;
+  const known = new Set<string>(JOURNALED);
+  const isKnown = Object.keys(query).every((name) => known.has(name));
+  if (query.limit === undefined || !isKnown || store.journal.fresh) return whenCompared(store);
+  // What is compared may leave the page for another.
+  const unread = () => page().filter(({ id }) => isUnread(store, id));
+  for (let left = unread(); left.length > 0; left = unread())
+    await Promise.all(left.map(({ id }) => freshItem(store, id)));
 };
 
 const filterOf = ({ state, outcome, type, project, ...rest }: CaseQuery): Filter => ({

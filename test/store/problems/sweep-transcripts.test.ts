@@ -4,7 +4,6 @@ import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { sessionDirName } from '../../../store/base/names.ts';
-import { openStore } from '../../../store/open.ts';
 import { checkSidecars } from '../../../store/problems/sidecar-problems.ts';
 import { sweepTranscripts } from '../../../store/problems/sweep-transcripts.ts';
 import { resolveMissing } from '../../../store/reconcile/missing.ts';
@@ -14,6 +13,7 @@ import { eventually } from '../../helpers/eventually.ts';
 import { temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
 import { STATE_DIR } from '../../helpers/state-dir.ts';
 import { withCase } from '../../helpers/work-item.ts';
+import { openCompared } from '../../helpers/workspace.ts';
 
 const DAY = 86_400_000;
 const MATTER = (id: string): string =>
@@ -33,7 +33,7 @@ const scene = async (t: TestContext) => {
   writeFiles(folder, { [`${session}.ndjson`]: '' });
   let ahead = 0;
   const open = () =>
-    openStore(root, {
+    openCompared(root, {
       state: STATE_DIR,
       clock: () => new Date(Date.now() + ahead),
       follow: () => undefined,

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { FileProblem } from '../../../store/front-matter/problem.ts';
 import { layoutOf } from '../../../store/layout.ts';
-import { openStore } from '../../../store/open.ts';
 import type { Case } from '../../../store/records/case.ts';
 import type { Session } from '../../../store/records/session.ts';
 import { FORMAT } from '../../../store/records/settings.ts';
@@ -19,7 +18,7 @@ import { eventually } from '../../helpers/eventually.ts';
 import { temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
 import { startForTest } from '../../helpers/service.ts';
 import { STATE_DIR } from '../../helpers/state-dir.ts';
-import { filesOf } from '../../helpers/workspace.ts';
+import { filesOf, openCompared } from '../../helpers/workspace.ts';
 
 /** Workspaces as releases left them, each named after its release. Those of single commits are for upgrade.test.ts. */
 const KEPT = join(PROJECT, 'test/store/kept-workspaces');
@@ -38,7 +37,7 @@ const keptNow = (t: TestContext): string => {
 };
 
 const open = async (t: TestContext, root: string, steps?: readonly Step[]) => {
-  const opened = await openStore(root, {
+  const opened = await openCompared(root, {
     state: STATE_DIR,
     clock: () => new Date(),
     follow: () => undefined,

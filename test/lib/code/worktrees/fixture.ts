@@ -14,7 +14,6 @@ import type { Git } from '../../../../lib/tools/git/run/git.ts';
 import { createRuns } from '../../../../lib/tools/process/runs.ts';
 import { createCase } from '../../../../lib/work/cases/change.ts';
 import { sections } from '../../../../routes/index.ts';
-import { openStore } from '../../../../store/open.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { Worktree } from '../../../../store/records/worktree.ts';
 import { acquireLock } from '../../../../store/sessions/locks.ts';
@@ -28,6 +27,7 @@ import {
   writeFiles,
 } from '../../../helpers/repository.ts';
 import { STATE_DIR } from '../../../helpers/state-dir.ts';
+import { openCompared } from '../../../helpers/workspace.ts';
 
 export interface Fixture {
   service: Service;
@@ -71,7 +71,7 @@ export const start = async (t: TestContext, wanted: Wanted = {}): Promise<Fixtur
   const report = (error: unknown) => {
     throw error;
   };
-  const opened = await openStore(workspace, {
+  const opened = await openCompared(workspace, {
     state: STATE_DIR,
     clock,
     follow: () => undefined,

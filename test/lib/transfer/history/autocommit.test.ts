@@ -11,7 +11,6 @@ import { createAutocommit } from '../../../../lib/transfer/history/autocommit.ts
 import { changeCase, createCase, setState } from '../../../../lib/work/cases/change.ts';
 import { takeSnapshot } from '../../../../lib/work/memory/memory.ts';
 import { editGlobalMemory, writeMemory } from '../../../../store/cases/memory.ts';
-import { openStore } from '../../../../store/open.ts';
 import { WATCH_PACE } from '../../../../store/watch/change-scheduler.ts';
 import { atEnd, killAtEnd } from '../../../helpers/at-end.ts';
 import { eventually } from '../../../helpers/eventually.ts';
@@ -23,6 +22,7 @@ import {
   writeFiles,
 } from '../../../helpers/repository.ts';
 import { STATE_DIR } from '../../../helpers/state-dir.ts';
+import { openCompared } from '../../../helpers/workspace.ts';
 
 const PACE = { settle_ms: 20, longest_ms: 200, retry_ms: 20, longest_retry_ms: 40 };
 const IGNORED = '.dossier/\n*.lock/\n';
@@ -54,7 +54,7 @@ const keep = async (t: TestContext, { root, folder = '', settings }: Wanted = {}
   const top = root ?? makeRepository(t, { files: { '.gitignore': IGNORED } }).root;
   const workspace = join(top, folder);
   writeFiles(workspace, { 'workspace.md': settings ?? '---\nautocommit: true\n---\n' });
-  const open = await openStore(workspace, {
+  const open = await openCompared(workspace, {
     state: STATE_DIR,
     clock: () => new Date(),
     follow: () => undefined,

@@ -7,7 +7,7 @@ import { ServiceError } from '../../../../lib/errors.ts';
 import type { Service } from '../../../../lib/service.ts';
 import { getHistory } from '../../../../lib/work/cases/read.ts';
 import { insertCase } from '../../../../store/cases/cases.ts';
-import { type OpenStore, openStore } from '../../../../store/open.ts';
+import type { OpenStore } from '../../../../store/open.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { HistoryEntry } from '../../../../store/records/history.ts';
 import { atEnd } from '../../../helpers/at-end.ts';
@@ -18,13 +18,14 @@ import {
   writeFiles,
 } from '../../../helpers/repository.ts';
 import { STATE_DIR } from '../../../helpers/state-dir.ts';
+import { openCompared } from '../../../helpers/workspace.ts';
 
 const MADE_AT = '2026-03-01T10:00:00.000Z';
 const ID = '11111111-2222-4333-8444-555555555555';
 
 /** A workspace below `top` with one Work item, and a git whose every commit is a minute after the one before. */
 const workspace = async (t: TestContext, top: string, root = top) => {
-  const open = await openStore(root, {
+  const open = await openCompared(root, {
     state: STATE_DIR,
     clock: () => new Date(MADE_AT),
     follow: () => undefined,
@@ -227,7 +228,7 @@ describe('getHistory', () => {
       [join(origin.root, 'linked'), ['a note', 'the item']],
       [shallow, ['a note']],
     ] as const) {
-      const open = await openStore(root, {
+      const open = await openCompared(root, {
         state: STATE_DIR,
         clock: () => new Date(MADE_AT),
         follow: () => undefined,
