@@ -136,12 +136,7 @@ export const CleanRebase = Type.Object({
   head: Type.String({ description: 'The new tip of the branch' }),
   onto: Onto,
   changes: Type.Optional(
-    Type.Enum(['brought_back', 'set_aside'], {
-      description: 'The result for uncommitted changes. `set_aside`: they no longer apply',
-    }),
-  ),
-  set_aside_ref: Type.Optional(
-    Type.String({ description: 'Their ref. Restore them with `git cherry-pick -n -m 1`' }),
+    Type.Literal('brought_back', { description: 'Uncommitted changes are restored' }),
   ),
   notes: Type.Optional(Type.Array(Type.String())),
 });
@@ -159,7 +154,15 @@ export const StoppedRebase = Type.Object({
       number: Type.Integer(),
       count: Type.Integer(),
     },
-    { description: 'The commit that could not be applied, and its position in the list' },
+    {
+      description:
+        'The commit that could not be applied, and its position in the list. Of uncommitted changes it is the commit that keeps them',
+    },
+  ),
+  changes: Type.Optional(
+    Type.Literal('conflicted', {
+      description: 'The commits are rebased; the uncommitted changes conflict',
+    }),
   ),
   notes: Type.Optional(
     Type.Array(Type.String(), {
@@ -210,7 +213,7 @@ export const RebaseWish = Type.Object({
   keep_changes: Type.Optional(
     Type.Boolean({
       description:
-        'Stashes changed tracked files and restores them, staged ones as staged. Otherwise they cause a 409',
+        'Stashes changed tracked files and restores them, staged ones as staged; if they conflict, the rebase stops as at a commit. Otherwise they cause a 409',
     }),
   ),
 });

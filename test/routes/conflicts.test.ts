@@ -99,15 +99,21 @@ describe('POST /api/cases/{id}/pr/rebase', () => {
     assert.doesNotMatch(refs(scene), /set-aside/);
   });
 
-  it('keeps changes that do not fit any more under a ref', async (t) => {
+  it('stops at uncommitted changes that conflict as at a commit', async (t) => {
     const scene = await rebaseScene(t, { ...CLEAN, base: [{ 'b.txt': 'base\n' }] });
     writeFiles(scene.worktree.path, { 'b.txt': 'mine\n' });
+    const refused = await scene.post('pr/rebase');
+    assert.deepEqual(codes(refused), [[409, 'uncommitted_changes']]);
     const { body, text } = await scene.post('pr/rebase', { keep_changes: true });
-    assert.equal(body.changes, 'set_aside', text);
-    assert.equal(read(scene, 'b.txt'), 'base\n');
-    assert.equal(scene.git('show', `${body.set_aside_ref}:b.txt`), 'mine\n');
+    assert.deepEqual([body.status, body.changes], ['conflicted', 'conflicted'], text);
+    assert.deepEqual(body.files, [{ path: 'b.txt', kind: 'both_modified' }]);
+    assert.equal(await scene.state(), 'BLOCKED');
+    assert.match(
+      recordOf(scene),
+      /step: conflicted\n[\s\S]*the uncommitted changes conflict: 1 file/,
+    );
     const [told] = await scene.history();
-    assert.equal(told?.set_aside_ref, body.set_aside_ref);
+    assert.equal(scene.git('show', `${told?.set_aside_ref}:b.txt`), 'mine\n');
   });
 
   it('never writes over a file that git does not track, ignored or not', async (t) => {

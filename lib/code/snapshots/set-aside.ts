@@ -1,10 +1,12 @@
+import { ServiceError } from '../../errors.ts';
+import { commitOf } from '../../tools/git/read/repository.ts';
 import { status } from '../../tools/git/read/status.ts';
 import type { Git, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
-import { onIndexCopy } from '../../tools/git/run/index-copy.ts';
+import { nulls, onIndexCopy } from '../../tools/git/run/index-copy.ts';
 import { DAEMON } from '../../tools/git/write/commit.ts';
 import { refOwner } from './kept-refs.ts';
 
-/** Uncommitted changes as a commit. `bringBack` and `git cherry-pick --no-commit` apply them again. */
+/** Uncommitted changes as a commit. `bringBack` and `git stash apply` apply them again. */
 interface SetAside {
   ref: string;
   commit: string;
@@ -17,10 +19,7 @@ interface SetAside {
 export const setAside = (git: Git, worktree: GitWorktree, id: string): Promise<SetAside> =>
   git.turn(worktree, async (now) => {
     const staged = await now.text(['write-tree']);
-    const files = await onIndexCopy(now, async (copy) => {
-      await copy.run(['add', '--update', '--sparse', '--', '.']);
-      return copy.text(['write-tree']);
-    });
+    const files = await filesTree(now);
     const index = await commitTree(now, { tree: staged, parents: ['HEAD'] });
     const commit = await commitTree(now, { tree: files, parents: ['HEAD', index] });
     const ref = `refs/dossier/set-aside/${refOwner(worktree)}${id}`;
@@ -31,22 +30,77 @@ export const setAside = (git: Git, worktree: GitWorktree, id: string): Promise<S
 
 /**
  * Applies changes that were set aside to the current HEAD, staged ones as staged, and deletes their ref. Returns false
- * and changes nothing if they conflict, or if there are other uncommitted changes.
+ * if they conflict: they are then in the files with conflict markers, and the ref is kept. Throws 409
+ * `uncommitted_changes`, with nothing changed, if other changes or untracked files are in the way.
  */
 export const bringBack = (git: Git, worktree: GitWorktree, kept: SetAside): Promise<boolean> =>
   git.turn(worktree, async (now) => {
-    const { files: changed } = await status(now);
-    if (changed.some(({ code, repository }) => code !== '??' && !repository)) return false;
-    const index = await merged(now, `${kept.commit}^2`);
-    const files = await merged(now, kept.commit);
-    if (index === undefined || files === undefined) return false;
-    const fits = await now.run(['read-tree', '-m', '-u', 'HEAD', files], { ok: [0, 128] });
-    if (fits.code !== 0) return false;
-    await now.run(['read-tree', index]);
-    await now.run(['update-index', '-q', '--refresh'], { ok: [0, 1] });
-    await now.run(['update-ref', '-d', kept.ref]);
+    const tree = await merged(now, kept.commit);
+    const changed = await changedFiles(now);
+    if (changed.length > 0) {
+      // The ref is deleted last: without it, an earlier call was complete.
+      if ((await commitOf(now, kept.ref)) === undefined) return true;
+      if (tree !== (await filesTree(now))) throw inTheWay(changed);
+    } else if (!(await applied(now, kept, tree))) return false;
+    await stageAsBefore(now, kept);
     return true;
   });
+
+/** Ends a conflict of `bringBack` once its files are resolved: what was staged is staged, and the ref is deleted. */
+export const settle = (git: Git, worktree: GitWorktree, kept: SetAside): Promise<void> =>
+  git.turn(worktree, (now) => stageAsBefore(now, kept));
+
+/** Deletes the ref of changes that the operator committed. */
+export const dropSetAside = async (git: GitAt<GitWorktree>, { ref }: SetAside): Promise<void> => {
+  await git.run(['update-ref', '-d', ref]);
+};
+
+const changedFiles = async (git: GitAt<GitWorktree>): Promise<string[]> => {
+  const { files } = await status(git);
+  return files
+    .filter(({ code, repository }) => code !== '??' && !repository)
+    .map(({ path }) => path);
+};
+
+const inTheWay = (paths: readonly string[]): ServiceError =>
+  new ServiceError(
+    'uncommitted_changes',
+    `${paths.slice(0, 5).join(', ')} changed since the rebase, so the changes that were set aside cannot be restored. Commit or undo the new changes, then apply again.`,
+    { members: { files: paths.slice(0, 100) } },
+  );
+
+// `git stash apply` writes the index last: unmerged entries prove that all files are written.
+const applied = async (
+  git: GitAt<GitWorktree>,
+  { commit }: SetAside,
+  tree: string | undefined,
+): Promise<boolean> => {
+  const args =
+    tree === undefined
+      ? ['stash', 'apply', '--quiet', commit]
+      : ['read-tree', '-m', '-u', 'HEAD', tree];
+  const { code, stderr } = await git.run(args, { ok: [0, 1, 128] });
+  if (code === 0) return true;
+  if ((await git.names(['ls-files', '--unmerged', '-z'])).length > 0) return false;
+  throw new ServiceError(
+    'uncommitted_changes',
+    `The changes that were set aside cannot be restored: ${stderr.trim().slice(0, 500)} Move these files away, then apply again.`,
+  );
+};
+
+// Staged changes that conflict cannot be staged as they were, so their files are staged as they are on disk.
+const stageAsBefore = async (git: GitAt<GitWorktree>, kept: SetAside): Promise<void> => {
+  const index = await merged(git, `${kept.commit}^2`);
+  await git.run(['read-tree', index ?? 'HEAD']);
+  if (index === undefined) {
+    const range = [`${kept.commit}^1`, `${kept.commit}^2`];
+    const names = await git.names(['diff-tree', '-r', '-z', '--name-only', ...range]);
+    const input = nulls(names);
+    await git.run(['update-index', '--add', '--remove', '-z', '--stdin'], { input });
+  }
+  await git.run(['update-index', '-q', '--refresh'], { ok: [0, 1] });
+  await dropSetAside(git, kept);
+};
 
 // `merge-tree` needs a merge base: a commit with the files of HEAD on top of the commit that the changes are based on.
 const merged = async (git: GitAt<GitWorktree>, changes: string): Promise<string | undefined> => {
@@ -55,6 +109,13 @@ const merged = async (git: GitAt<GitWorktree>, changes: string): Promise<string 
   const { code, stdout } = await git.run(args, { ok: [0, 1] });
   return code === 0 ? stdout.toString('latin1').trim() : undefined;
 };
+
+// The tracked files as they are on disk.
+const filesTree = (git: GitAt<GitWorktree>): Promise<string> =>
+  onIndexCopy(git, async (copy) => {
+    await copy.run(['add', '--update', '--sparse', '--', '.']);
+    return copy.text(['write-tree']);
+  });
 
 const commitTree = (
   git: GitAt<GitWorktree>,

@@ -4,7 +4,7 @@ import type { Review } from '../../../store/records/review.ts';
 import { isEnded } from '../../../store/records/session.ts';
 import { sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../store/store.ts';
-import { rebaseUnderWay } from '../../code/worktrees/rebase/rebase-state.ts';
+import { isRestoring, rebaseUnderWay } from '../../code/worktrees/rebase/rebase-state.ts';
 import { isOpen } from '../../host/pull-requests/record.ts';
 import { FEEDBACK } from '../../host/reviews/feedback-session.ts';
 import { reviewsOf } from '../../host/reviews/read.ts';
@@ -25,7 +25,7 @@ export const conflictEntries = (
   const since = matter.conflicted_at ?? matter.began_at;
   return [
     {
-      id: `conflict/${matter.id}/${matter.stopped?.number ?? 0}`,
+      id: `conflict/${matter.id}/${isRestoring(conflict) ? 'changes' : (matter.stopped?.number ?? 0)}`,
       kind: 'conflict',
       since,
       message: isStop

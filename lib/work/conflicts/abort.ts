@@ -16,7 +16,7 @@ import { putGitFiles } from '../../tools/git/write/git-files.ts';
 import type { SessionNeeds, TurnNeeds } from '../sessions/live/needs.ts';
 import { ourRebase } from './current.ts';
 import { exclusively } from './exclusively.ts';
-import { block, unblockCase } from './proceed.ts';
+import { block, unblockCase } from './stop.ts';
 
 /** Aborts the rebase and restores the exact state before it. Changes made since are kept under a ref. */
 export const abortRebase = (service: SessionNeeds, caseId: string): Promise<AbortedRebase> =>

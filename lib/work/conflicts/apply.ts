@@ -1,8 +1,9 @@
 import { messageOf } from '../../../store/base/attempt.ts';
-import type { CleanRebase, RebaseStep, ResolvedFiles } from '../../../store/records/conflict.ts';
+import type { RebaseStep, ResolvedFiles } from '../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { changeConflict, type StoredConflict } from '../../../store/sessions/conflicts.ts';
 import { toFile } from '../../code/worktrees/rebase/conflict-prompt.ts';
+import { isRestoring } from '../../code/worktrees/rebase/rebase-state.ts';
 import {
   stageConflictFiles,
   type Unmerged,
@@ -16,7 +17,8 @@ import { continueRebase, type RebaseState } from '../../tools/git/write/rebase.t
 import type { SessionNeeds, TurnNeeds } from '../sessions/live/needs.ts';
 import { hasRebaseEnded, ourRebase } from './current.ts';
 import { exclusively } from './exclusively.ts';
-import { finish, proceed } from './proceed.ts';
+import { finish, finishRestoring } from './finish.ts';
+import { proceed } from './proceed.ts';
 import { refuseUnresolved } from './unresolved-files.ts';
 
 /**
@@ -31,6 +33,8 @@ export const applyResolution = (
   exclusively(service, caseId, 'apply of a resolution', async (worktree) => {
     const { conflict, state } = await ourRebase(service, worktree);
     if (state === undefined) return endedByHand(service, worktree, conflict);
+    const { conflicted } = conflict.matter;
+    if (isRestoring(conflict) && conflicted === null) return finish(service, worktree, conflict);
     const files = await toStage(service.git, worktree, { conflict, state, resolved });
     return stageAndContinue(service, worktree, { conflict, files, resolved });
   });
@@ -40,7 +44,7 @@ const endedByHand = async (
   service: TurnNeeds,
   worktree: WorktreeRecord,
   conflict: StoredConflict,
-): Promise<CleanRebase> => {
+): Promise<RebaseStep> => {
   if (await hasRebaseEnded(service.git, worktree, conflict))
     return finish(service, worktree, conflict, 'ended by hand');
   throw invalidState(
@@ -70,7 +74,8 @@ const toStage = async (
   const left = isSame ? conflicted : null;
   const all = left === null ? files : await unmergedIn(git.at(worktree), left);
   await refuseUnresolved(git, worktree, { files, all, left, resolved });
-  await refuseOthers(git, worktree, files);
+  // Of uncommitted changes, no commit is made: others stay as they are.
+  if (!isRestoring(conflict)) await refuseOthers(git, worktree, files);
   return files;
 };
 
@@ -109,6 +114,7 @@ const stageAndContinue = async (
   await changeConflict(store, conflict, { step: 'applying', line: `apply: ${words}${asLeft}` });
   try {
     if (files.length > 0) await stageConflictFiles(git.at(worktree), files);
+    if (isRestoring(conflict)) return await finishRestoring(service, worktree, conflict);
     const answer = await continueRebase(git.at(worktree), { marker: conflict.matter.id });
     return await proceed(service, worktree, conflict, answer);
   } catch (error) {

@@ -16,19 +16,22 @@ import { toFile } from '../../code/worktrees/rebase/conflict-prompt.ts';
 import {
   foreignRebase,
   isOf,
+  isRestoring,
   isThisRebase,
   noRebase,
   rebaseUnderWay,
+  stateOfRebase,
 } from '../../code/worktrees/rebase/rebase-state.ts';
 import { conflictDiff, unmergedFiles } from '../../code/worktrees/rebase/unmerged.ts';
 import { ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
 import { currentBranch, headCommit, isAncestor } from '../../tools/git/read/repository.ts';
 import type { Git } from '../../tools/git/run/git.ts';
-import { awaitRebase, type RebaseState, rebaseState } from '../../tools/git/write/rebase.ts';
+import { awaitRebase, type RebaseState } from '../../tools/git/write/rebase.ts';
 import type { TurnNeeds } from '../sessions/live/needs.ts';
 import { releaseOperationLock } from './exclusively.ts';
-import { block, finish, stopAt, unblockCase } from './proceed.ts';
+import { finish } from './finish.ts';
+import { block, stopAt, unblockCase } from './stop.ts';
 
 /**
  * The rebase in progress in this worktree. A step that the previous daemon left unfinished is examined first and
@@ -52,7 +55,7 @@ export const currentConflict = async (
 
 interface OurRebase {
   conflict: StoredConflict;
-  /** git's rebase state; undefined when the rebase was ended by hand. */
+  /** Undefined when the rebase was ended by hand. */
   state: RebaseState | undefined;
 }
 
@@ -65,7 +68,7 @@ export const ourRebase = async (
   worktree: WorktreeRecord,
 ): Promise<OurRebase> => {
   const conflict = await currentConflict(service, worktree);
-  const state = await rebaseState(service.git.at(worktree));
+  const state = await stateOfRebase(service.git.at(worktree), conflict);
   if (state !== undefined && (conflict === undefined || !isThisRebase(state, conflict)))
     throw foreignRebase();
   if (conflict === undefined) throw noRebase();
@@ -93,16 +96,14 @@ const recoverStep = async (
 ): Promise<void> => {
   const { id, step, snapshot } = conflict.matter;
   await awaitRebase(id);
-  const state = await rebaseState(service.git.at(worktree));
+  const state = await stateOfRebase(service.git.at(worktree), conflict);
   if (snapshot === null && state === undefined)
     return close(service, conflict, `${DAEMON_DIED} before anything was changed`);
   if (step === 'aborting')
     return markInterrupted(service.store, conflict, 'Send …/conflicts/abort again');
   if (state !== undefined) return recoverStopped(service, worktree, { conflict, state });
-  if (await hasRebaseEnded(service.git, worktree, conflict)) {
-    await finish(service, worktree, conflict, `${DAEMON_DIED}, and git ended the rebase`);
-    return undefined;
-  }
+  if (await hasRebaseEnded(service.git, worktree, conflict))
+    return finishOrInterrupt(service, worktree, conflict);
   if (snapshot !== null && (await isUntouched(service.git, worktree, snapshot)))
     return close(service, conflict, `${DAEMON_DIED} before anything was changed`);
   return markInterrupted(
@@ -112,15 +113,31 @@ const recoverStep = async (
   );
 };
 
+// Half-restored changes cannot be told from the operator's own, so the operator decides.
+const finishOrInterrupt = async (
+  service: TurnNeeds,
+  worktree: WorktreeRecord,
+  conflict: StoredConflict,
+): Promise<void> => {
+  try {
+    await finish(service, worktree, conflict, `${DAEMON_DIED}, and git ended the rebase`);
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== 'uncommitted_changes') throw error;
+    await markInterrupted(service.store, conflict, error.message);
+  }
+};
+
 const DAEMON_DIED = 'the daemon stopped during this step';
 
 const recoverStopped = async (
-  service: GitNeeds,
+  service: TurnNeeds,
   worktree: WorktreeRecord,
   { conflict, state }: { conflict: StoredConflict; state: RebaseState },
 ): Promise<void> => {
   const files = await unmergedFiles(service.git.at(worktree));
   const { stopped, conflicted } = conflict.matter;
+  if (isRestoring(conflict) && conflicted === null)
+    return finishOrInterrupt(service, worktree, conflict);
   const isStop = isThisRebase(state, conflict) && files.length > 0;
   const isSame = stopped?.head === state.stop.head && stopped.number === state.stop.number;
   if (isStop && isSame && conflicted !== null) {
@@ -200,9 +217,11 @@ export const previewConflicts = async (
   caseId: string,
 ): Promise<ConflictPreview> => {
   const worktree = getWorktree(store, caseId);
-  if (rebaseUnderWay(store, caseId) === undefined) throw noRebaseToPreview(caseId);
+  const conflict = rebaseUnderWay(store, caseId);
+  if (conflict === undefined) throw noRebaseToPreview(caseId);
   await checkState(worktree);
-  if ((await rebaseState(git.at(worktree))) === undefined) throw noRebaseToPreview(caseId);
+  if ((await stateOfRebase(git.at(worktree), conflict)) === undefined)
+    throw noRebaseToPreview(caseId);
   const files = await unmergedFiles(git.at(worktree));
   const diff = files.length === 0 ? '' : (await conflictDiff(git.at(worktree), files)).toString();
   return { files: files.map(toFile), diff };

@@ -1,11 +1,12 @@
 import { fenceOff } from '../../../../store/base/text.ts';
 import type { ConflictFile } from '../../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import type { StoredConflict } from '../../../../store/sessions/conflicts.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import { capText } from '../../../text/cap-text.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
-import { rebaseState } from '../../../tools/git/write/rebase.ts';
-import { noRebase, rebaseUnderWay } from './rebase-state.ts';
+import type { Stop } from '../../../tools/git/write/rebase.ts';
+import { isRestoring, noRebase, rebaseUnderWay, stateOfRebase } from './rebase-state.ts';
 import { conflictDiff, type Unmerged, unmergedFiles } from './unmerged.ts';
 
 const MOST_CHARACTERS = 65_536;
@@ -17,23 +18,28 @@ export const conflictPrompt = async (
 ): Promise<string> => {
   const { git } = service;
   const conflict = rebaseUnderWay(service.store, worktree.case_id);
-  const state = await rebaseState(git.at(worktree));
+  const state = await stateOfRebase(git.at(worktree), conflict);
   if (conflict === undefined || state === undefined) throw noRebase();
   const files = await unmergedFiles(git.at(worktree));
   const { output, truncated } = capText(
     (await conflictDiff(git.at(worktree), files)).toString('utf8'),
     MOST_CHARACTERS,
   );
-  const { branch, onto } = conflict.matter;
-  const { commit, number, count } = state.stop;
   const list = files.map(toFile).map(({ path, kind }) => `${kind}  ${path}`);
   return [
-    `The branch ${branch} is being rebased onto ${onto}. git stopped at commit ${number} of ${count} (${commit ?? 'unknown'}): git show ${commit ?? 'REBASE_HEAD'} shows it. "Ours" is ${onto}, "theirs" is that commit.`,
+    whatConflicts(conflict, state.stop),
     RULES,
     fenceOff(list.join('\n'), 'text'),
     fenceOff(output, 'diff'),
     ...(truncated ? ['The diff is shortened: git diff shows all of it.'] : []),
   ].join('\n\n');
+};
+
+const whatConflicts = (conflict: StoredConflict, { commit, number, count }: Stop): string => {
+  const { branch, onto } = conflict.matter;
+  if (isRestoring(conflict))
+    return `The branch ${branch} was rebased onto ${onto}. Its uncommitted changes conflict with the result: git diff ${commit}^1 ${commit} shows them. "Ours" is the rebased branch, "theirs" are the uncommitted changes.`;
+  return `The branch ${branch} is being rebased onto ${onto}. git stopped at commit ${number} of ${count} (${commit ?? 'unknown'}): git show ${commit ?? 'REBASE_HEAD'} shows it. "Ours" is ${onto}, "theirs" is that commit.`;
 };
 
 /** A file in conflict, as records and answers name it. */

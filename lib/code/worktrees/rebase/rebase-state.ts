@@ -6,7 +6,8 @@ import {
 } from '../../../../store/sessions/conflicts.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import { invalidState, ServiceError } from '../../../errors.ts';
-import type { Git, WithGit } from '../../../tools/git/run/git.ts';
+import { currentBranch, headCommit } from '../../../tools/git/read/repository.ts';
+import type { Git, GitAt, GitWorktree, WithGit } from '../../../tools/git/run/git.ts';
 import { type RebaseState, rebaseState } from '../../../tools/git/write/rebase.ts';
 import { putIndex } from '../../snapshots/restore.ts';
 import { indexDiffers, readWorktreeSnapshot } from '../../snapshots/snapshot.ts';
@@ -32,6 +33,26 @@ export const isThisRebase = (
   branch === `refs/heads/${matter.branch}` &&
   onto === matter.onto_commit &&
   orig_head === matter.orig_head;
+
+/** Whether the commits are rebased, and the changes that were set aside are being restored. */
+export const isRestoring = ({ matter: { set_aside, stopped } }: StoredConflict): boolean =>
+  set_aside !== null && stopped?.commit === set_aside.commit;
+
+/**
+ * The rebase in progress, or undefined. git has no state of changes that are restored after a rebase; then it is the
+ * recorded one, while the branch is at its commit.
+ */
+export const stateOfRebase = async (
+  git: GitAt<GitWorktree>,
+  conflict: StoredConflict | undefined,
+): Promise<RebaseState | undefined> => {
+  const state = await rebaseState(git);
+  if (state !== undefined || conflict === undefined || !isRestoring(conflict)) return state;
+  const { branch, onto_commit: onto, orig_head, stopped } = conflict.matter;
+  if (stopped === null || (await headCommit(git)) !== stopped.head) return undefined;
+  if ((await currentBranch(git)) !== branch) return undefined;
+  return { branch: `refs/heads/${branch}`, onto, orig_head, stop: stopped };
+};
 
 /** Whether a session of this type may start: conflict sessions during a rebase, all others only without one. */
 export const canSessionStart = (store: Store, caseId: string, type: string): boolean =>
@@ -102,7 +123,7 @@ const isStill = async (
   worktree: WorktreeRecord,
   conflict: StoredConflict,
 ): Promise<boolean> => {
-  const state = await rebaseState(git.at(worktree));
+  const state = await stateOfRebase(git.at(worktree), conflict);
   const { stopped } = conflict.matter;
   if (state === undefined || !isThisRebase(state, conflict)) return false;
   return state.stop.head === stopped?.head && state.stop.number === stopped.number;

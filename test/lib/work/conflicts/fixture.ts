@@ -22,7 +22,6 @@ export interface Answer {
   files: (ConflictFile & { lines?: number[] })[];
   commit: { number: number; count: number };
   changes: string;
-  set_aside_ref: string;
   undone_ref: string | null;
   left: string[];
   notes: string[];
