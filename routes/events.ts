@@ -1,11 +1,13 @@
 import { Type } from 'typebox';
 import { FEED } from '../lib/daemon/events.ts';
+import { dismissOverlap } from '../lib/events/inbox/overlaps.ts';
 import { tagged } from '../lib/http/answer.ts';
 import { commas } from '../lib/http/input.ts';
 import { route } from '../lib/http/route.ts';
 import { AttentionItem } from '../store/records/attention.ts';
 import { EVENT_TYPES } from '../store/records/event.ts';
-import { Id } from '../store/records/id.ts';
+import { Id, Oid } from '../store/records/id.ts';
+import { GIT } from './problems.ts';
 
 export const eventRoutes = [
   route('GET /events', {
@@ -34,5 +36,20 @@ export const eventRoutes = [
       const { body, etag } = attention.list();
       return tagged<AttentionItem[]>(body, etag);
     },
+  }),
+  route('POST /cases/{id}/overlaps/dismiss', {
+    operationId: 'dismissOverlap',
+    summary: 'Remove a conflict between two branches from the list of what needs the operator',
+    description:
+      'For an `overlap` of `GET /attention`, whose `answer` has the commits. It is listed again once one of the branches has another commit.',
+    body: Type.Object({
+      commits: Type.Array(Oid, {
+        minItems: 2,
+        maxItems: 2,
+        description: 'The commits of the two branches; one is that of the Work item',
+      }),
+    }),
+    errors: ['invalid_state', 'unreadable_record', 'worktree_elsewhere', 'file_busy', ...GIT],
+    handler: ({ params, body }, service) => dismissOverlap(service, params.id, body.commits),
   }),
 ];

@@ -137,7 +137,7 @@ export const SESSIONS: readonly Command[] = [
     name: 'dismiss',
     group: 'Sessions',
     words: 'ITEM',
-    summary: 'Mark the work of its completed session as reviewed',
+    summary: 'Mark the work of its completed session as reviewed, and dismiss its overlaps',
     options: { session: SESSION, json: AS_JSON },
     open: async () => (await import('./verbs/pause.ts')).dismiss,
   },

@@ -151,7 +151,7 @@ const createClose =
   ): Running['close'] =>
   async () => {
     await service.exporter.close();
-    service.attention.close();
+    await service.attention.close();
     await closeLanguageServers(service.languageServers);
     await Promise.all([service.engine.close(), service.setups.close(), service.links.close()]);
     await unsandboxedRunsSettled(service.store);

@@ -97,6 +97,8 @@ export const WorktreeRecord = Type.Object({
   common_dir: Directory,
   /** The marker in the environment of the set-up's processes. */
   setup_marker: Type.Optional(Id),
+  /** Pairs of commits whose conflict the operator dismissed from the inbox. */
+  dismissed_overlaps: Type.Optional(Type.Array(Type.String())),
   /** The target of its `.git` file during a turn without a sandbox. */
   turn_dir: Type.Optional(Directory),
 });

@@ -86,7 +86,7 @@ const serviceOn = (store: Store): Service => {
     engine: createEngine(store),
     dispatcher: createDispatcher({ store, log, version: VERSION.version }),
     feed: createFeed(store),
-    attention: { start: noSession, list: noSession, close: noSession },
+    attention: { start: noSession, list: noSession, update: noSession, close: noSession },
     exporter: createExporter(store),
     firstAnswers: createIdempotencyStore(store),
     runs: createRuns(),

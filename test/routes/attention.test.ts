@@ -342,7 +342,7 @@ describe('what looks after it', () => {
     notifyItemChanged(service.store, String(body.id));
     t.mock.timers.tick(1000);
     assert.ok(looks > 0);
-    attention.close();
+    await attention.close();
     looks = 0;
     notifyItemChanged(service.store, String(body.id));
     t.mock.timers.tick(1000);

@@ -34,9 +34,11 @@ const COMMANDS: Readonly<Partial<Record<AttentionItem['kind'], string>>> = {
 };
 
 /** The arguments of `dossier` that answer an entry. */
-export const commandFor = ({ kind, case_id, answer }: AttentionItem): string => {
+export const commandFor = ({ kind, case_id, other_case_id, answer }: AttentionItem): string => {
   if (kind === 'trust' || kind === 'held') return 'trust';
   if (kind === 'file') return 'check';
+  if (kind === 'overlap' && other_case_id !== undefined)
+    return `merge ${other_case_id.slice(0, 8)}`;
   // Other entries are answered on their page. For a plan that the operator has to write, `plan` says where.
   const isToPlan = kind === 'manual' && answer.path.endsWith('/plan');
   const command = isToPlan ? 'plan' : (COMMANDS[kind] ?? 'open');

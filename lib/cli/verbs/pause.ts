@@ -1,3 +1,4 @@
+import { counted } from '../../text/wording.ts';
 import { findItem } from '../connection/item.ts';
 import { findSession } from '../connection/session.ts';
 import { type Verb, verb } from './verb.ts';
@@ -30,12 +31,30 @@ export const resume = control('POST /api/cases/{id}/session/resume', ({ values: 
 /** `dossier abort ITEM` */
 export const abort = control('POST /api/cases/{id}/session/abort');
 
-/** `dossier dismiss ITEM`: marks its session as reviewed, which removes it from the inbox. */
-export const dismiss = verb(async ({ dossier, words, values, out }) => {
+/** `dossier dismiss ITEM`: removes its completed session, and the overlaps of its branch, from the inbox. */
+export const dismiss = verb(async (given) => {
+  const { dossier, words, values, out } = given;
   const id = await findItem(dossier, words[0] ?? '');
+  if (values.session === undefined && (await dismissOverlaps(given, id))) return undefined;
   const { id: sid } = await findSession(dossier, id, values.session);
   const session = await dossier.call('POST /cases/{id}/sessions/{sid}/dismiss', { id, sid });
   if (values.json === true) out.json(session);
   else out.say(`Session ${sid.slice(0, 8)} is marked as reviewed`);
   return undefined;
 });
+
+// Returns whether that was all: no completed session is in the inbox.
+const dismissOverlaps = async ({ dossier, values, out }: Verb, id: string): Promise<boolean> => {
+  const waiting = (await dossier.call('GET /attention')).filter(({ case_id }) => case_id === id);
+  const overlaps = waiting.filter(({ kind }) => kind === 'overlap');
+  if (overlaps.length === 0) return false;
+  for (const { answer } of overlaps) {
+    const body = answer.body as { commits: string[] };
+    await dossier.call('POST /cases/{id}/overlaps/dismiss', { id, body });
+  }
+  if (values.json !== true)
+    out.say(`${counted(overlaps.length, 'overlap')} of ${id.slice(0, 8)} dismissed`);
+  if (waiting.some(({ kind }) => kind === 'done')) return false;
+  if (values.json === true) out.json(overlaps);
+  return true;
+};

@@ -76,6 +76,7 @@ export const worktreeOf = ({
   common_dir: _common,
   setup_marker: _marker,
   turn_dir: _turn,
+  dismissed_overlaps: _dismissed,
   ...worktree
 }: WorktreeRecord): Worktree => worktree;
 

@@ -9,9 +9,12 @@ import type { State } from '../../../store/records/case.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
 import type { WithEngine } from '../../work/sessions/live/engine.ts';
 import { type AboutCase, type AttentionEntry, attentionItem } from './entry.ts';
 import { fileEntries, workspaceEntries } from './files.ts';
+import { type OverlapWatch, watchOverlaps } from './overlap-watch.ts';
+import { overlapEntries } from './overlaps.ts';
 import { conflictEntries, linkEntries, reviewEntries } from './pulls.ts';
 import { sessionEntries } from './sessions.ts';
 
@@ -21,8 +24,10 @@ export interface Attention {
   start(): void;
   /** The list, oldest first, ready to send. Costs only what changed since the last call. */
   list(): AttentionList;
+  /** Updates the entries of a Work item soon. */
+  update(caseId: string): void;
   /** Ends the events. */
-  close(): void;
+  close(): Promise<void>;
 }
 
 interface AttentionList {
@@ -31,10 +36,12 @@ interface AttentionList {
   count: number;
 }
 
-type Given = WithEngine & WithLog & WithStore;
+type Given = WithEngine & WithGit & WithLog & WithStore;
+
+type Source = (service: Given, about: AboutCase) => AttentionEntry[];
 
 /** The sources of entries about a Work item. */
-const SOURCES: readonly ((service: Given, about: AboutCase) => AttentionEntry[])[] = [
+const SOURCES: readonly Source[] = [
   sessionEntries,
   conflictEntries,
   reviewEntries,
@@ -58,7 +65,7 @@ export const createAttention = (store: Store, serviceOf: () => Given): Attention
   let pause_ms = SOON_MS;
   let closed = false;
   const list = (): AttentionList => {
-    for (const id of changed) updateItem(serviceOf(), found, id);
+    for (const id of changed) updateItem(serviceOf(), { found, overlaps }, id);
     changed.clear();
     made ??= listOf([...workspaceEntries(serviceOf().store), ...[...found.values()].flat()]);
     return made;
@@ -79,17 +86,22 @@ export const createAttention = (store: Store, serviceOf: () => Given): Attention
     made = undefined;
     timer ??= setTimeout(publish, pause_ms).unref();
   };
+  const overlaps = watchOverlaps(serviceOf, scheduleUpdate);
   const start = (): void => {
     for (const { case_id } of store.journal.runs.values()) changed.add(case_id);
     // Ended sessions of these Work items can need the operator, too.
     for (const item of allItems(store)) if (LOOKED_AT.has(caseStateOf(item))) changed.add(item.id);
-    subscribe(store, scheduleUpdate);
+    subscribe(store, (id) => {
+      scheduleUpdate(id);
+      if (id !== undefined) overlaps.changed(id);
+    });
   };
-  const close = (): void => {
+  const close = (): Promise<void> => {
     closed = true;
     clearTimeout(timer);
+    return overlaps.close();
   };
-  return { start, list, close };
+  return { start, list, update: scheduleUpdate, close };
 };
 
 const journalList = async (store: Store, { etag, count }: AttentionList): Promise<void> => {
@@ -109,20 +121,25 @@ const subscribe = (store: Store, update: (id?: string) => void): void => {
   });
 };
 
-const updateItem = (service: Given, found: Map<string, AttentionItem[]>, id: string): void => {
+interface Known {
+  found: Map<string, AttentionItem[]>;
+  overlaps: OverlapWatch;
+}
+
+const updateItem = (service: Given, { found, overlaps }: Known, id: string): void => {
   const item = itemOf(service.store, id);
   const about = item && recordOf(item);
-  const entries = about === undefined ? [] : SOURCES.flatMap((of) => entriesOf(service, of, about));
+  const sources: Source[] = [
+    ...SOURCES,
+    ({ store }, of) => overlapEntries(store, of, overlaps.of(of.id)),
+  ];
+  const entries = about === undefined ? [] : sources.flatMap((of) => entriesOf(service, of, about));
   if (entries.length === 0) found.delete(id);
   else found.set(id, entries);
 };
 
 // Unreadable records are reported as problems and do not hide other entries.
-const entriesOf = (
-  service: Given,
-  of: (typeof SOURCES)[number],
-  about: AboutCase,
-): AttentionItem[] => {
+const entriesOf = (service: Given, of: Source, about: AboutCase): AttentionItem[] => {
   try {
     return of(service, about).map((entry) => attentionItem(about, entry));
   } catch (error) {

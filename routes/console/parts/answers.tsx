@@ -94,6 +94,7 @@ const BUTTONS: Readonly<Record<AttentionItem['kind'], string>> = {
   waiting: 'Show session',
   manual: 'Mark as done',
   conflict: 'Resolve conflict',
+  overlap: 'Dismiss',
   review: 'Queue for a session',
   feedback: 'Start session',
   sync: 'Keep my version',
@@ -187,7 +188,7 @@ export const attentionLink = ({ kind, case_id, session_id, answer }: AttentionIt
   if (kind === 'trust' || kind === 'held') return '/dashboard/settings/trust';
   if (case_id === undefined) return '/dashboard/settings/diagnostics';
   const item = `/dashboard/cases/${case_id}`;
-  if (kind === 'conflict') return `${item}/conflicts`;
+  if (kind === 'conflict' || kind === 'overlap') return `${item}/conflicts`;
   if (kind === 'review' || kind === 'feedback') return `${item}/pr`;
   if (session_id === undefined) return item;
   return `${item}/sessions/${session_id}${sessionTab(kind, answer)}`;

@@ -45,6 +45,7 @@ export const ATTENTION_LABELS: Readonly<Record<AttentionItem['kind'], string>> =
   waiting: 'Waiting',
   manual: 'Manual work',
   conflict: 'Conflict',
+  overlap: 'Overlap',
   review: 'Review',
   feedback: 'Feedback',
   sync: 'Sync',

@@ -9,6 +9,7 @@ import { ATTENTION_KINDS, type AttentionItem } from '../../../store/records/atte
 import type { Session } from '../../../store/records/session.ts';
 import { assertAccessible, look, noBrowser } from '../../helpers/browser.ts';
 import { eventually } from '../../helpers/eventually.ts';
+import { finished } from '../../helpers/finished.ts';
 import { withHost } from '../../helpers/linked.ts';
 import { openReceiver } from '../../helpers/receiver.ts';
 import { writeFiles } from '../../helpers/repository.ts';
@@ -166,6 +167,12 @@ const done = async (t: TestContext): Promise<Scene> => {
   return { running: it.running, keys: ANSWERED };
 };
 
+const overlap = async (t: TestContext): Promise<Scene> => {
+  const running = await startForTest(t, { listen });
+  for (const title of ['Mine', 'Yours']) await finished(running, title, { 'new.txt': title });
+  return { running, keys: ANSWERED };
+};
+
 const held = async (t: TestContext): Promise<Scene> => {
   const it = await withCase(t, undefined, { listen });
   const { runs, store } = it.service;
@@ -186,7 +193,19 @@ const unreadable = async (t: TestContext): Promise<Scene> => {
 
 /** One of each: a kind that is new has to have its own. */
 const SCENES: Readonly<Record<Kind, (t: TestContext) => Promise<Scene>>> = {
-  ...{ plan, done, waiting, permission, question, failed, blocked, paused, manual, conflict },
+  ...{
+    plan,
+    done,
+    waiting,
+    permission,
+    question,
+    failed,
+    blocked,
+    paused,
+    manual,
+    conflict,
+    overlap,
+  },
   ...{ feedback, sync, webhook, held, trust, file: unreadable },
   review: async (t) => ({ running: (await reviewed(t)).running, keys: ANSWERED }),
 };
