@@ -28,6 +28,7 @@ import { systemRoutes } from './system.ts';
 import { traceabilityRoutes } from './traceability.ts';
 import { trustRoutes } from './trust.ts';
 import { webhookRoutes } from './webhooks.ts';
+import { worktreeRecoveryRoutes } from './worktree-recoveries.ts';
 import { worktreeRoutes } from './worktrees.ts';
 
 /** The whole API, in the order of the interface document. */
@@ -65,7 +66,7 @@ export const sections: readonly Section[] = [
   {
     title: 'Worktrees',
     description: 'The git worktrees of Work items: creation, status, cleanup and recovery',
-    routes: worktreeRoutes,
+    routes: [...worktreeRoutes, ...worktreeRecoveryRoutes],
   },
   {
     title: 'Code-hosting integration',

@@ -11,16 +11,14 @@ import { verifyIsolation } from '../lib/code/worktrees/inspect/isolation.ts';
 import { listWorktreesAndRecoveries } from '../lib/code/worktrees/inspect/list.ts';
 import { cleanUp, staleWorktrees } from '../lib/code/worktrees/inspect/stale.ts';
 import { worktreeHealth, worktreeStatus } from '../lib/code/worktrees/inspect/status.ts';
+import { uncommittedWorktrees } from '../lib/code/worktrees/inspect/uncommitted.ts';
 import { getWorktree, worktreeOf } from '../lib/code/worktrees/read.ts';
-import { forgetRecovery, listRecoveries } from '../lib/code/worktrees/recovery/recoveries.ts';
 import { removeWorktree } from '../lib/code/worktrees/recovery/remove.ts';
-import { restoreWorktree } from '../lib/code/worktrees/recovery/restore.ts';
 import { setUpAgain } from '../lib/code/worktrees/setup/setup.ts';
 import { created, tagged } from '../lib/http/answer.ts';
 import { route } from '../lib/http/route.ts';
 import { memoryRoot } from '../lib/work/memory/memory.ts';
 import { Id } from '../store/records/id.ts';
-import { Recovery } from '../store/records/recovery.ts';
 import { Worktree, WorktreeBase, type WorktreeRecord } from '../store/records/worktree.ts';
 import { WorktreeConfig, WorktreeConfigChange } from '../store/records/worktree-config.ts';
 import {
@@ -34,6 +32,7 @@ import {
   CleanupWish,
   KnownWorktree,
   StaleWorktree,
+  UncommittedWorktree,
 } from '../store/records/worktree-upkeep.ts';
 import { BASE, gitName } from './fields.ts';
 import { GIT, READING, TAKING } from './problems.ts';
@@ -176,6 +175,14 @@ export const worktreeRoutes = [
     errors: [...GIT],
     handler: async (_input, service) => (await staleWorktrees(service)).stale,
   }),
+  route('GET /api/worktrees/uncommitted', {
+    operationId: 'listUncommittedWorktrees',
+    summary: 'List the worktrees whose last session left its changes uncommitted',
+    description:
+      'From the records of sessions: because the commit failed, or the session was paused, failed or was aborted. A worktree whose branch has another commit since is not listed. Its `status` reads its files from git.',
+    response: Type.Array(UncommittedWorktree),
+    handler: (_input, service) => uncommittedWorktrees(service),
+  }),
   route('POST /api/worktrees/cleanup', {
     summary: 'Remove stale worktrees without unsaved work',
     description:
@@ -220,33 +227,6 @@ export const worktreeRoutes = [
     response: Worktree,
     errors: ['trust_needed', ...REFUSED, ...GIT],
     handler: async ({ params }, service) => worktreeOf(await setUpAgain(service, params.case_id)),
-  }),
-  route('GET /api/worktrees/{case_id}/recoveries', {
-    summary: 'List the saved work of the worktree, oldest first',
-    description:
-      'Saved by forced removals, before rebases, and when an abort or the end of a Plan turn undid changes. It is never removed automatically. What an active rebase or Plan turn still needs is not listed.',
-    response: Type.Array(Recovery),
-    errors: ['no_repository', 'trust_needed', 'unreadable_record', 'worktree_elsewhere', ...GIT],
-    handler: ({ params }, service) => listRecoveries(service, params.case_id),
-  }),
-  route('POST /api/worktrees/{case_id}/recoveries/{recovery_id}/restore', {
-    operationId: 'restoreWorktreeRecovery',
-    summary: 'Restore the worktree from saved work',
-    description:
-      'Restores commits, the index, and changed and untracked files, byte for byte. If the branch has moved since, a new branch is created. Runs no set-up commands, and keeps the saved work.',
-    params: { recovery_id: Type.String() },
-    response: Worktree,
-    status: 201,
-    errors: TAKING,
-    handler: async ({ params }, service) =>
-      made(await restoreWorktree(service, params.case_id, params.recovery_id)),
-  }),
-  route('DELETE /api/worktrees/{case_id}/recoveries/{recovery_id}', {
-    summary: 'Delete saved work: its ref and its patch',
-    description: 'git removes its objects later, unless another ref contains them.',
-    params: { recovery_id: Type.String() },
-    errors: ['no_repository', 'trust_needed', 'unreadable_record', 'worktree_elsewhere', ...GIT],
-    handler: ({ params }, service) => forgetRecovery(service, params.case_id, params.recovery_id),
   }),
 ];
 

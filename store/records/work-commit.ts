@@ -12,13 +12,21 @@ export type LeftOut = Static<typeof LeftOut>;
 
 const CommitId = Type.String({ pattern: '^([0-9a-f]{40}|[0-9a-f]{64})$' });
 
-/** The commit of completed work, as in session.md. */
+/**
+ * The commit of completed work, as in session.md. Of a session that was paused, failed or was aborted, what it left
+ * uncommitted; `head` is the commit of HEAD then.
+ */
 export const WorkCommit = Type.Object({
   id: orNull(CommitId, "The commit on the worktree's branch; null if nothing was committed"),
-  files: Type.Integer({ minimum: 0, description: 'The number of files in the commit' }),
+  files: Type.Integer({
+    minimum: 0,
+    description:
+      'The number of files in the commit, or of uncommitted files where nothing was committed',
+  }),
   left_out: Type.Array(LeftOut, {
     description: 'Untracked files that stay uncommitted: the first 100',
   }),
+  head: maybe(CommitId),
   reason: maybe(Type.String({ description: 'Why nothing was committed' })),
   command: maybe(Type.String({ description: 'The command that commits it, if there is one' })),
 });
@@ -30,7 +38,7 @@ export const SessionCommit = Type.Object(
     ...WorkCommit.properties,
     message: orNull(
       Type.String(),
-      'One sentence for people, if files are not committed: `Not committed: .env.local`',
+      'One sentence for people, if files are not committed: `Not committed: .env.local`, `12 uncommitted files`',
     ),
   },
   { $id: 'SessionCommit', description: "The commit of the session's changes" },
@@ -40,10 +48,15 @@ export type SessionCommit = Static<typeof SessionCommit>;
 /** One sentence about uncommitted files of completed work; null if there are none. */
 export const uncommittedSentence = ({ id, files, left_out, reason }: WorkCommit): string | null => {
   if (reason != null) return `${files} ${files === 1 ? 'file' : 'files'} not committed: ${reason}`;
+  if (id === null && files > 0) return uncommittedCount(files + left_out.length);
   if (left_out.length === 0) return null;
   const named = left_out.slice(0, NAMED).map(({ path }) => path);
   const more = left_out.length > NAMED ? ` and ${left_out.length - NAMED} more` : '';
   return `${id === null ? 'Nothing was committed; left out' : 'Not committed'}: ${named.join(', ')}${more}`;
 };
+
+/** `1 uncommitted file`, `12 uncommitted files`. */
+const uncommittedCount = (count: number): string =>
+  `${count} uncommitted ${count === 1 ? 'file' : 'files'}`;
 
 const NAMED = 3;

@@ -29,6 +29,17 @@ export const KnownWorktree = Type.Object(
 );
 export type KnownWorktree = Static<typeof KnownWorktree>;
 
+export const UncommittedWorktree = Type.Object(
+  {
+    case_id: Id,
+    session_id: Id,
+    files: Type.Integer({ description: 'The number of files when the session ended or paused' }),
+    message: Type.String({ description: '`12 uncommitted files`, or with the reason' }),
+  },
+  { $id: 'UncommittedWorktree' },
+);
+export type UncommittedWorktree = Static<typeof UncommittedWorktree>;
+
 export const StaleWorktree = Type.Object(
   {
     ...{ case_id: Id, path, branch, attached, created_at },

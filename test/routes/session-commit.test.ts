@@ -1,11 +1,14 @@
 /** The work of a session that completed is on its branch. */
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import type { AttentionItem } from '../../store/records/attention.ts';
 import type { Session } from '../../store/records/session.ts';
 import type { WorkCommit } from '../../store/records/work-commit.ts';
 import type { CurrentStatus } from '../../store/records/worktree-status.ts';
+import type { UncommittedWorktree } from '../../store/records/worktree-upkeep.ts';
+import { eventually } from '../helpers/eventually.ts';
 import { temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 import { newestSession } from '../helpers/service.ts';
 import { type SessionTest, withCase } from '../helpers/sessions.ts';
@@ -154,5 +157,66 @@ describe('completed work', () => {
     assert.equal(commit.id, null);
     assert.match(String(commit.reason), /^HEAD is on .*, not on work\//);
     assert.equal(gitOf(it, path, 'status', '--porcelain'), '?? new.txt');
+  });
+});
+
+describe('work that did not complete', () => {
+  const LEFT = '1 uncommitted file';
+  const listed = async ({ running }: SessionTest): Promise<UncommittedWorktree[]> =>
+    (await running.call<UncommittedWorktree[]>('GET', '/api/worktrees/uncommitted')).body;
+
+  const ended = async (it: SessionTest, status: Session['status']): Promise<Session> => {
+    const { id } = await it.start();
+    await it.until(id, 'plan_ready');
+    await it.post(`/sessions/${id}/approve`);
+    return it.until(id, status);
+  };
+
+  it('is counted in its record, in the inbox and in the list, until it is committed', async (t) => {
+    const it = await withCase(t, sh('echo new > new.txt', 'exit 1'));
+    const { id, commit } = await ended(it, 'failed');
+    assert.deepEqual([commit?.id, commit?.files, commit?.message], [null, 1, LEFT]);
+    assert.match(
+      bodyOf(it),
+      /## Commit\n\n1 uncommitted file\. Only completed work is committed\./,
+    );
+    const { body: inbox } = await it.running.call<AttentionItem[]>('GET', '/attention');
+    assert.match(
+      inbox.find(({ kind }) => kind === 'failed')?.message ?? '',
+      /1 uncommitted file\.$/,
+    );
+    assert.deepEqual(await listed(it), [
+      { case_id: it.item.id, session_id: id, files: 1, message: LEFT },
+    ]);
+    const { path } = await statusOf(it);
+    gitOf(it, path, 'add', '--all');
+    gitOf(it, path, '-c', 'user.name=A', '-c', 'user.email=a@b', 'commit', '-qm', 'by hand');
+    assert.deepEqual(await listed(it), []);
+  });
+
+  it('is counted while it is paused, and no more once it continues', async (t) => {
+    const it = await withCase(
+      t,
+      sh('echo new > new.txt', 'while ! test -e go; do sleep 0.1; done'),
+    );
+    const { id } = await it.start();
+    await it.until(id, 'plan_ready');
+    await it.post(`/sessions/${id}/approve`);
+    const { path } = await statusOf(it);
+    await eventually(() => assert.ok(existsSync(join(path, 'new.txt'))));
+    await it.running.call('POST', `/api/cases/${it.item.id}/session/pause`);
+    assert.equal((await it.until(id, 'paused')).commit?.message, LEFT);
+    writeFiles(path, { go: '' });
+    await it.running.call('POST', `/api/cases/${it.item.id}/session/resume`, { from: 'again' });
+    const { commit } = await it.until(id, 'completed');
+    assert.equal(commit?.message, null);
+    assert.notEqual(commit.id, null);
+    assert.deepEqual(await listed(it), []);
+  });
+
+  it('is not counted where the settings say never', async (t) => {
+    const never = { settings: 'worktrees:\n  commit: never\n' };
+    const it = await withCase(t, sh('echo new > new.txt', 'exit 1'), never);
+    assert.equal((await ended(it, 'failed')).commit, undefined);
   });
 });

@@ -1,4 +1,5 @@
 import type { Case } from '../../client/client.ts';
+import { counted } from '../../text/wording.ts';
 import { findOrStartDaemon } from '../connection/start.ts';
 import { statusText } from './session-text.ts';
 import { verb } from './verb.ts';
@@ -18,12 +19,23 @@ export const ls = verb(async ({ dossier, words, values, out }) => {
   });
   const items = data as Case[];
   if (values.json === true) return void out.json(items);
-  const queued = items.length === 0 ? [] : await dossier.call('GET /api/sessions/queue');
+  const [queued, uncommitted] =
+    items.length === 0
+      ? [[], []]
+      : await Promise.all([
+          dossier.call('GET /api/sessions/queue'),
+          dossier.call('GET /api/worktrees/uncommitted'),
+        ]);
   out.table(
     items.map(({ id, state, title }) => {
       const waits = queued.find(({ case_id }) => case_id === id);
-      const told = waits === undefined ? state : `${state}, ${statusText(waits)}`;
-      return [id.slice(0, 8), told, title];
+      const left = uncommitted.find(({ case_id }) => case_id === id);
+      const told = [
+        state,
+        ...(waits === undefined ? [] : [statusText(waits)]),
+        ...(left === undefined ? [] : [counted(left.files, 'uncommitted file')]),
+      ];
+      return [id.slice(0, 8), told.join(', '), title];
     }),
   );
   const total = Number(headers.get('x-total-count'));

@@ -1,3 +1,4 @@
+import { type Dossier, Problem, type Session } from '../../client/client.ts';
 import { findItem } from '../connection/item.ts';
 import { failureLines, readBaseText, statusText } from './session-text.ts';
 import { verb } from './verb.ts';
@@ -23,7 +24,24 @@ export const show = verb(async ({ dossier, words: [word = ''], values, out }) =>
     sessions.map((each) => [each.id.slice(0, 8), each.mode, statusText(each), each.provider]),
   );
   const { commit, branch, base_commit } = newest ?? {};
-  if (commit?.message != null) out.say({ style: 'yellow', text: commit.message });
+  if (commit?.message != null && (await isStillSo(dossier, id, commit)))
+    out.say({ style: 'yellow', text: commit.message });
   if (commit?.id != null) out.say(`git diff ${base_commit?.slice(0, 12)}...${branch}`);
   return undefined;
 });
+
+// The operator may have committed the files since. A worktree that cannot be read proves nothing.
+const isStillSo = async (
+  dossier: Dossier,
+  case_id: string,
+  commit: NonNullable<Session['commit']>,
+): Promise<boolean> => {
+  if (commit.id !== null) return true;
+  try {
+    const { files } = await dossier.call('GET /api/worktrees/{case_id}/status', { case_id });
+    return files === undefined || files.length > 0;
+  } catch (error) {
+    if (error instanceof Problem) return true;
+    throw error;
+  }
+};

@@ -1,5 +1,6 @@
 import type { Case, Data } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
+import { counted } from '../../text/wording.ts';
 import { findItem } from '../connection/item.ts';
 import { askYesNo, isTerminal } from '../output/terminal.ts';
 import { noWorktree, shellCommand, type Verb, verb, withRefusals } from './verb.ts';
@@ -29,16 +30,21 @@ const list = async (given: Verb): Promise<undefined> => {
   const { dossier, values, out } = given;
   const known = await dossier.call('GET /api/worktrees');
   if (values.json === true) return void out.json(known);
-  const titles = await titlesOf(
-    given,
-    known.map(({ case_id }) => case_id),
-  );
+  const ids = known.map(({ case_id }) => case_id);
+  const [titles, uncommitted] = await Promise.all([
+    titlesOf(given, ids),
+    dossier.call('GET /api/worktrees/uncommitted'),
+  ]);
+  const left = new Map(uncommitted.map(({ case_id, files }) => [case_id, files]));
   out.table(
     known
       .filter(({ path, problem }) => path !== undefined || problem !== undefined)
       .map(({ case_id, path, branch, problem }) => {
         const { state = '', title = '' } = titles.get(case_id) ?? {};
-        return [case_id.slice(0, 8), state, title, branch ?? '', path ?? problem ?? ''];
+        const files = left.get(case_id);
+        const told =
+          files === undefined ? state : `${state}, ${counted(files, 'uncommitted file')}`;
+        return [case_id.slice(0, 8), told, title, branch ?? '', path ?? problem ?? ''];
       }),
   );
 };

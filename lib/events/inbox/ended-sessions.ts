@@ -21,6 +21,10 @@ export const withFailures = (
   };
 };
 
+/** Adds the number of files that a session which did not complete left uncommitted. */
+export const withUncommitted = ({ commit }: Session, message: string): string =>
+  commit?.message == null ? message : `${message} ${commit.message}.`;
+
 // A later session, or a proof verified since, resolves the entry.
 export const completedEntries = (
   store: Store,
@@ -38,14 +42,11 @@ export const completedEntries = (
       kind: 'done',
       session_id: id,
       since,
-      ...withFailures(newest, doneMessage(newest)),
+      ...withFailures(newest, withUncommitted(newest, DONE)),
       answer: post(`/cases/${caseId}/sessions/${id}/dismiss`),
     },
   ];
 };
-
-const doneMessage = ({ commit }: Session): string =>
-  commit?.message == null ? DONE : `${DONE} ${commit.message}.`;
 
 const DONE = 'The work is completed. Review its diff, then verify a proof.';
 
@@ -91,7 +92,7 @@ const failedEntry = (session: Session, isWaitedFor: boolean): AttentionEntry => 
     kind: 'failed',
     session_id: id,
     since: ended_at ?? created_at,
-    ...withFailures(session, error ?? 'The session failed.'),
+    ...withFailures(session, withUncommitted(session, error ?? 'The session failed.')),
     answer: isWaitedFor ? unblockCall(case_id) : restartCall(case_id, type, provider),
   };
 };

@@ -12,7 +12,12 @@ import {
 } from '../../work/sessions/live/agent-requests.ts';
 import type { Engine, LiveRun, WithEngine } from '../../work/sessions/live/engine.ts';
 import { maxSessionsOf, withQueueStatus } from '../../work/sessions/live/slots.ts';
-import { blockedEntries, completedEntries, withFailures } from './ended-sessions.ts';
+import {
+  blockedEntries,
+  completedEntries,
+  withFailures,
+  withUncommitted,
+} from './ended-sessions.ts';
 import { type AboutCase, type AttentionEntry, post } from './entry.ts';
 
 /** What the sessions of a Work item wait for. Reads nothing unless a session is open, or the state asks for the operator. */
@@ -108,7 +113,7 @@ const openSessionEntries = (
   const isOwn = pause_reason === 'operator' || (error === null && pause_reason === undefined);
   const why = isOwn ? PAUSED_BY_OPERATOR : (error ?? `The session is paused: ${pause_reason}.`);
   const when = resume_at === undefined ? {} : { resume_at };
-  const told = withFailures(session, why);
+  const told = withFailures(session, withUncommitted(session, why));
   return [{ ...found, ...when, id: `paused/${id}/${since}`, kind: 'paused', ...told, answer }];
 };
 

@@ -26,16 +26,36 @@ export const commitWorktree = async (
 ): Promise<WorkCommit | undefined> => {
   try {
     return await git.turn(worktree, async (now) => {
-      const { paths, left_out, branch } = await wantedOf(now, isSince);
+      const { paths, left_out, branch, head } = await wantedOf(now, isSince);
       if (paths.length === 0 && left_out.length === 0) return undefined;
       const done = { files: paths.length, left_out: left_out.slice(0, MOST_NAMED) };
       if (paths.length === 0) return { id: null, ...done };
       const reason = operationInProgress(worktree) ?? elsewhere(branch, worktree);
-      if (reason !== undefined) return { id: null, ...done, reason };
-      return await committed(now, { paths, message, done });
+      const uncommitted = { ...done, ...(head && { head }) };
+      if (reason !== undefined) return { id: null, ...uncommitted, reason };
+      return await committed(now, { paths, message, done, uncommitted });
     });
   } catch (error) {
     return { id: null, files: 0, left_out: [], reason: messageOf(error) };
+  }
+};
+
+/** What would be committed now, and is not. Undefined if there is nothing, or git cannot tell. */
+export const uncommittedWork = async (
+  git: Git,
+  worktree: WorktreeRecord,
+  { isSince }: Pick<CommitOptions, 'isSince'>,
+): Promise<WorkCommit | undefined> => {
+  try {
+    return await git.turn(worktree, async (now) => {
+      const { paths, left_out, head } = await wantedOf(now, isSince);
+      if (paths.length === 0) return undefined;
+      const most = left_out.slice(0, MOST_NAMED);
+      return { id: null, files: paths.length, left_out: most, ...(head && { head }) };
+    });
+  } catch {
+    // It only supplements the record of a session, whose diff reports the error.
+    return undefined;
   }
 };
 
@@ -45,17 +65,18 @@ interface ToCommit {
   paths: readonly string[];
   message: string;
   done: Pick<WorkCommit, 'files' | 'left_out'>;
+  uncommitted: Pick<WorkCommit, 'files' | 'left_out' | 'head'>;
 }
 
 const committed = async (
   now: GitAt<WorktreeRecord>,
-  { paths, message, done }: ToCommit,
+  { paths, message, done, uncommitted }: ToCommit,
 ): Promise<WorkCommit> => {
   try {
     return { id: await commitFiles(now, { paths, message }), ...done };
   } catch (error) {
     const command = `git -C ${shellQuoted(now.place.path)} commit --all`;
-    return { id: null, ...done, reason: messageOf(error), command };
+    return { id: null, ...uncommitted, reason: messageOf(error), command };
   }
 };
 
@@ -64,6 +85,8 @@ const elsewhere = (at: string | undefined, { branch }: WorktreeRecord): string |
 
 interface WantedFiles {
   branch: string | undefined;
+  /** Undefined on a branch without commits. */
+  head: string | undefined;
   paths: string[];
   left_out: LeftOut[];
 }
@@ -71,7 +94,10 @@ interface WantedFiles {
 const wantedOf = async (now: GitAt<WorktreeRecord>, isSince: boolean): Promise<WantedFiles> => {
   const { headers, files } = parseStatus(await now.read([...STATUS, '--no-renames']), 'latin1');
   const since = isSince && files.length > 0 ? await changedSinceStart(now) : undefined;
-  const found: WantedFiles = { branch: headers.get('branch.head'), paths: [], left_out: [] };
+  const oid = headers.get('branch.oid');
+  const head = oid === '(initial)' ? undefined : oid;
+  const branch = headers.get('branch.head');
+  const found: WantedFiles = { branch, head, paths: [], left_out: [] };
   for (const file of files.filter(({ path }) => since?.has(path) ?? true)) {
     const why = whyLeftOut(now.place, file);
     if (why === undefined) found.paths.push(file.path);

@@ -2,11 +2,12 @@ import { fenceOff } from '../../../../store/base/text.ts';
 import { failureSentence } from '../../../../store/records/commands.ts';
 import type { SessionMessage } from '../../../../store/records/message.ts';
 import type { Session, Usage } from '../../../../store/records/session.ts';
-import type { LeftOut, WorkCommit } from '../../../../store/records/work-commit.ts';
+import type { WorkCommit } from '../../../../store/records/work-commit.ts';
 import type { RunsLater } from '../../../code/worktrees/inspect/runs-later.ts';
 import { counted, oneLine, shorten } from '../../../text/wording.ts';
 import type { ChangedFile } from '../../../tools/git/read/diff.ts';
 import { commandsOf } from '../rules/commands.ts';
+import { commitPart } from './commit-part.ts';
 import { messagesPart, questionsPart } from './dialogue.ts';
 import { type LeftRef, putBackLine } from './left-refs.ts';
 import { isUnfinishedCall, type SessionDigest, type TranscriptCall } from './transcript-summary.ts';
@@ -51,7 +52,7 @@ export const summaryOf = (done: WorkDone): string =>
     ...messagesPart(done.messages ?? []),
     ...plan(done),
     ...changed(done.changes),
-    ...committed(done),
+    ...commitPart(done.outcome.status, done.session.branch, done.commit),
     ...settingsTouched(done.changes),
     ...commands(done.told.calls, done.outcome),
     ...network(done.told.network),
@@ -184,29 +185,6 @@ const leftOut = (paths: readonly string[]): string[] =>
     'Not in the patch (git repositories of their own, and files over 1 GiB):',
     firstOf(paths, 'of them').join('\n'),
   );
-
-const committed = ({ commit, session: { branch } }: WorkDone): string[] => {
-  if (commit === undefined) return [];
-  const { id, files: count, left_out, reason, command } = commit;
-  const on = `on \`${branch ?? 'HEAD'}\``;
-  const line =
-    id === null
-      ? `Nothing was committed${reason == null ? '' : `: ${oneLine(reason)}`}.`
-      : `${counted(count, 'file')} ${on}: \`git show ${id.slice(0, 12)}\`. Hooks of the repository were not run.`;
-  const rest = left_out.map(({ path, why }) => `${path}  ${LEFT_OUT[why]}`);
-  return [
-    '## Commit',
-    line,
-    ...part('To commit it:', command ?? '', 'sh'),
-    ...part('Left uncommitted:', rest.join('\n')),
-  ];
-};
-
-const LEFT_OUT: Readonly<Record<LeftOut['why'], string>> = {
-  secret: 'is named like a file with secrets',
-  large: 'is over 5 MB',
-  repository: 'is a git repository of its own',
-};
 
 const SETTINGS = [
   /(^|["/])\.(claude|codex|opencode|gemini|qwen|cursor|vscode)\//,

@@ -32,7 +32,7 @@ export interface SessionEnding {
   turn?: FinishedTurn | undefined;
   /** The results of its commands so far. */
   commands?: CommandsMatter | undefined;
-  /** The commit of completed work. */
+  /** The commit of completed work, or what was left uncommitted. */
   commit?: WorkCommit | undefined;
 }
 
@@ -65,11 +65,17 @@ const endBy =
         ended_at: at,
         summary,
         ...(commands && { commands }),
-        ...(commit && { commit }),
+        ...commitChange(matter, commit),
         ...turnChange(session, matter, turn),
       }
     );
   };
+
+// What an earlier pause left uncommitted is outdated.
+const commitChange = ({ commit: before }: SessionMatter, commit?: WorkCommit): SessionChange => {
+  if (commit !== undefined) return { commit };
+  return before == null ? {} : { commit: null };
+};
 
 export const completeSession = (ending: SessionEnding): SessionRule => endBy('complete', ending);
 
@@ -92,7 +98,7 @@ export const abort =
 
 /** Pauses a session at the operator's request. The agent's own session id and its usage are kept. */
 export const pause =
-  ({ summary, turn, commands }: Omit<SessionEnding, 'at'>): SessionRule =>
+  ({ summary, turn, commands, commit }: Omit<SessionEnding, 'at'>): SessionRule =>
   (session, matter) => {
     const status = checkEvent(session, 'pause');
     return {
@@ -101,6 +107,7 @@ export const pause =
       ...pauseChange(matter, 'operator'),
       summary,
       ...(commands && { commands }),
+      ...commitChange(matter, commit),
       ...turnChange(session, matter, turn),
     };
   };
@@ -109,7 +116,7 @@ export const pause =
 export const interrupt =
   (
     error: string,
-    { summary, turn, outage, commands }: Partial<SessionEnding> & WithOutage = {},
+    { summary, turn, outage, commands, commit }: Partial<SessionEnding> & WithOutage = {},
   ): SessionRule =>
   (session, matter) => {
     const status = nextStatus(session, 'interrupt');
@@ -120,6 +127,7 @@ export const interrupt =
         ...pauseChange(matter, outage?.reason ?? 'interrupted', outage?.resume_at),
         ...(summary !== undefined && { summary }),
         ...(commands && { commands }),
+        ...commitChange(matter, commit),
         ...turnChange(session, matter, turn),
       }
     );
@@ -132,6 +140,7 @@ export const resume =
     status: checkEvent(session, 'resume'),
     run_marker,
     error: null,
+    ...commitChange(matter),
     ...clearedPause(matter),
   });
 

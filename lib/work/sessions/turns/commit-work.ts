@@ -1,3 +1,4 @@
+import { orElse } from '../../../../store/base/attempt.ts';
 import { readCase } from '../../../../store/cases/cases.ts';
 import type { Session } from '../../../../store/records/session.ts';
 import type { WorkCommit } from '../../../../store/records/work-commit.ts';
@@ -6,8 +7,9 @@ import { readSinceApproval } from '../../../../store/sessions/session-texts.ts';
 import { type StoredSession, sessionDirOf } from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
 import { worktreeConfig } from '../../../code/worktrees/config.ts';
+import { findWorktree } from '../../../code/worktrees/read.ts';
 import { CONFLICT } from '../../../code/worktrees/rebase/rebase-state.ts';
-import { commitWorktree } from '../../../code/worktrees/recovery/commit.ts';
+import { commitWorktree, uncommittedWork } from '../../../code/worktrees/recovery/commit.ts';
 import { asOneLine } from '../../cases/text.ts';
 import type { TurnNeeds } from '../live/needs.ts';
 
@@ -33,6 +35,17 @@ export const commitWork = async (
     engine.transcript(kept).append('error', { code: 'git_noted', message });
   }
   return commit;
+};
+
+/** What a session that did not complete leaves uncommitted, where its changes would have been committed. */
+export const leftUncommitted = async (
+  { store, git }: TurnNeeds,
+  kept: StoredSession,
+): Promise<WorkCommit | undefined> => {
+  const worktree = orElse(() => findWorktree(store, kept.session.case_id), undefined);
+  if (worktree === undefined || !isCommitted(store, kept.session, worktree)) return undefined;
+  const isSince = readSinceApproval(store, sessionDirOf(store, kept)) !== undefined;
+  return uncommittedWork(git, worktree, { isSince });
 };
 
 const MOST_CHARACTERS = 72;

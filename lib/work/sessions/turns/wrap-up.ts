@@ -30,7 +30,7 @@ import { type Outcome, summaryOf, type WorktreeChanges } from '../live/summary.t
 import { digestOf } from '../live/transcript-summary.ts';
 import { commandsOf } from '../rules/commands.ts';
 import { type FinishedTurn, isRunning, type SessionEnding, totalUsage } from '../rules/rules.ts';
-import { commitWork } from './commit-work.ts';
+import { commitWork, leftUncommitted } from './commit-work.ts';
 
 interface Ended extends Outcome {
   turn?: FinishedTurn | undefined;
@@ -52,7 +52,9 @@ export const wrapUp = async (
           unknown: messageOf(error),
         }))
       : undefined;
-  return summarize(service, kept, ended, changes);
+  const isKnown = changes !== undefined && !('unknown' in changes);
+  const commit = isKnown ? await leftUncommitted(service, kept) : undefined;
+  return summarize(service, kept, { ...ended, commit }, changes);
 };
 
 /**

@@ -12,7 +12,7 @@ interface StatusProps {
 
 /** What a session waits for, why it is paused, and what it used. */
 export const SessionStatus = ({ of: session, tail }: StatusProps) => {
-  const { error, pause_reason, resume_at } = session;
+  const { error, pause_reason, resume_at, commit } = session;
   const waiting = waitingOf(session, tail);
   return (
     <div class="standing">
@@ -24,6 +24,7 @@ export const SessionStatus = ({ of: session, tail }: StatusProps) => {
             ` It can resume at ${resume_at.slice(0, 16).replace('T', ' ')} UTC.`}
         </p>
       )}
+      {commit?.message != null && <p class="box warn">{visible(commit.message)}</p>}
       <div role="status">
         {waiting !== undefined && (
           <p class="box">

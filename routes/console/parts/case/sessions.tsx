@@ -62,15 +62,16 @@ const BaseField = () => (
 
 const TYPES = ['implementing', 'investigating', 'verifying'];
 
-const Row = ({ id, case_id, type, provider, model, status, created_at, error }: Session) => (
+const Row = ({ id, case_id, type, provider, model, status, ...session }: Session) => (
   <li class="row" data-row={id} tabIndex={-1}>
     <div class="head">
       <StatusTag status={status} />
       <a class="title" href={`/dashboard/cases/${case_id}/sessions/${id}`} data-key="o">
         {`${type}, ${model === undefined ? provider : `${provider} ${model}`}`}
       </a>
-      <RelativeTime at={created_at} />
+      <RelativeTime at={session.created_at} />
     </div>
-    {error !== null && <p class="message">{visible(error)}</p>}
+    {session.error !== null && <p class="message">{visible(session.error)}</p>}
+    {session.commit?.message != null && <p class="quiet">{visible(session.commit.message)}</p>}
   </li>
 );

@@ -5,7 +5,8 @@ import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../../lib/client/client.ts';
 import { dossier } from '../../../helpers/command.ts';
 import { startHere } from '../../../helpers/daemon-here.ts';
-import { makeRepository, temporaryDirectory } from '../../../helpers/repository.ts';
+import { eventually } from '../../../helpers/eventually.ts';
+import { gitIn, makeRepository, temporaryDirectory } from '../../../helpers/repository.ts';
 import { atTerminal, noTerminal } from '../../../helpers/terminal.ts';
 
 const withWorktrees = async (t: TestContext, ...titles: string[]) => {
@@ -20,7 +21,8 @@ const withWorktrees = async (t: TestContext, ...titles: string[]) => {
   }
   const args = (...words: string[]) => ['worktrees', ...words, '--workspace', workspace];
   const said = (...words: string[]) => dossier(t, ...args(...words));
-  return { api, made, args, said };
+  const run = (...words: string[]) => dossier(t, ...words, '--workspace', workspace);
+  return { api, made, args, said, run };
 };
 
 describe('dossier worktrees', () => {
@@ -54,6 +56,37 @@ describe('dossier worktrees', () => {
       ['tea'],
     ])
       assert.equal((await said(...wrong)).code, 2, wrong.join(' '));
+  });
+
+  it('says where work is uncommitted, and so do ls and show, until it is committed', async (t) => {
+    const { api, made, said, run } = await withWorktrees(t, 'Whole', 'Failing');
+    const [whole, failing] = made;
+    assert.ok(whole !== undefined && failing !== undefined);
+    const id = failing.case_id;
+    const description = '```sh\necho new > new.txt\nexit 1\n```\n';
+    await api.call('PUT /cases/{id}', { id, body: { description } });
+    const { id: sid } = await api.call('POST /cases/{id}/sessions', {
+      id,
+      body: { type: 'implementing' },
+    });
+    const until = (status: string) =>
+      eventually(async () => {
+        const session = await api.call('GET /cases/{id}/sessions/{sid}', { id, sid });
+        assert.equal(session.status, status, session.error ?? undefined);
+      });
+    await until('plan_ready');
+    await api.call('POST /cases/{id}/sessions/{sid}/approve', { id, sid });
+    await until('failed');
+    const told = 'BLOCKED, 1 uncommitted file';
+    assert.match((await said()).stdout, new RegExp(`${id.slice(0, 8)}\t${told}\tFailing`));
+    assert.match((await said()).stdout, /\tOPEN\tWhole\t/);
+    assert.match((await run('ls')).stdout, new RegExp(`${told}\tFailing`));
+    assert.match((await run('show', 'Failing')).stdout, /^1 uncommitted file$/m);
+    const git = gitIn(failing.path);
+    git('add', '--all');
+    git('-c', 'user.name=A', '-c', 'user.email=a@b', 'commit', '-qm', 'by hand');
+    for (const words of [['worktrees'], ['ls'], ['show', 'Failing']])
+      assert.doesNotMatch((await run(...words)).stdout, /uncommitted/);
   });
 
   it('cleans up after closed Work items, on a yes at a terminal', {

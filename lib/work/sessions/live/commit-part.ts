@@ -1,0 +1,38 @@
+import { fenceOff } from '../../../../store/base/text.ts';
+import {
+  type LeftOut,
+  uncommittedSentence,
+  type WorkCommit,
+} from '../../../../store/records/work-commit.ts';
+import { counted, oneLine } from '../../../text/wording.ts';
+
+/** The part of session.md about the commit of the work, or about what is uncommitted. */
+export const commitPart = (
+  status: 'completed' | 'failed' | 'aborted' | 'paused',
+  branch: string | null,
+  commit: WorkCommit | undefined,
+): string[] => {
+  if (commit === undefined) return [];
+  const { command, left_out } = commit;
+  const rest = left_out.map(({ path, why }) => `${path}  ${LEFT_OUT[why]}`);
+  return [
+    '## Commit',
+    status === 'completed' ? committedLine(branch, commit) : uncommittedLine(commit),
+    ...(command == null ? [] : ['To commit it:', fenceOff(command, 'sh')]),
+    ...(rest.length === 0 ? [] : ['Left uncommitted:', fenceOff(rest.join('\n'), 'text')]),
+  ];
+};
+
+const committedLine = (branch: string | null, { id, files, reason }: WorkCommit): string =>
+  id === null
+    ? `Nothing was committed${reason == null ? '' : `: ${oneLine(reason)}`}.`
+    : `${counted(files, 'file')} on \`${branch ?? 'HEAD'}\`: \`git show ${id.slice(0, 12)}\`. Hooks of the repository were not run.`;
+
+const uncommittedLine = (commit: WorkCommit): string =>
+  `${uncommittedSentence(commit) ?? 'No uncommitted files'}. Only completed work is committed.`;
+
+const LEFT_OUT: Readonly<Record<LeftOut['why'], string>> = {
+  secret: 'is named like a file with secrets',
+  large: 'is over 5 MB',
+  repository: 'is a git repository of its own',
+};
