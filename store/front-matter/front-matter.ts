@@ -26,7 +26,8 @@ export interface FrontMatter {
   document: Document;
 }
 
-const MAX_YAML = 65_536;
+/** The most characters of YAML in a record. */
+export const MAX_YAML = 65_536;
 const MAX_ALIASES = 20;
 // The rules are lines of exactly three dashes. gray-matter also accepts `---js` and `-----`.
 const OPENING = /^(\uFEFF?---(\r?\n))/;

@@ -15,6 +15,7 @@ import { trustCommandFor } from '../../../../store/settings/trust/waiting.ts';
 import type { Store } from '../../../../store/store.ts';
 import { notFound, orNotFound, ServiceError } from '../../../errors.ts';
 import { saidBy } from '../../../guard/api-keys/keys.ts';
+import { checkTexts } from '../../cases/text.ts';
 import { checkPlanningGate } from '../../planning/gate.ts';
 import { decideWith } from '../guards/decide.ts';
 import { approvedPlan } from '../guards/preconditions.ts';
@@ -165,6 +166,7 @@ export const revisePlan = async (
   id: string,
   comment?: string,
 ): Promise<Session> => {
+  checkTexts({ comment });
   const kept = await getStoredSession(service, caseId, id);
   const revised = await withSessionLock(service, kept, () =>
     decideWith(service, caseId, id, () => revisionFor(service.store, kept, comment)),

@@ -5,6 +5,7 @@ import type { Case } from '../../../../store/records/case.ts';
 import type { Session } from '../../../../store/records/session.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { grantPlanGiven, grantStart } from '../../../../store/sessions/consent.ts';
+import { charactersOver } from '../../../../store/sessions/matter-room.ts';
 import { insertSession as keepSession, readSession } from '../../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import { type ModelChoice, NO_OFFERS, notOffered } from '../../../agents/model-choice.ts';
@@ -88,6 +89,7 @@ const createInQueue = async (
     ...(comment !== undefined && { comment }),
     ...(base !== undefined && { base }),
   };
+  checkRoom(matter);
   await checkBase(service, item, base);
   await reopenIfWanted(service.store, caseId, reopen);
   grantStart(service.store, { case_id: caseId, matter });
@@ -96,6 +98,15 @@ const createInQueue = async (
   const kept = orNotFound(await keepSession(service.store, caseId, matter), 'Work item', caseId);
   await startIfNext(service, caseId, matter.id);
   return readSession(service.store, caseId, matter.id)?.session ?? kept.session;
+};
+
+const checkRoom = (matter: { comment?: string }): void => {
+  const over = charactersOver(matter);
+  if (over > 0)
+    throw badField(
+      '/comment',
+      `takes ${over} characters more than session.md has room for; shorten it`,
+    );
 };
 
 const refuseClosed = ({ state }: Case, reopen: boolean): void => {

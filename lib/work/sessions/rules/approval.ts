@@ -1,6 +1,7 @@
 import { sha256 } from '../../../../store/base/sha256.ts';
 import type { SessionMatter } from '../../../../store/records/session.ts';
 import { isEnded, type Session, type Status } from '../../../../store/records/session.ts';
+import { charactersOver } from '../../../../store/sessions/matter-room.ts';
 import type { SessionRule } from '../../../../store/sessions/sessions.ts';
 import { hiddenBlock } from '../../../agents/runbook/shell-blocks.ts';
 import { commandLines } from '../../../agents/runbook/shell-lines.ts';
@@ -92,23 +93,21 @@ const planChanged = (sha256: string): ServiceError =>
 /** Sends the plan back. The comment stays with the session until the next plan is written. */
 export const requestChanges =
   (revision: { comment: string; run_marker: string }): SessionRule =>
-  (session) => {
+  (session, matter) => {
     const status = checkPlanWaits(session, 'request_changes');
-    checkComment(revision.comment);
+    checkComment(revision.comment, matter);
     return { status, feedback: revision.comment, run_marker: revision.run_marker };
   };
 
-/** In characters, because the comment goes into the agent's prompt with the plan. */
-const LONGEST_SAID = 100_000;
-
-const checkComment = (comment: string): void => {
+const checkComment = (comment: string, matter: SessionMatter): void => {
   if (comment === '')
     throw invalidState(
       'There is no unsent comment. Add one to comments.md of the session, or send `comment`.',
     );
-  if (comment.length > LONGEST_SAID)
+  const over = charactersOver({ ...matter, feedback: comment });
+  if (over > 0)
     throw invalidState(
-      `The unsent comments have ${comment.length} characters; at most ${LONGEST_SAID} can be sent at once. Shorten comments.md of the session.`,
+      `The comments have ${comment.length} characters, ${over} more than session.md has room for. Shorten comments.md of the session, or \`comment\`.`,
     );
 };
 

@@ -1,4 +1,6 @@
 import type { MessageMatter } from '../../../../store/records/message.ts';
+import type { SessionMatter } from '../../../../store/records/session.ts';
+import { charactersOver } from '../../../../store/sessions/matter-room.ts';
 import type { SessionRule } from '../../../../store/sessions/sessions.ts';
 import { invalidState } from '../../../errors.ts';
 import { refuseUnconfirmed } from './rules.ts';
@@ -24,8 +26,16 @@ export const addMessage =
         `The session has ${MOST} messages, which is the maximum. Abort it and create a new session.`,
       );
     const messages = [...before, { ...message, mode: session.mode, delivered_at: null }];
+    checkRoom({ ...matter, messages });
     return status === session.status ? { messages } : { messages, status, run_marker };
   };
+
+const checkRoom = (matter: SessionMatter): void => {
+  if (charactersOver(matter) === 0) return;
+  throw invalidState(
+    'session.md has no room for another message, because its comments are long. Abort the session and create a new one.',
+  );
+};
 
 /** Marks messages as read by an agent. Undefined where all are marked already. */
 export const markDelivered =
