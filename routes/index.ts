@@ -19,6 +19,7 @@ import { proofRoutes } from './proof.ts';
 import { providerRoutes } from './providers.ts';
 import { pullRequestRoutes } from './pull-requests.ts';
 import { reviewRoutes } from './reviews.ts';
+import { sessionAttachRoutes } from './session-attach.ts';
 import { sessionControlRoutes } from './session-control.ts';
 import { sessionMessageRoutes } from './session-messages.ts';
 import { sessionRecordRoutes } from './session-record.ts';
@@ -41,7 +42,12 @@ export const sections: readonly Section[] = [
   {
     title: 'Sessions',
     description: 'Attempts at a Work item: planning, approval and work',
-    routes: [...sessionRoutes, ...sessionRecordRoutes, ...sessionMessageRoutes],
+    routes: [
+      ...sessionRoutes,
+      ...sessionRecordRoutes,
+      ...sessionMessageRoutes,
+      ...sessionAttachRoutes,
+    ],
   },
   {
     title: 'Session control and locks',

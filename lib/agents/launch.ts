@@ -4,10 +4,11 @@ import type { ProviderBoundary } from '../../store/records/boundary.ts';
 import type { NetworkAccess } from '../sandbox/egress/networks.ts';
 import type { NetworkNews } from '../sandbox/egress/proxy.ts';
 import type { OpenNetwork } from '../sandbox/egress/run-network.ts';
-import type { Sandbox } from '../sandbox/sandbox.ts';
+import type { Sandbox, SandboxView } from '../sandbox/sandbox.ts';
 import type { KeepAside } from '../sandbox/state/state.ts';
 import { cleanEnvironment, type Environment } from '../tools/process/environment.ts';
 import { findProgram, isProgram } from '../tools/process/find-program.ts';
+import { type LentProgram, lendProgram } from '../tools/process/lend.ts';
 import type { Runs } from '../tools/process/runs.ts';
 import { type Program, startProgram } from '../tools/process/spawn.ts';
 import type { Isolation, RunSpec } from './provider.ts';
@@ -86,41 +87,67 @@ const start = (
   program: Launch,
   { open, ...deps }: LaunchDeps & { open: OpenNetwork },
 ): Program => {
-  const { cwd, phase, writable, kept, binds, hidden, run_marker, limits, signed_as } = spec;
   const { onBytes, onLine } = program;
-  const view = {
-    cwd,
-    phase,
-    writable,
-    readable: kept,
-    hidden,
-    network: open.view,
-    ...(binds && { binds }),
-  };
+  const { limits } = spec;
+  const view = viewOf(spec, open);
   return startProgram({
+    ...specOf(spec, { ...program, env: { ...UNATTENDED, ...program.env } }, { ...deps, open }),
     argv: deps.sandbox.wrap(program.argv, view),
-    cwd,
-    env: cleanEnvironment(deps.env, {
-      ...UNATTENDED,
-      ...(deps.sandbox.kind === 'bubblewrap' && INSIDE),
-      ...program.env,
-      ...(signed_as !== undefined && signing(signed_as, program.env)),
-      ...open.env,
-    }),
-    marker: run_marker,
-    own_dir: cwd,
-    runs: deps.runs,
-    loopback: open.view === 'host',
-    sandboxed: deps.sandbox.kind === 'bubblewrap',
     idle_ms: limits.idle_ms,
     wall_ms: limits.wall_ms,
     output_bytes: limits.output_bytes,
     unseen: (tail) => deps.sandbox.unseen(tail, view),
-    close: open.close,
     ...(onBytes && { onBytes, onErrorBytes: onBytes }),
     ...(onLine && { onLine }),
   });
 };
+
+/**
+ * Prepares a program that the command line starts at the operator's terminal, in the same sandbox and with the same network
+ * as a program that the daemon starts. Throws if they cannot be set up.
+ */
+export const lend = (
+  spec: Omit<Launchable, 'limits' | 'mcp'>,
+  program: Pick<Launch, 'argv' | 'env' | 'onNetwork'>,
+  deps: LaunchDeps,
+): LentProgram => {
+  const { env: given = {}, onNetwork: tell = () => undefined } = program;
+  const open = deps.network.open({ given, token: undefined, tell });
+  try {
+    const argv = deps.sandbox.wrap(program.argv, { ...viewOf(spec, open), terminal: true });
+    return lendProgram({ ...specOf(spec, program, { ...deps, open }), argv });
+  } catch (error) {
+    void open.close();
+    throw error;
+  }
+};
+
+type Placed = Pick<Launchable, 'cwd' | 'phase' | 'writable' | 'kept' | 'binds' | 'hidden'>;
+
+const viewOf = (spec: Placed, open: OpenNetwork): SandboxView => {
+  const { cwd, phase, writable, kept: readable, binds, hidden } = spec;
+  return { cwd, phase, writable, readable, hidden, network: open.view, ...(binds && { binds }) };
+};
+
+const specOf = (
+  { cwd, run_marker, signed_as }: Pick<Launchable, 'cwd' | 'run_marker' | 'signed_as'>,
+  { env }: Pick<Launch, 'env'>,
+  { open, ...deps }: LaunchDeps & { open: OpenNetwork },
+) => ({
+  cwd,
+  env: cleanEnvironment(deps.env, {
+    ...(deps.sandbox.kind === 'bubblewrap' && INSIDE),
+    ...env,
+    ...(signed_as !== undefined && signing(signed_as, env)),
+    ...open.env,
+  }),
+  marker: run_marker,
+  own_dir: cwd,
+  runs: deps.runs,
+  loopback: open.view === 'host',
+  sandboxed: deps.sandbox.kind === 'bubblewrap',
+  close: open.close,
+});
 
 // The home directory is read-only inside, and npm fails without a writable cache.
 const INSIDE: Environment = { npm_config_cache: '/tmp/npm' };

@@ -21,6 +21,14 @@ export interface AskSwitches {
   modes?: readonly string[];
 }
 
+/** An agent's terminal interface. `{session}` stands for the id of the conversation. */
+export interface TerminalProgram {
+  argv: readonly string[];
+  /** Further arguments in Plan mode. */
+  plan?: readonly string[];
+  hint: string;
+}
+
 /** Facts about an agent, independent of settings. */
 interface AgentFacts {
   argv: readonly string[];
@@ -37,6 +45,10 @@ interface AgentFacts {
    * expands variables, so the token is passed in one.
    */
   token_by_env?: boolean;
+  /** Its own terminal interface on one of its conversations. Absent: it has none that can resume. */
+  terminal?: TerminalProgram;
+  /** The format of its transcripts, if it is known. */
+  transcript?: 'claude' | 'codex';
   /** What to do if it is not installed. */
   hint: string;
   /** What to do if it requires a login. */
@@ -113,6 +125,12 @@ export const PRESETS: Readonly<Record<KnownAgent, Preset>> = {
     },
     cost_restarts: true,
     token_by_env: true,
+    transcript: 'claude',
+    terminal: {
+      argv: ['claude', '--resume', '{session}'],
+      plan: ['--permission-mode', 'plan'],
+      hint: 'Install the npm package @anthropic-ai/claude-code so that claude is on the PATH.',
+    },
     hint: 'Install the npm package @agentclientprotocol/claude-agent-acp so that claude-agent-acp is on the PATH.',
   },
   codex: {
@@ -121,6 +139,12 @@ export const PRESETS: Readonly<Record<KnownAgent, Preset>> = {
     state_dirs: ['.codex'],
     state_moved_by: 'CODEX_HOME',
     inherits: [...OPENAI, 'CODEX_API_KEY', 'CODEX_HOME', 'CODEX_CONFIG'],
+    transcript: 'codex',
+    terminal: {
+      argv: ['codex', 'resume', '{session}'],
+      plan: ['--sandbox', 'read-only'],
+      hint: 'Install the npm package @openai/codex so that codex is on the PATH.',
+    },
     // It never asks for what its own sandbox allows, so that allows only reading.
     asks: ({ execute }) => (execute ? { modes: ['read-only'] } : {}),
     // A model_provider in its own settings may need no login.
@@ -146,6 +170,11 @@ export const PRESETS: Readonly<Record<KnownAgent, Preset>> = {
       env: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
       files: ['.gemini/oauth_creds.json'],
       otherwise: 'no',
+    },
+    terminal: {
+      argv: ['gemini', '--resume', '{session}'],
+      plan: ['--approval-mode', 'plan'],
+      hint: 'Install the npm package @google/gemini-cli so that gemini is on the PATH.',
     },
     hint: 'Install the npm package @google/gemini-cli so that gemini is on the PATH.',
   },
@@ -174,6 +203,11 @@ export const PRESETS: Readonly<Record<KnownAgent, Preset>> = {
       files: ['.local/share/opencode/auth.json'],
       otherwise: 'unknown',
     },
+    terminal: {
+      argv: ['opencode', '--session', '{session}'],
+      plan: ['--agent', 'plan'],
+      hint: 'Install the npm package opencode-ai so that opencode is on the PATH.',
+    },
     hint: 'Install the npm package opencode-ai so that opencode is on the PATH.',
   },
   qwen: {
@@ -185,6 +219,11 @@ export const PRESETS: Readonly<Record<KnownAgent, Preset>> = {
       env: ['OPENAI_API_KEY', 'DASHSCOPE_API_KEY'],
       files: ['.qwen/oauth_creds.json'],
       otherwise: 'no',
+    },
+    terminal: {
+      argv: ['qwen', '--resume', '{session}'],
+      plan: ['--approval-mode', 'plan'],
+      hint: 'Install the npm package @qwen-code/qwen-code so that qwen is on the PATH.',
     },
     hint: 'Install the npm package @qwen-code/qwen-code so that qwen is on the PATH.',
   },

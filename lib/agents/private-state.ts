@@ -5,9 +5,12 @@ import type { ProviderDeps } from './launch.ts';
 import type { Run, RunEvent, RunSpec } from './provider.ts';
 import { deferredRun } from './run-end.ts';
 
-interface Turn {
+/** What a run needs for a copy of its agent's state. */
+type OfRun = Pick<RunSpec, 'session_id' | 'cwd' | 'native_session_id' | 'binds'>;
+
+interface Turn<S extends OfRun> {
   state: readonly StatePlace[];
-  spec: RunSpec;
+  spec: S;
   tell: (event: RunEvent) => void;
   deps: Pick<ProviderDeps, 'sandbox' | 'states' | 'keepAside'>;
 }
@@ -16,9 +19,9 @@ interface Turn {
  * Starts a run with a private copy of its agent's state mounted over the real one, and copies back what may return after the
  * last process of the run has ended. Without a sandbox the agent uses its real state.
  */
-export const withPrivateState = (
-  { state, spec, tell, deps }: Turn,
-  start: (spec: RunSpec) => Run | Promise<Run>,
+export const withPrivateState = <S extends OfRun>(
+  { state, spec, tell, deps }: Turn<S>,
+  start: (spec: S) => Run | Promise<Run>,
 ): Run => {
   if (deps.sandbox.kind === 'none' || state.length === 0) {
     const run = start(spec);
@@ -42,7 +45,10 @@ export const withPrivateState = (
   );
 };
 
-const tellReturned = ({ left, renewed, logins }: Returned, tell: Turn['tell']): void => {
+const tellReturned = (
+  { left, renewed, logins }: Returned,
+  tell: (event: RunEvent) => void,
+): void => {
   if (left.length > 0) tell(told('state_not_returned', left));
   if (renewed.length > 0) tell(told('login_refreshed', renewed));
   for (const { path, why, kept } of logins) {

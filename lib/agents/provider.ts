@@ -4,6 +4,7 @@ import type { QuestionAnswer } from '../../store/records/question.ts';
 import type { RunEvent } from '../../store/records/run-event.ts';
 import type { Usage } from '../../store/records/session.ts';
 import type { Bind } from '../sandbox/sandbox.ts';
+import type { Environment } from '../tools/process/environment.ts';
 import type { ModelChoice } from './model-choice.ts';
 import type { Outage } from './outage.ts';
 
@@ -149,6 +150,8 @@ export interface RunResult {
   only_said?: string;
   /** The cost of the agent's session, all turns together. */
   native_cost_usd?: number;
+  /** What the operator said in the agent's own terminal interface, as its transcript reports it. */
+  said?: readonly string[];
 }
 
 export interface Run {
@@ -188,4 +191,34 @@ export interface Provider {
   missing(): string | undefined;
   probe(): Promise<ProviderInfo>;
   start(spec: RunSpec, tell: (event: RunEvent) => void): Run;
+  /** The agent's own terminal interface; absent if it cannot continue a conversation of a session. */
+  readonly terminal?: Terminal;
+}
+
+/** What a terminal interface is started with. */
+export type TerminalSpec = Pick<
+  RunSpec,
+  'session_id' | 'cwd' | 'phase' | 'writable' | 'kept' | 'binds' | 'hidden' | 'run_marker'
+> & { native_session_id: string };
+
+/** A program for the command line to start at the operator's terminal, with its whole environment. */
+export interface TerminalLaunch {
+  argv: readonly string[];
+  env: Environment;
+  cwd: string;
+}
+
+/** An agent's own terminal interface on the conversation of a session. */
+export interface Terminal {
+  /** Why it cannot be started, and what to do; undefined if it can. */
+  missing(): string | undefined;
+  /**
+   * Prepares it, and calls `ready` with what to start. The result has what the operator said there. The run ends only by
+   * `kill`: its program is not a child of the daemon.
+   */
+  start(
+    spec: TerminalSpec,
+    tell: (event: RunEvent) => void,
+    ready: (launch: TerminalLaunch) => void,
+  ): Run;
 }

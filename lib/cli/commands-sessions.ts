@@ -84,7 +84,8 @@ export const SESSIONS: readonly Command[] = [
     name: 'say',
     group: 'Sessions',
     words: 'ITEM TEXT...',
-    summary: 'Send a message to its session; if that has ended, start another one with it',
+    summary:
+      'Send a message to its session; if that has ended, start another one with it; - reads standard input',
     options: {
       now: 'Interrupt the agent',
       approve: 'If the session has ended: use the message as the approved plan of the next session',
@@ -92,6 +93,14 @@ export const SESSIONS: readonly Command[] = [
       json: AS_JSON,
     },
     open: async () => (await import('./verbs/say.ts')).say,
+  },
+  {
+    name: 'attach',
+    group: 'Sessions',
+    words: 'ITEM [SESSION]',
+    summary: "Open the agent's own terminal interface on the conversation of a session that waits",
+    options: { session: SESSION },
+    open: async () => (await import('./verbs/attach.ts')).attach,
   },
   {
     name: 'diff',

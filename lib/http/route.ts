@@ -54,7 +54,7 @@ export interface EventSource {
   soFar(after: number): AsyncIterable<readonly StreamEvent[]>;
 }
 
-/** A file that is generated while it is sent. */
+/** A file, or lines of JSON, that are generated while they are sent. */
 export interface Download {
   filename: string;
   type: string;
@@ -121,6 +121,7 @@ interface Declaration<
   produces?:
     | 'application/json'
     | 'application/zip'
+    | 'application/x-ndjson'
     | 'text/markdown'
     | 'text/x-diff'
     | 'application/octet-stream'

@@ -48,7 +48,8 @@ export const bodyIsOptional = (route: Route): boolean =>
 export const isStream = (route: Route): boolean => route.produces === 'text/event-stream';
 
 /** Whether the answer is a generated file without an ETag. */
-export const isDownload = (route: Route): boolean => route.produces === 'application/zip';
+export const isDownload = ({ produces }: Route): boolean =>
+  produces === 'application/zip' || produces === 'application/x-ndjson';
 
 /** Whether the answer is a stored file, which supports ranges. */
 export const isFile = (route: Route): boolean => route.produces === 'application/octet-stream';

@@ -11,7 +11,7 @@ import { type HomeView, homeView, unseenIn } from './home.ts';
 import { bind, hide, isDirectory, isReallyBelow, type Mount, real, socketPaths } from './mounts.ts';
 import { nameFor, PASSWD_ARGUMENTS, rootOnlyMounts, USER_ARGUMENTS } from './root-user.ts';
 import { seatbeltArguments } from './seatbelt.ts';
-import { filterArguments, withFilter } from './seccomp.ts';
+import { filterArguments, sessionArguments, withFilter } from './seccomp.ts';
 
 export type SandboxSetting = 'auto' | 'off' | 'seatbelt';
 
@@ -42,6 +42,8 @@ export interface SandboxView {
   network: 'host' | OwnNetwork;
   /** Mounts over other paths, in both modes. */
   binds?: readonly Bind[];
+  /** The program shares the operator's terminal, and so stays in its session; see seccomp.ts. */
+  terminal?: boolean;
 }
 
 /** Mounts a file or directory over another path of the same kind. */
@@ -181,7 +183,7 @@ const networkOf = ({ network }: SandboxView): string[] =>
 // The pid namespace ends as a whole with bwrap. Root loses its capabilities and is mapped to another user: without the mapping,
 // the agents' own sandboxes would not start.
 const FLAGS = [
-  ...['--die-with-parent', '--new-session', '--cap-drop', 'ALL', ...USER_ARGUMENTS],
+  ...['--die-with-parent', '--cap-drop', 'ALL', ...USER_ARGUMENTS],
   ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
 ];
 
@@ -193,7 +195,7 @@ const viewArguments = (host: Host, argv: readonly string[], view: SandboxView): 
     ...gitConfigMounts(shownIn(host.env, view, home)),
   ]);
   return [
-    ...[...FLAGS, ...networkOf(view)],
+    ...[...FLAGS, ...sessionArguments(view.terminal === true), ...networkOf(view)],
     ...['--ro-bind', '/', '/', '--proc', '/proc', ...rootOnlyMounts(host.env, named)],
     ...['--dev', '/dev', '--tmpfs', '/dev/shm', ...PASSWD_ARGUMENTS],
     ...all.flatMap((mount) => mount.arguments),

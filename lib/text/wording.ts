@@ -59,3 +59,15 @@ const ageOf = (at: string): string => {
   const [length, unit] = STEPS.find(([each]) => seconds >= each) ?? [1, 's'];
   return `${Math.floor(seconds / length)} ${unit}`;
 };
+
+/** `attached 12:03–12:20`, in the time zone of the reader, or in UTC. */
+export const attachedText = (
+  { started_at, ended_at }: { started_at: string; ended_at: string | null },
+  timeZone?: 'UTC',
+): string => {
+  const how = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone } as const;
+  const at = (time: string): string => new Date(time).toLocaleTimeString('en-GB', how);
+  return ended_at === null
+    ? `attached since ${at(started_at)}`
+    : `attached ${at(started_at)}–${at(ended_at)}`;
+};

@@ -7,6 +7,12 @@ const known = {
   at: Time,
   mode: Type.Enum(['plan', 'work'], { description: 'The mode of the session at that time' }),
   sha256: Sha256,
+  from: Type.Optional(
+    Type.Enum(['attach'], {
+      description:
+        "`attach`: said in the agent's own terminal interface, as the agent's transcript reports it. It is a record only: no later prompt repeats it",
+    }),
+  ),
 };
 
 /** A message of the operator to a session, as in session.md. */

@@ -57,12 +57,29 @@ const DAEMON_EVENTS = {
     },
   ),
   operator_message: Type.Object(
-    { message_id: Id, text: Text, sha256: Sha256, now: Type.Optional(Type.Boolean()) },
-    { description: 'The operator sent a message to the session; `now` if it interrupts' },
+    {
+      message_id: Id,
+      text: Text,
+      sha256: Sha256,
+      now: Type.Optional(Type.Boolean()),
+      from: Type.Optional(Type.Enum(['attach'])),
+    },
+    {
+      description:
+        "The operator sent a message to the session; `now` if it interrupts; `from: attach` if it was said in the agent's own terminal interface",
+    },
   ),
   operator_message_delivered: Type.Object(
     { message_id: Id },
     { description: 'The agent answered after it got the message' },
+  ),
+  terminal_attached: Type.Object(
+    {},
+    { description: "The agent's own terminal interface was started at the operator's terminal" },
+  ),
+  terminal_detached: Type.Object(
+    { started_at: Time },
+    { description: 'It ended; it was attached since `started_at`' },
   ),
   block_skipped: Type.Object(
     { tool_call_id: Text, title: Text },

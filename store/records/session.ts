@@ -130,6 +130,15 @@ export const Waiting = Type.Object(
 );
 export type Waiting = Static<typeof Waiting>;
 
+export const Attached = Type.Object(
+  { started_at: Time, ended_at: orNull(Time, 'Null while it is attached') },
+  {
+    $id: 'Attached',
+    description: "A time during which the agent's own terminal interface was attached",
+  },
+);
+export type Attached = Static<typeof Attached>;
+
 /** The front matter of session.md; the body is a summary for people. */
 export const SessionMatter = Type.Object({
   ...told,
@@ -163,6 +172,8 @@ export const SessionMatter = Type.Object({
   comment: maybe(Type.String()),
   /** The operator's messages since then, in order. */
   messages: maybe(Type.Array(MessageMatter)),
+  /** When the agent's own terminal interface was attached, in order. */
+  attached: maybe(Type.Array(Attached)),
   /** The requested changes of the plan, until there is a new plan. */
   feedback: maybe(Type.String()),
   /** The id of the machine that created it, which alone continues it. */
@@ -221,6 +232,7 @@ export const Session = Type.Object(
     commands: Type.Optional(Commands),
     commit: Type.Optional(SessionCommit),
     dismissed_at: Type.Optional(Time),
+    attached: Type.Optional(Type.Array(Attached)),
     pause_reason: Type.Optional(PauseReason),
     resume_at: Type.Optional(Time),
     waiting: Type.Optional(Waiting),

@@ -76,11 +76,16 @@ const resultFields = ({
   dismissed_at,
   mode,
   unasked,
-}: SessionMatter): Pick<Session, 'commands' | 'commit' | 'dismissed_at' | 'unasked'> => ({
+  attached,
+}: SessionMatter): Pick<
+  Session,
+  'commands' | 'commit' | 'dismissed_at' | 'unasked' | 'attached'
+> => ({
   ...(mode === 'work' && unasked?.length && { unasked: unasked.map((line) => visible(line)) }),
   ...(commands && { commands: servedCommands(commands) }),
   ...(commit && { commit: servedCommit(commit) }),
   ...(dismissed_at && { dismissed_at }),
+  ...(attached?.length && { attached }),
 });
 
 const servedCommit = (kept: WorkCommit): SessionCommit => {

@@ -6,6 +6,7 @@ import type { AcpAgent } from '../presets.ts';
 import { withPrivateState } from '../private-state.ts';
 import type { Provider, ProviderInfo } from '../provider.ts';
 import { failedRun } from '../run-end.ts';
+import { createTerminal } from '../terminal/terminal.ts';
 import { createOfferCache } from './offers.ts';
 import type { AcpDeps } from './run.ts';
 
@@ -45,6 +46,7 @@ export const createAcpProvider = (agent: AcpAgent, deps: AcpDeps): Provider => {
     offers: seen.read,
     missing: () => whyUnavailable(agent, deps),
     probe: async () => ({ ...(await look()), login: agent.loggedIn() }),
+    ...(agent.terminal && { terminal: createTerminal(agent, agent.terminal, deps) }),
     start: (spec, tell) => {
       const missing = whyUnavailable(agent, deps);
       if (missing !== undefined) return failedRun(missing);

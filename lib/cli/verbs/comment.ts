@@ -7,6 +7,7 @@ import { findSession } from '../connection/session.ts';
 import { editText } from '../output/editor.ts';
 import { isTerminal } from '../output/terminal.ts';
 import { readPlan } from './read-plan.ts';
+import { hasEnded } from './session-text.ts';
 import { type Verb, verb } from './verb.ts';
 
 const TRIES = 5;
@@ -32,13 +33,11 @@ export const comment = verb(async (given) => {
 
 // `revise` would refuse it later, so that the comment would not reach the agent.
 const refuseWithoutPlan = ({ id, case_id, status, mode }: Session): void => {
-  if (mode === 'plan' && !ENDED.has(status)) return;
+  if (mode === 'plan' && !hasEnded(status)) return;
   throw new Refusal(
     `Session ${id.slice(0, 8)} is ${status} and has no plan to send back. Send a message instead: dossier say ${case_id.slice(0, 8)} "…"`,
   );
 };
-
-const ENDED: ReadonlySet<Session['status']> = new Set(['completed', 'failed', 'aborted']);
 
 const readFile = ({ request }: Dossier, { case_id: id, id: sid }: Session) =>
   request('GET /cases/{id}/sessions/{sid}/comments', { id, sid });

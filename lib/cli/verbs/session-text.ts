@@ -1,5 +1,5 @@
 import { type Dossier, Problem, type Session, type SessionCommands } from '../../client/client.ts';
-import { describeBase } from '../../text/wording.ts';
+import { attachedText, describeBase } from '../../text/wording.ts';
 import type { Words } from '../output/out.ts';
 
 /** Lines about the failed commands of a session, with the end of their output; empty if none failed. */
@@ -20,10 +20,16 @@ export const failureLines = (commands: SessionCommands | undefined): readonly Wo
 
 const indented = (text: string): string => text.replaceAll(/^/gm, '  ');
 
+/** Whether a session in this status has ended. The records' own function would load their schemas. */
+export const hasEnded = (status: Session['status']): boolean =>
+  status === 'completed' || status === 'failed' || status === 'aborted';
+
 /** The status of a session, with what it waits for: `queued (max_sessions)`. */
-export const statusText = ({ status, waits_for, waiting }: Session): string => {
+export const statusText = ({ status, waits_for, waiting, attached }: Session): string => {
+  const last = attached?.at(-1);
   if (waits_for !== undefined) return `${status} (${waits_for})`;
-  return waiting === undefined ? status : `${status} (waits for ${waiting.for})`;
+  if (waiting !== undefined) return `${status} (waits for ${waiting.for})`;
+  return last === undefined ? status : `${status} (${attachedText(last)})`;
 };
 
 /** Describes the base of a Work item's worktree; undefined if it is unknown, which the next call will explain. */

@@ -123,6 +123,8 @@ const linesFor = (item: string): Lines => ({
   status: ({ status, message = '' }) => [strong(`-- ${status}${after(message)}`)],
   operator_message: ({ text }) => [strong(`You: ${text}`)],
   operator_message_delivered: () => ['The agent has read your message'],
+  terminal_attached: () => ['A terminal was attached to the agent'],
+  terminal_detached: () => ['The terminal was detached'],
   block_skipped: ({ title }) => [`Skipped: ${title}`],
   operator_edit: ({ action, path }) => [`You: ${action} ${path}`],
   diff: ({ files, additions, deletions }) => [

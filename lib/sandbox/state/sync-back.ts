@@ -62,6 +62,13 @@ export const shownIn = async (open: Open): Promise<Shown> => {
   return shown;
 };
 
+/** The paths of a run's own conversation in the copy of its agent's state. */
+export const conversationIn = async (open: Open): Promise<string[]> =>
+  (await candidatesIn(open)).paths
+    .filter((path) => sessionPattern(path, open.rules, open.scope) !== undefined)
+    .filter((path) => hasSessionId(path, open.scope))
+    .map((path) => join(open.copy, path));
+
 const isWhole = (path: string, { rules, scope }: Open): boolean =>
   matchesPattern(path, rules.returns, scope);
 

@@ -126,14 +126,20 @@ export const startProgram = (spec: ProgramSpec): Program => {
   return { ...streams, exited, idle: limits.idle, end };
 };
 
-// A missing program is not wrapped, so that spawn reports it.
-const ofRun = ({ argv, marker }: ProgramSpec, env: Environment): readonly string[] => {
+/** The argument vector with the traces of its run. A missing program is not wrapped, so that spawn reports it. */
+export const ofRun = (
+  { argv, marker }: Pick<ProgramSpec, 'argv' | 'marker'>,
+  env: Environment,
+): readonly string[] => {
   const limited = underLimit(argv, marker, env);
   return limited === argv ? argv : inCgroup(marker, limited);
 };
 
-const enter = ({ runs, marker, own_dir, loopback, sandboxed = false }: ProgramSpec): ProcessRun =>
+/** Lists a program in the table of runs. Throws if it must not start. */
+export const enter = ({ runs, marker, own_dir, loopback, sandboxed = false }: Listed): ProcessRun =>
   runs.enter({ marker, loopback, sandboxed, ...(own_dir !== undefined && { dir: own_dir }) });
+
+type Listed = Pick<ProgramSpec, 'runs' | 'marker' | 'own_dir' | 'loopback' | 'sandboxed'>;
 
 interface Departure {
   code: number | null;

@@ -21,6 +21,29 @@ export const runAtTerminal = async (
   }
 };
 
+/**
+ * Runs a program at the operator's terminal with exactly this environment, and ends it when `over` settles. Returns its exit
+ * code; null if a signal ended it.
+ */
+export const runAttached = async (
+  [program = '', ...args]: readonly string[],
+  { cwd, env }: { cwd: string; env: NodeJS.ProcessEnv },
+  over: Promise<void>,
+): Promise<number | null> => {
+  const child = spawn(program, args, { cwd, env, stdio: 'inherit' });
+  const end = (): void => void child.kill('SIGKILL');
+  // Ctrl-C goes to the program only; an end of this process ends the program first.
+  const ignore = (): void => undefined;
+  process.on('SIGINT', ignore).on('SIGTERM', end);
+  void over.then(end);
+  try {
+    const [code] = await once(child, 'exit');
+    return code;
+  } finally {
+    process.off('SIGINT', ignore).off('SIGTERM', end);
+  }
+};
+
 /** The output of a program without its final newline; undefined if the program fails. */
 export const outputOf = (
   program: string,

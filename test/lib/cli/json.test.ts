@@ -8,7 +8,7 @@ import { makeRepository, temporaryDirectory, writeFiles } from '../../helpers/re
 import { withPlan } from '../../helpers/with-plan.ts';
 import { manifestOf } from '../../helpers/zip.ts';
 
-const TEXTS = ['serve', 'help', 'mcp', 'completion'];
+const TEXTS = ['serve', 'help', 'mcp', 'completion', 'attach'];
 // They need an editor, a daemon in the background, an agent that asks, a session that stands still, a code host, or exit with 4: told in the tests of their own.
 const ELSEWHERE = ['answer', 'edit', 'logs', 'pause', 'resume', 'pr', 'merge', 'run', 'say'];
 const BELOW = ['init', 'import', 'service'];

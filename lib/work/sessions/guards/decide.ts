@@ -15,9 +15,11 @@ import {
 } from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
 import { CONFLICT } from '../../../code/worktrees/rebase/rebase-state.ts';
+import { ServiceError } from '../../../errors.ts';
 import { forgetState } from '../../../sandbox/state/open.ts';
 import { update } from '../../cases/change.ts';
 import { isClosed, moveTo } from '../../cases/moves.ts';
+import type { WithEngine } from '../live/engine.ts';
 import type { EngineNeeds } from '../live/needs.ts';
 import { endStream, noteApproved } from '../live/stream.ts';
 import { interrupt, refuseElsewhere } from '../rules/rules.ts';
@@ -41,18 +43,33 @@ export const decideWith = (
   make: () => Promise<SessionRule>,
 ): Promise<StoredSession | undefined> =>
   service.store.locks.take(lockOn.decision(caseId), async () => {
-    const kept = await updateSession(service.store, caseId, id, refusingElsewhere(await make()));
+    const kept = await updateSession(service.store, caseId, id, guarded(service, await make()));
     if (kept === undefined) return undefined;
     await finalize(service, kept).catch((error: unknown) => pauseAndRethrow(service, kept, error));
     return kept;
   });
 
-const refusingElsewhere =
-  (rule: SessionRule): SessionRule =>
+const guarded =
+  (service: EngineNeeds, rule: SessionRule): SessionRule =>
   (session, matter) => {
     refuseElsewhere(session);
-    return rule(session, matter);
+    const change = rule(session, matter);
+    const isNews = change?.status !== undefined && change.status !== session.status;
+    if (isNews) refuseAttached(service, session);
+    return change;
   };
+
+/**
+ * Throws 409 `terminal_attached` while a terminal is attached: another run of the session would use the same worktree and the
+ * same conversation.
+ */
+export const refuseAttached = ({ engine }: WithEngine, { id }: Pick<Session, 'id'>): void => {
+  if (engine.live.get(id)?.attached !== true) return;
+  throw new ServiceError(
+    'terminal_attached',
+    `A terminal is attached to session ${id}. End the agent's interface there, or abort the session; then try again.`,
+  );
+};
 
 // Otherwise the record would say that the session runs. The caller gets the error, and the operator can resume.
 const pauseAndRethrow = async (

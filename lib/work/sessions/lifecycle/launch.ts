@@ -23,9 +23,9 @@ import type { WithLog } from '../../../log.ts';
 import { killRun } from '../../../tools/process/process-tree.ts';
 import { update } from '../../cases/change.ts';
 import { isClosed } from '../../cases/moves.ts';
-import { decide, pauseLater } from '../guards/decide.ts';
+import { decide, pauseLater, refuseAttached } from '../guards/decide.ts';
 import { checkTrustOf, isBlockedByTrust } from '../guards/trust.ts';
-import { isLive, newRun } from '../live/engine.ts';
+import { isLive, newRun, type WithEngine } from '../live/engine.ts';
 import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
 import { fillSlots, isAtCapacity, waitForSlot } from '../live/slots.ts';
 import { noteWaiting } from '../live/stream.ts';
@@ -104,12 +104,13 @@ const releaseIfNotStarted = async (store: Store, caseId: string, id: string): Pr
  * hand: then the lock is taken again, or this throws 409 `lock_held`.
  */
 export const withSessionLock = async <T>(
-  service: WithConfig & WithStore,
+  service: WithConfig & WithEngine & WithStore,
   { session }: StoredSession,
   work: () => Promise<T>,
 ): Promise<T> => {
   const { id, case_id, status } = session;
   const { store } = service;
+  refuseAttached(service, session);
   refuseElsewhere(session);
   refuseUnconfirmed(session);
   await checkTrustOf(service, session);

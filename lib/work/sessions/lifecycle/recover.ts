@@ -32,6 +32,7 @@ import { nextStatus } from '../rules/transitions.ts';
 import { undoInterrupted } from '../turns/baseline.ts';
 import { turnOfSession } from '../turns/reading-turn.ts';
 import { wrapUp } from '../turns/wrap-up.ts';
+import { closeAttach } from './detach.ts';
 import { startQueued } from './launch.ts';
 
 /**
@@ -66,6 +67,7 @@ const recover = async (service: TurnNeeds & WithLog, caseId: string, id: string)
   const told = service.store.journal.runs.get(id)?.status;
   await finalize(service, found);
   if (isEnded(found.session.status)) return;
+  await closeAttach(service, found);
   const kept = (await decide(service, caseId, id, await ruleFor(service, found))) ?? found;
   if (kept.session.status !== told) noteInterrupted(service.engine, kept);
 };

@@ -1,7 +1,8 @@
 import { fenceOff } from '../../../../store/base/text.ts';
 import type { SessionMessage } from '../../../../store/records/message.ts';
+import type { Session } from '../../../../store/records/session.ts';
 import { list, record, text, type Wire } from '../../../text/unknown-json.ts';
-import { shorten } from '../../../text/wording.ts';
+import { attachedText, shorten } from '../../../text/wording.ts';
 
 /** A question of the agent, with its outcome. */
 interface AskedQuestion {
@@ -91,12 +92,22 @@ export const messagesPart = (messages: readonly SessionMessage[]): string[] => {
   return parts.length === 0 ? [] : ['## Messages', ...parts, ...rest];
 };
 
-const messagePart = ({ at, mode, text, sha256, delivered_at }: SessionMessage): string[] => {
+/** The part of session.md with the times at which the agent's own interface was attached. */
+export const attachedPart = ({ attached = [] }: Pick<Session, 'attached'>): string[] => {
+  const lines = attached.map(
+    (each) => `${each.started_at.slice(0, 10)}: ${attachedText(each, 'UTC')} UTC`,
+  );
+  const heading = "## The agent's own interface";
+  return lines.length === 0 ? [] : [heading, fenceOff(lines.join('\n'), 'text')];
+};
+
+const messagePart = ({ at, mode, text, sha256, delivered_at, from }: SessionMessage): string[] => {
   const when = `at ${at.slice(0, 16).replace('T', ' ')} UTC`;
+  const where = from === 'attach' ? " in the agent's own interface, by its transcript," : '';
   const approved = mode === 'work' ? `, SHA-256 \`${sha256}\`` : '';
   const unread = delivered_at === null ? ' No agent has read it.' : '';
   return [
-    `The operator ${when} in ${mode === 'work' ? 'Work' : 'Plan'} mode${approved}:${unread}`,
+    `The operator ${when}${where} in ${mode === 'work' ? 'Work' : 'Plan'} mode${approved}:${unread}`,
     fenceOff(shorten(text, LONGEST), 'markdown'),
   ];
 };

@@ -30,6 +30,8 @@ export interface LiveRun {
   /** True once the run has a slot of `max_sessions`; until then it waits. */
   entered: boolean;
   enter: () => void;
+  /** The agent's own terminal interface, at the operator's terminal: no turn of the session. */
+  attached: boolean;
   /** The run is being ended: whatever has not started yet does not start. */
   stopping: boolean;
   /** The open permission requests and questions, by id. */
@@ -65,6 +67,7 @@ export const newRun = (
   run: undefined,
   entered: false,
   enter: () => undefined,
+  attached: false,
   stopping: false,
   asking: new Map(),
   questions: new Map(),

@@ -8,7 +8,7 @@ import { counted, oneLine, shorten } from '../../../text/wording.ts';
 import type { ChangedFile } from '../../../tools/git/read/diff.ts';
 import { commandsOf } from '../rules/commands.ts';
 import { commitPart } from './commit-part.ts';
-import { messagesPart, questionsPart } from './dialogue.ts';
+import { attachedPart, messagesPart, questionsPart } from './dialogue.ts';
 import { type LeftRef, putBackLine } from './left-refs.ts';
 import { isUnfinishedCall, type SessionDigest, type TranscriptCall } from './transcript-summary.ts';
 
@@ -50,6 +50,7 @@ export const summaryOf = (done: WorkDone): string =>
     ...asked(done.asked),
     ...questionsPart(done.told.questions.values()),
     ...messagesPart(done.messages ?? []),
+    ...attachedPart(done.session),
     ...plan(done),
     ...changed(done.changes),
     ...commitPart(done.outcome.status, done.session.branch, done.commit),

@@ -7,7 +7,7 @@ import { refuseUnconfirmed } from './rules.ts';
 import { nextStatus } from './transitions.ts';
 
 /** Each takes a few lines of session.md, whose front matter is limited to 64 KiB. */
-const MOST = 100;
+export const MOST_MESSAGES = 100;
 
 /**
  * Adds a message of the operator. A plan that waits for approval is planned again. Undefined when the session has
@@ -21,9 +21,9 @@ export const addMessage =
     refuseUnconfirmed(session);
     const before = matter.messages ?? [];
     if (before.some(({ id }) => id === message.id)) return undefined;
-    if (before.length >= MOST)
+    if (before.length >= MOST_MESSAGES)
       throw invalidState(
-        `The session has ${MOST} messages, which is the maximum. Abort it and create a new session.`,
+        `The session has ${MOST_MESSAGES} messages, which is the maximum. Abort it and create a new session.`,
       );
     const messages = [...before, { ...message, mode: session.mode, delivered_at: null }];
     checkRoom({ ...matter, messages });

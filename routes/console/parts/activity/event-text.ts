@@ -86,6 +86,8 @@ const DESCRIBE: Describers = {
   }),
   operator_message: ({ text }) => ({ tone: 'good', text: `You: ${text}` }),
   operator_message_delivered: () => quiet('Your message was delivered to the agent.'),
+  terminal_attached: () => quiet('You attached a terminal to the agent.'),
+  terminal_detached: () => quiet('You detached the terminal from the agent.'),
   block_skipped: ({ title }) => quiet(`Skipped: ${title}`),
   operator_edit: ({ action, path, from }) =>
     quiet(
