@@ -1,7 +1,15 @@
 /** What `npm install dossierd` brings: installed from the tarball into an empty folder, and used from there alone. */
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { PROJECT } from '../examples/run.ts';
@@ -77,6 +85,22 @@ describe('the package', () => {
     );
     for (const name of ['dist/licenses.txt', 'dist/sbom.cdx.json', 'LICENSE'])
       assert.ok(files.includes(`package/${name}`), name);
+  });
+
+  it('is found by man once it is installed globally', (t) => {
+    const { place, tarball } = install(t);
+    const prefix = join(place, 'global');
+    const quiet = ['--offline', '--no-audit', '--no-fund', '--cache', join(place, '.cache')];
+    execFileSync('npm', ['install', '-g', '--prefix', prefix, ...quiet, tarball], {
+      stdio: 'pipe',
+    });
+    const page = readFileSync(join(prefix, 'share/man/man1/dossier.1'), 'utf8');
+    assert.match(page, /^\.TH DOSSIER 1 /);
+    // man looks beside each directory of the PATH.
+    const env = { PATH: `${join(prefix, 'bin')}:${process.env.PATH}` };
+    if (spawnSync('man', ['-w', 'man'], { env }).status !== 0) return;
+    const found = execFileSync('man', ['-w', 'dossier'], { env, encoding: 'utf8' }).trim();
+    assert.equal(readFileSync(found, 'utf8'), page);
   });
 
   for (const uid of users)
