@@ -12,7 +12,8 @@ const LINES = '100';
 /** `dossier logs`: prints the log of the workspace's daemon, running or not. */
 export const logs = async ({ config, values }: Call): Promise<number> => {
   const { lines = LINES, follow = false } = values;
-  if (!/^[1-9]\d{0,5}$/.test(lines)) throw new UsageError('-n takes a number of lines');
+  if (!/^[1-9]\d{0,5}$/.test(lines))
+    throw new UsageError(`-n takes a number of lines from 1 to 999999, not ${lines}`);
   const layout = layoutOf(config.workspace);
   if (!existsSync(layout.log))
     throw new Refusal(

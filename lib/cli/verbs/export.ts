@@ -1,5 +1,6 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { messageOf } from '../../../store/base/attempt.ts';
 import type { Binary } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
 import { Refusal } from '../args/refusal.ts';
@@ -37,22 +38,38 @@ const PRIVATE = 0o600;
 const save = async (download: Binary, path: string): Promise<number> => {
   refuseExisting(path);
   const partial = `${path}.${process.pid}.part`;
+  const fd = openPartial(partial);
   try {
-    const size = await write(download, partial);
+    const size = await write(download, fd);
     refuseExisting(path);
     renameSync(partial, path);
     return size;
   } catch (error) {
-    rmSync(partial, { force: true });
-    throw error instanceof Refusal
-      ? error
-      : new Refusal(`The export failed: ${(error as Error).message}`);
+    const why = error instanceof Refusal ? error.message : `The export failed: ${messageOf(error)}`;
+    throw new Refusal(`${why}. ${removed(partial)}`);
   }
 };
 
-const write = async ({ body }: Binary, path: string): Promise<number> => {
+const openPartial = (path: string): number => {
+  try {
+    return openSync(path, 'wx', PRIVATE);
+  } catch (error) {
+    throw new Refusal(`The export failed: ${messageOf(error)}`);
+  }
+};
+
+// An archive without its end is of no use, but it may be large.
+const removed = (partial: string): string => {
+  try {
+    rmSync(partial, { force: true });
+    return `The incomplete file ${partial} was removed`;
+  } catch (error) {
+    return `The incomplete file ${partial} is left, because ${messageOf(error)}. You can remove it`;
+  }
+};
+
+const write = async ({ body }: Binary, fd: number): Promise<number> => {
   let size = 0;
-  const fd = openSync(path, 'wx', PRIVATE);
   try {
     for await (const chunk of body as AsyncIterable<Uint8Array>) size += writeAll(fd, chunk);
     fsyncSync(fd);

@@ -1,7 +1,7 @@
-import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import type { Case, Dossier } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
+import { readInput } from '../args/input-text.ts';
 import { Refusal } from '../args/refusal.ts';
 import { findProjectHere } from '../connection/project.ts';
 import { findOrStartDaemon } from '../connection/start.ts';
@@ -89,30 +89,8 @@ const written = async (given: Verb) => {
   );
 };
 
-// More than the daemon accepts as a description; limits input that does not end.
-const MOST = 1_048_576;
-
-const readGiven = async (file: string): Promise<string> => {
-  const bytes = await readAll(file === '-' ? process.stdin : createReadStream(file));
-  if (isUtf8(bytes)) return bytes.toString();
-  throw new Refusal('The file of --file is not UTF-8. Save it as UTF-8');
-};
-
-const readAll = async (source: AsyncIterable<Buffer>): Promise<Buffer> => {
-  const parts: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const part of source) {
-      parts.push(part);
-      size += part.length;
-      if (size > MOST) break;
-    }
-  } catch (error) {
-    throw new UsageError(`--file cannot be read: ${(error as Error).message}`);
-  }
-  if (size > MOST) throw new Refusal('The file of --file is larger than 1 MB. Shorten it');
-  return Buffer.concat(parts);
-};
+const readGiven = (file: string): Promise<string> =>
+  readInput(file === '-' ? process.stdin : createReadStream(file), 'The file of --file');
 
 interface Parts {
   title: string;

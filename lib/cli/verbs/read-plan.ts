@@ -67,8 +67,9 @@ export const readBoundary = async (
       ...(ask.length > 0 && { query: { ask: ask.join('\n') } }),
     });
   } catch (error) {
-    if (error instanceof Problem && error.code !== 'bad_request') return error.message;
-    throw error;
+    if (!(error instanceof Problem)) throw error;
+    if (error.code !== 'bad_request') return error.message;
+    throw new Refusal(error.message.replace('GET …/boundary.', `dossier plan ${id.slice(0, 8)}`));
   }
 };
 

@@ -1,26 +1,55 @@
+import type { Session, SessionMessage } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
+import { checkTyped, readInput } from '../args/input-text.ts';
 import { findItem } from '../connection/item.ts';
 import { findSession } from '../connection/session.ts';
-import { verb } from './verb.ts';
+import { hasEnded } from './session-text.ts';
+import { verb, withRefusals } from './verb.ts';
 
-/** `dossier say ITEM TEXT...`: sends a message to its session, or starts another one if that has ended. */
+/**
+ * `dossier say ITEM TEXT...`: sends a message to its session, or starts another one if that has ended. `-` reads the text from
+ * standard input.
+ */
 export const say = verb(async ({ dossier, words: [word = '', ...said], values, out }) => {
-  const text = said.join(' ');
+  const text = await textOf(said);
   if (text.trim() === '') throw new UsageError('say needs a TEXT: dossier say ITEM "…"');
   const id = await findItem(dossier, word);
-  const id8 = id.slice(0, 8);
-  const { id: sid, status } = await findSession(dossier, id, values.session);
+  const session = await findSession(dossier, id, values.session);
+  const { id: sid } = session;
   const { now, approve } = values;
   const body = { text, ...(now && { now }), ...(approve && { approve }) };
-  const message = await dossier.call('POST /cases/{id}/sessions/{sid}/messages', { id, sid, body });
-  if (values.json === true) return void out.json(message);
-  const { session_id } = message;
-  if (session_id !== sid)
-    out.say(
-      `Session ${sid.slice(0, 8)} has ended, so session ${session_id.slice(0, 8)} ${approve ? 'carries out your message as its plan' : 'plans with your message'}. Follow it with dossier tail ${id8}`,
-    );
-  else if (status === 'paused')
-    out.say(`Saved for the paused session. To deliver it: dossier resume ${id8}`);
-  else out.say(`Sent to session ${sid.slice(0, 8)}. Follow it with dossier tail ${id8}`);
+  const sending = dossier.call('POST /cases/{id}/sessions/{sid}/messages', { id, sid, body });
+  const message = await withRefusals(sending, approve ? notEnded(session) : {});
+  if (values.json === true) out.json(message);
+  else out.say(told(session, message, approve));
   return undefined;
 });
+
+const notEnded = ({ case_id, id, status }: Session) => {
+  if (hasEnded(status)) return {};
+  const or =
+    status === 'plan_ready' ? `, or approve the plan: dossier approve ${case_id.slice(0, 8)}` : '';
+  return {
+    invalid_state: `Session ${id.slice(0, 8)} is ${status}, and --approve is for a session that has ended. Leave it out${or}`,
+  };
+};
+
+const told = (
+  { case_id, id: sid, status }: Session,
+  { session_id }: SessionMessage,
+  approve = false,
+): string => {
+  const id8 = case_id.slice(0, 8);
+  if (session_id !== sid)
+    return `Session ${sid.slice(0, 8)} has ended, so session ${session_id.slice(0, 8)} ${approve ? 'carries out your message as its plan' : 'plans with your message'}. Follow it with dossier tail ${id8}`;
+  return status === 'paused'
+    ? `Saved for the paused session. To deliver it: dossier resume ${id8}`
+    : `Sent to session ${sid.slice(0, 8)}. Follow it with dossier tail ${id8}`;
+};
+
+const textOf = async (said: readonly string[]): Promise<string> => {
+  const text = said.join(' ');
+  if (text === '-') return (await readInput(process.stdin, 'Standard input')).trimEnd();
+  checkTyped(text);
+  return text;
+};

@@ -10,7 +10,8 @@ const LINES = '200';
 /** `dossier tail ITEM`: follows its session until it has ended. Returns 0 if its work is completed, else 1. */
 export const tail = verb(async ({ dossier, words: [word = ''], values, out }) => {
   const { lines = LINES } = values;
-  if (!/^[1-9]\d{0,5}$/.test(lines)) throw new UsageError('-n takes a number of events');
+  if (!/^[1-9]\d{0,5}$/.test(lines))
+    throw new UsageError(`-n takes a number of events from 1 to 999999, not ${lines}`);
   const id = await findItem(dossier, word);
   const { id: sid } = await findSession(dossier, id, values.session);
   const tell = values.json === true ? out.jsonLine : createEventPrinter(out, id.slice(0, 8));

@@ -21,7 +21,7 @@ const LOOK_MS = 500;
 export const wait = verb(async (given) => {
   const { dossier, words, values } = given;
   const goal = GOALS.find((each) => each === (values.for ?? 'done'));
-  if (goal === undefined) throw new UsageError('--for takes plan or done');
+  if (goal === undefined) throw new UsageError(`--for takes plan or done, not ${values.for}`);
   const until = performance.now() + millisecondsIn(values.timeout);
   const id = await findItem(dossier, words[0] ?? '');
   return tell(given, await waitForSession(given, { id, goal, until }));
@@ -99,6 +99,6 @@ const UNITS = { s: 1000, m: 60_000, h: 3_600_000 } as const;
 const millisecondsIn = (text: string | undefined): number => {
   if (text === undefined) return Number.POSITIVE_INFINITY;
   const [, count, unit = ''] = /^(\d{1,6})([smh])$/.exec(text) ?? [];
-  if (count === undefined) throw new UsageError('--timeout takes 30s, 10m or 2h');
+  if (count === undefined) throw new UsageError(`--timeout takes 30s, 10m or 2h, not ${text}`);
   return Number(count) * UNITS[unit as keyof typeof UNITS];
 };

@@ -29,7 +29,10 @@ describe('the commands of a plan that run without asking', () => {
     assert.equal(told(await said('plan', ...ask)), list(json.unasked, hash));
     const unknown = await said('plan', '--ask', 'npm');
     assert.equal(unknown.code, 1);
-    assert.match(unknown.stderr, /no command "npm" that would run without asking/);
+    assert.match(
+      unknown.stderr,
+      /no command "npm" that would run without asking\. List them with dossier plan [0-9a-f]{8}\./,
+    );
     const unheard = await said('approve', ...ask);
     assert.equal(unheard.code, 2);
     assert.ok(unheard.stderr.includes(`--ask 'npm publish' --hash ${hash}`), unheard.stderr);
