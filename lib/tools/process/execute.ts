@@ -17,6 +17,8 @@ interface ExecuteOptions {
   max_bytes: number;
   /** An open file descriptor that receives standard output of any length instead of `stdout`. */
   into?: number;
+  /** Ends the program, as a limit does. */
+  signal?: AbortSignal;
 }
 
 export interface Execution {
@@ -24,9 +26,11 @@ export interface Execution {
   signal: NodeJS.Signals | null;
   stdout: Buffer;
   stderr: string;
-  /** The limit that ended the program. */
-  stopped?: 'timeout' | 'output';
+  /** The limit that ended the program, or `signal`. */
+  stopped?: Stopped;
 }
+
+type Stopped = 'timeout' | 'output' | 'aborted';
 
 /**
  * Runs a program to its end and collects its output. Rejects only if it cannot be started. Past a limit its process group
@@ -48,11 +52,14 @@ export const execute = async (
   );
   const closed = new Promise((resolve) => child.once('close', resolve));
   let stopped: Execution['stopped'];
-  const stop = (why: 'timeout' | 'output'): void => {
+  const stop = (why: Stopped): void => {
     if (stopped !== undefined) return;
     stopped = why;
     void endGroup(child.pid, gone);
   };
+  const abort = (): void => stop('aborted');
+  options.signal?.addEventListener('abort', abort);
+  if (options.signal?.aborted === true) abort();
   const timer = setTimeout(() => stop('timeout'), options.timeout_ms);
   const stdout = collect(child.stdout, max_bytes, () => stop('output'));
   const stderr = collect(child.stderr, max_bytes, () => stop('output'));
@@ -70,6 +77,7 @@ export const execute = async (
     return stopped === undefined ? result : { ...result, stopped };
   } finally {
     clearTimeout(timer);
+    options.signal?.removeEventListener('abort', abort);
     child.stdout?.destroy();
     child.stderr?.destroy();
   }
