@@ -30,6 +30,7 @@ import { traceabilityRoutes } from './traceability.ts';
 import { trustRoutes } from './trust.ts';
 import { webhookRoutes } from './webhooks.ts';
 import { worktreeRecoveryRoutes } from './worktree-recoveries.ts';
+import { worktreeSettingRoutes } from './worktree-settings.ts';
 import { worktreeRoutes } from './worktrees.ts';
 
 /** The whole API, in the order of the interface document. */
@@ -72,7 +73,7 @@ export const sections: readonly Section[] = [
   {
     title: 'Worktrees',
     description: 'The git worktrees of Work items: creation, status, cleanup and recovery',
-    routes: [...worktreeRoutes, ...worktreeRecoveryRoutes],
+    routes: [...worktreeRoutes, ...worktreeSettingRoutes, ...worktreeRecoveryRoutes],
   },
   {
     title: 'Code-hosting integration',

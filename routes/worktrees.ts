@@ -1,9 +1,4 @@
 import { Type } from 'typebox';
-import {
-  changeConfig,
-  readWorktreeConfig,
-  type ServedConfig,
-} from '../lib/code/worktrees/config.ts';
 import { attachWorktree } from '../lib/code/worktrees/create/attach.ts';
 import { baseOf, branchNameFor } from '../lib/code/worktrees/create/base-and-branch.ts';
 import { createWorktree } from '../lib/code/worktrees/create/create.ts';
@@ -15,12 +10,11 @@ import { uncommittedWorktrees } from '../lib/code/worktrees/inspect/uncommitted.
 import { getWorktree, worktreeOf } from '../lib/code/worktrees/read.ts';
 import { removeWorktree } from '../lib/code/worktrees/recovery/remove.ts';
 import { setUpAgain } from '../lib/code/worktrees/setup/setup.ts';
-import { created, tagged } from '../lib/http/answer.ts';
+import { created } from '../lib/http/answer.ts';
 import { route } from '../lib/http/route.ts';
 import { memoryRoot } from '../lib/work/memory/memory.ts';
 import { Id } from '../store/records/id.ts';
 import { Worktree, WorktreeBase, type WorktreeRecord } from '../store/records/worktree.ts';
-import { WorktreeConfig, WorktreeConfigChange } from '../store/records/worktree-config.ts';
 import {
   CurrentStatus,
   WorktreeHealth,
@@ -192,25 +186,6 @@ export const worktreeRoutes = [
     errors: [...GIT],
     handler: ({ body }, service) => cleanUp(service, body ?? {}),
   }),
-  route('GET /api/worktrees/config', {
-    operationId: 'getWorktreeConfig',
-    summary: 'Read the settings of worktrees',
-    response: WorktreeConfig,
-    handler: async (_input, { store }) => configured(await readWorktreeConfig(store)),
-  }),
-  route('PUT /api/worktrees/config', {
-    operationId: 'putWorktreeConfig',
-    // The settings contain commands.
-    summary: 'Change the settings of worktrees',
-    description:
-      'Writes to `worktrees` in workspace.md and changes nothing else in the file. null removes a setting, so that its default applies.',
-    body: WorktreeConfigChange,
-    response: WorktreeConfig,
-    conditional: true,
-    errors: ['unreadable_record', 'file_busy'],
-    handler: async ({ body, ifMatch }, { store }) =>
-      configured(await changeConfig(store, body, ifMatch)),
-  }),
   route('POST /api/worktrees/branch-name', {
     operationId: 'suggestBranchName',
     summary: 'Suggest a branch name for a Work item, without creating the branch',
@@ -233,5 +208,3 @@ export const worktreeRoutes = [
 /** 201 with the worktree. */
 const made = (record: WorktreeRecord) =>
   created<Worktree>(`/api/worktrees/${record.case_id}/status`, worktreeOf(record));
-
-const configured = ({ config, etag }: ServedConfig) => tagged(config, etag);

@@ -136,6 +136,7 @@ export const WORK: readonly Command[] = [
       'List worktrees; rm: remove the one of ITEM; clean: remove those that are unused or of closed Work items',
     options: {
       'dry-run': 'With clean: list what would be removed, and remove nothing',
+      shared: 'With clean: delete what set-up commands installed for later worktrees instead',
       force:
         'With rm: remove even if work would be lost; it is kept under a recovery ref of the repository',
       json: AS_JSON,

@@ -8,12 +8,15 @@ import { holderOf } from '../../store/workspace/daemon-lock.ts';
 import { FormatError, refuseNewer } from '../../store/workspace/format.ts';
 import { inspectWorkspace, isThere } from '../../store/workspace/inspect.ts';
 import { workspaceObstacle, writeObstacle } from '../../store/workspace/workspace-files.ts';
+import { sharedSnapshots } from '../../store/worktrees/shared-snapshots.ts';
 import { positionText } from '../daemon/system/diagnostics.ts';
 import { checkSettings } from '../daemon/system/settings-advice.ts';
 import { trackedPrivateFiles } from '../daemon/system/tracked-files.ts';
+import { snapshotsText } from '../text/wording.ts';
 import { findRepository } from '../tools/git/read/repository.ts';
 import { homeOf } from '../tools/git/write/commit.ts';
 import { type DoctorContext, type DoctorFinding, missing, note, ok } from './doctor-finding.ts';
+import { shellCommand } from './verbs/verb.ts';
 
 /** Checks the workspace and the repositories of its projects. */
 export const workspace = async function* (context: DoctorContext): AsyncGenerator<DoctorFinding> {
@@ -34,6 +37,7 @@ export const workspace = async function* (context: DoctorContext): AsyncGenerato
     for (const problem of await trackedPrivateFiles(context.git, context.layout))
       yield missing('git', saidOf(problem));
     yield await history(context);
+    yield* shared(context);
   }
   yield* repositories(context);
 };
@@ -104,6 +108,13 @@ const history = async ({ git, layout }: DoctorContext): Promise<DoctorFinding> =
   return home === undefined
     ? note('history', 'the workspace is not in a git repository: create one with dossier init')
     : ok('history', `in the git repository ${home.repository.path}`);
+};
+
+const shared = function* ({ layout, config }: DoctorContext): Generator<DoctorFinding> {
+  const snapshots = sharedSnapshots(layout).map(({ snapshot }) => snapshot);
+  if (snapshots.length === 0) return;
+  const command = shellCommand({ config }, 'worktrees clean --shared');
+  yield ok('shared', `${snapshotsText(snapshots)} for later worktrees. Delete them: ${command}`);
 };
 
 const repositories = async function* (context: DoctorContext): AsyncGenerator<DoctorFinding> {

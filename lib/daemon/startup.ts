@@ -14,6 +14,11 @@ import { repairMovedWorktrees } from '../code/worktrees/inspect/repair-moved.ts'
 import { createSetups } from '../code/worktrees/needs.ts';
 import { finishInterruptedChanges } from '../code/worktrees/recovery/changes.ts';
 import { endInterruptedSetups } from '../code/worktrees/setup/setup.ts';
+import {
+  clearForUnsandboxedRuns,
+  removePartialSnapshots,
+  sweepSnapshots,
+} from '../code/worktrees/setup/share-upkeep.ts';
 import type { Config } from '../config.ts';
 import { createFeed } from '../events/feed/feed.ts';
 import { createAttention } from '../events/inbox/attention.ts';
@@ -136,6 +141,9 @@ const beginService = async (
     service.dispatcher.changed();
     autocommit.globalsChanged();
     advise();
+    sweepSnapshots(service).catch((error: unknown) =>
+      log.error({ err: error }, 'Snapshots of shared directories could not be deleted'),
+    );
     startQueued(service).catch((error: unknown) =>
       log.error({ err: error }, 'starting queued sessions failed'),
     );
@@ -178,6 +186,8 @@ const recover = async (service: Service): Promise<void> => {
   await finishInterruptedChanges(service);
   await importInterruptedTurns(service);
   await endInterruptedSetups(service);
+  await removePartialSnapshots(service);
+  await sweepSnapshots(service);
   await recoverPlanning(service);
   await recoverChecks(service);
   await recoverConflicts(service);
@@ -196,6 +206,7 @@ const createService = (
   const settings = () => settingsOf(store);
   const runs = createRuns();
   trackUnsandboxedRuns(given, runs);
+  clearForUnsandboxedRuns(given, runs);
   announceHostLoopback(runs);
   logLeftProcesses(runs, log);
   const sandbox = createSandboxFactory(config, settings);

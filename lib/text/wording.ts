@@ -2,6 +2,12 @@
 export const counted = (count: number, what: string): string =>
   `${count} ${what}${count === 1 ? '' : 's'}`;
 
+/** Snapshots of installed directories, with their size: `2 snapshots (731 MB)`. */
+export const snapshotsText = (all: readonly { bytes: number }[]): string => {
+  const bytes = all.reduce((sum, one) => sum + one.bytes, 0);
+  return `${counted(all.length, 'snapshot')} (${Math.ceil(bytes / 1e6)} MB)`;
+};
+
 /** Collapses whitespace, so that the text is one line. */
 export const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 

@@ -80,6 +80,7 @@ export const worktreeConfigOf = ({
   base_branch: worktrees.base_branch ?? null,
   setup: worktrees.setup ?? [],
   copy_files: worktrees.copy_files ?? [],
+  share: worktrees.share ?? [],
   commit: worktrees.commit ?? 'end',
 });
 

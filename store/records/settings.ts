@@ -57,6 +57,7 @@ export const WorktreeSettings = Type.Object({
   base_branch: Type.Optional(Type.String({ minLength: 1 })),
   setup: Type.Optional(Words),
   copy_files: Type.Optional(Words),
+  share: Type.Optional(Words),
   commit: Type.Optional(Type.Enum(['end', 'never'])),
 });
 

@@ -27,6 +27,11 @@ const FIELDS = {
     description:
       'Globs, from the top of the main checkout, of files that git ignores: copied into each new worktree unless the name exists there',
   }),
+  share: Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), {
+    maxItems: 20,
+    description:
+      'Directories that a set-up command installs, from the top of the worktree, such as node_modules. With an enforced sandbox, a new worktree gets a copy of what the command installed for the same lockfile, instead of running it',
+  }),
   commit: Type.Enum(['end', 'never'], {
     description:
       "`end`: what a completed session changed is committed on its worktree's branch; `never`: it stays uncommitted",
@@ -56,6 +61,7 @@ export const WorktreeConfigChange = Type.Object({
   base_branch: maybe(BaseBranch),
   setup: maybe(FIELDS.setup),
   copy_files: maybe(FIELDS.copy_files),
+  share: maybe(FIELDS.share),
   commit: maybe(FIELDS.commit),
 });
 export type WorktreeConfigChange = Static<typeof WorktreeConfigChange>;

@@ -33,14 +33,21 @@ export const Setup = Type.Object(
     commands: Type.Array(
       Type.Object({
         command: Type.String(),
-        status: Type.Enum(['completed', 'failed']),
+        status: Type.Enum(['completed', 'failed', 'skipped'], {
+          description: '`skipped`: what it installs was copied; `output` says from where',
+        }),
         exit_code: orNull(Type.Integer()),
         output: Type.String({ description: 'The output; of a long one the head and the tail' }),
         truncated: Type.Boolean(),
       }),
-      { description: 'The commands that were started, in order' },
+      { description: 'The commands that were started or skipped, in order' },
     ),
     network: Type.Optional(Reached),
+    share: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'What was kept for later worktrees by `share`, or why not, one sentence each',
+      }),
+    ),
     error: orNull(Type.String(), 'What went wrong, and what to do'),
   },
   { $id: 'WorktreeSetup' },

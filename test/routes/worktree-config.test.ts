@@ -14,6 +14,7 @@ const DEFAULTS = {
   base_branch: null,
   setup: [],
   copy_files: [],
+  share: [],
   commit: 'end',
 };
 
@@ -86,6 +87,8 @@ describe('PUT /api/worktrees/config', () => {
       [{ setup: ['ok', 'a\0b'] }, '/setup/1'],
       [{ copy_files: ['.env', '../secret'] }, '/copy_files/1'],
       [{ copy_files: ['/etc/passwd'] }, '/copy_files/0'],
+      [{ share: ['node_modules', '.venv'] }, '/share/1'],
+      [{ share: ['../node_modules'] }, '/share/0'],
       [{ branch_template: 'fixed' }, '/branch_template'],
       [{ branch_template: '{name}-{what}' }, '/branch_template'],
       [{ root: '~/worktrees' }, '/root'],

@@ -42,6 +42,7 @@ export const OPTIONS = {
   state: { type: 'string', value: 'STATE' },
   outcome: { type: 'string', value: 'TEXT' },
   force: { type: 'boolean' },
+  shared: { type: 'boolean' },
   for: { type: 'string', value: 'GOAL' },
   timeout: { type: 'string', value: 'TIME' },
   list: { type: 'boolean' },

@@ -1,6 +1,6 @@
 import type { Case, Data } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
-import { counted } from '../../text/wording.ts';
+import { counted, snapshotsText } from '../../text/wording.ts';
 import { findItem } from '../connection/item.ts';
 import { askYesNo, isTerminal } from '../output/terminal.ts';
 import { noWorktree, shellCommand, type Verb, verb, withRefusals } from './verb.ts';
@@ -15,19 +15,22 @@ const ACTIONS: Readonly<Record<string, (given: Verb) => Promise<number | undefin
 export const worktrees = verb(async (given) => {
   const [name = 'list', item] = given.words;
   const action = ACTIONS[name];
-  const { force, 'dry-run': dry } = given.values;
+  const { force, 'dry-run': dry, shared } = given.values;
   const isGiven =
     action !== undefined &&
     (item !== undefined) === (name === 'rm') &&
     (force === undefined || name === 'rm') &&
-    (dry === undefined || name === 'clean');
+    (dry === undefined || name === 'clean') &&
+    (shared === undefined || (name === 'clean' && dry === undefined));
   if (!isGiven)
-    throw new UsageError('worktrees takes list, rm ITEM [--force], or clean [--dry-run]');
+    throw new UsageError(
+      'worktrees takes list, rm ITEM [--force], clean [--dry-run], or clean --shared',
+    );
   return action(given);
 });
 
 const list = async (given: Verb): Promise<undefined> => {
-  const { dossier, values, out } = given;
+  const { dossier, values, out, config } = given;
   const known = await dossier.call('GET /api/worktrees');
   if (values.json === true) return void out.json(known);
   const ids = known.map(({ case_id }) => case_id);
@@ -47,6 +50,12 @@ const list = async (given: Verb): Promise<undefined> => {
         return [case_id.slice(0, 8), told, title, branch ?? '', path ?? problem ?? ''];
       }),
   );
+  // For people: in a pipe, each line is a worktree.
+  const snapshots = out.isTerminal ? await dossier.call('GET /api/worktrees/shared') : [];
+  if (snapshots.length > 0)
+    out.say(
+      `Installed for later worktrees: ${snapshotsText(snapshots)}. Delete them: ${shellCommand({ config }, 'worktrees clean --shared')}`,
+    );
 };
 
 type Titled = Pick<Case, 'state' | 'title'>;
@@ -84,6 +93,7 @@ const remove = async ({ dossier, words, values, out, config }: Verb): Promise<un
 
 const clean = async (given: Verb): Promise<number | undefined> => {
   const { dossier, values, out } = given;
+  if (values.shared === true) return cleanShared(given);
   const isDry = values['dry-run'] === true;
   const isAsked = !isDry && isTerminal() && values.json !== true;
   const wish = { closed: true, dry_run: isDry || isAsked };
@@ -101,6 +111,17 @@ const clean = async (given: Verb): Promise<number | undefined> => {
   });
   tell(given, done);
   return undefined;
+};
+
+const cleanShared = async ({ dossier, values, out }: Verb): Promise<undefined> => {
+  const snapshots = await dossier.call('GET /api/worktrees/shared');
+  await dossier.call('DELETE /api/worktrees/shared');
+  if (values.json === true) return void out.json(snapshots);
+  out.say(
+    snapshots.length === 0
+      ? 'There is nothing to delete.'
+      : `Deleted ${snapshotsText(snapshots)}. Worktrees keep their copies.`,
+  );
 };
 
 const tell = ({ out }: Verb, found: Data<'POST /api/worktrees/cleanup'>): void => {

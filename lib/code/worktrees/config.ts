@@ -14,6 +14,7 @@ import {
 import type { Store } from '../../../store/store.ts';
 import { ServiceError } from '../../errors.ts';
 import { wrongTemplate } from './create/names.ts';
+import { wrongShare } from './setup/share-rules.ts';
 
 /** The worktree settings as last read, with defaults. */
 export const worktreeConfig = (store: Store): WorktreeConfig => worktreeConfigOf(settingsOf(store));
@@ -46,12 +47,13 @@ export const changeConfig = async (
 };
 
 const refuseWrong = (store: Store, change: WorktreeConfigChange): void => {
-  const { root, branch_template, setup, copy_files } = change;
+  const { root, branch_template, setup, copy_files, share } = change;
   const errors = [
     ...fieldError('/root', root, (path) => wrongRoot(store, path)),
     ...fieldError('/branch_template', branch_template, wrongTemplate),
     ...(setup ?? []).flatMap((command, at) => fieldError(`/setup/${at}`, command, wrongCommand)),
     ...(copy_files ?? []).flatMap((glob, at) => fieldError(`/copy_files/${at}`, glob, wrongGlob)),
+    ...(share ?? []).flatMap((path, at) => fieldError(`/share/${at}`, path, wrongShare)),
   ];
   if (errors.length === 0) return;
   const detail = errors.map(({ path, message }) => `${path} ${message}.`).join(' ');

@@ -71,7 +71,9 @@ export const projectNamed = (service: WithConfig & WithStore, name: string): str
 
 /** Requires the settings that creating and setting up a worktree uses. */
 export const requireTrustedWorktreeSettings = (store: Store): void =>
-  requireTrusted(store, ['worktrees.root', 'worktrees.setup', 'worktrees.copy_files', ...SHUT_IN]);
+  requireTrusted(store, [...WORKTREES, ...SHUT_IN]);
+
+const WORKTREES = ['root', 'setup', 'copy_files', 'share'].map((name) => `worktrees.${name}`);
 
 /** Requires the settings of the code host. */
 export const requireTrustedCodeHost = (store: Store): void => requireTrusted(store, ['codehost.*']);

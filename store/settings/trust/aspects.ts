@@ -207,6 +207,8 @@ const RULES: Readonly<Record<TrustedSetting, Rule>> = {
   'worktrees.root': alone((settings) => worktreeConfigOf(settings).root, isOnly(DEFAULT_ROOT)),
   'worktrees.setup': alone((settings) => worktreeConfigOf(settings).setup, isSubsequence),
   'worktrees.copy_files': alone((settings) => worktreeConfigOf(settings).copy_files, isSubset),
+  // A directory that is no longer shared is installed again in each worktree.
+  'worktrees.share': alone((settings) => worktreeConfigOf(settings).share, isSubset),
   // Without an entry, the default program for the language is started.
   'language_servers.*': alone(partAt, never),
   // Without a value, another host, repository or remote applies.

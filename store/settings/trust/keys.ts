@@ -14,6 +14,7 @@ export const TRUSTED = [
   'worktrees.root',
   'worktrees.setup',
   'worktrees.copy_files',
+  'worktrees.share',
   'language_servers.*',
   'codehost.*',
   'require_key',

@@ -7,14 +7,18 @@ import {
   withWorktreeLock,
   worktreeRecords,
 } from '../../../../store/worktrees/worktrees.ts';
+import type { WithConfig } from '../../../config.ts';
 import { requireTrustedWorktreeSettings } from '../../../guard/trust/require.ts';
 import type { WithLog } from '../../../log.ts';
+import { cleanEnvironment } from '../../../tools/process/environment.ts';
 import { killRun } from '../../../tools/process/process-tree.ts';
 import { worktreeConfig } from '../config.ts';
 import { checkState } from '../inspect/status.ts';
 import type { RunningSetup, WorktreeNeeds } from '../needs.ts';
 import { findWorktree, getWorktree, requireUnlocked } from '../read.ts';
-import { copyFiles, runCommands, type TellStep } from './setup-steps.ts';
+import type { TellStep } from './setup-command.ts';
+import { copyFiles, runCommands } from './setup-steps.ts';
+import { removePartialCopies } from './share-copy.ts';
 
 /** The setup field of a new worktree's record; undefined if the settings define no setup. */
 export const newSetup = (store: Store): Setup | undefined => {
@@ -90,14 +94,16 @@ interface Run extends Required<SetupOptions> {
 
 const run = async (service: WorktreeNeeds, caseId: string, run: Run): Promise<WorktreeRecord> => {
   const { store } = service;
+  let isFirst = false;
   const record = await withWorktreeLock(service.store, caseId, async () => {
     const current = getWorktree(store, caseId);
     await checkState(current);
+    isFirst = current.setup?.status === 'pending';
     const started_at = store.clock().toISOString();
     const setup = { ...NOTHING, status: 'running' as const, started_at };
     return replaceWorktree(service.store, { ...current, setup, setup_marker: run.marker });
   });
-  const came = await perform(service, record, run);
+  const came = await perform(service, record, { ...run, isFirst });
   const ended_at = store.clock().toISOString();
   const { started_at = null } = record.setup ?? {};
   return keepEnd(store, record, { ...NOTHING, started_at, ended_at, ...came });
@@ -106,7 +112,7 @@ const run = async (service: WorktreeNeeds, caseId: string, run: Run): Promise<Wo
 const perform = async (
   service: WorktreeNeeds,
   record: WorktreeRecord,
-  run: Run,
+  run: Run & { isFirst: boolean },
 ): Promise<Partial<Setup> & Pick<Setup, 'status'>> => {
   const done: Partial<Setup> = {};
   try {
@@ -131,12 +137,17 @@ const keepEnd = (store: Store, record: WorktreeRecord, setup: Setup): Promise<Wo
   });
 
 /** Kills processes of setups of a former daemon process, and marks those setups as interrupted. */
-export const endInterruptedSetups = async ({ store, log }: WithLog & WithStore): Promise<void> => {
+export const endInterruptedSetups = async ({
+  store,
+  log,
+  config,
+}: WithConfig & WithLog & WithStore): Promise<void> => {
   for (const { case_id, record } of worktreeRecords(store)) {
     if (record?.setup?.status !== 'running') continue;
     try {
       const { setup_marker, path: dir } = record;
       if (setup_marker !== undefined) await killRun(setup_marker, { dir });
+      await removePartialCopies(dir, { env: cleanEnvironment(config.env) });
       const ended_at = store.clock().toISOString();
       const setup = { ...record.setup, status: 'interrupted' as const, ended_at };
       await keepEnd(store, record, { ...setup, error: INTERRUPTED });

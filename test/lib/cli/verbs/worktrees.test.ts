@@ -1,12 +1,20 @@
 import assert from 'node:assert/strict';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../../lib/client/client.ts';
+import { layoutOf } from '../../../../store/layout.ts';
+import {
+  directoryIn,
+  newSnapshotDir,
+  placeSnapshot,
+  sharedSnapshots,
+} from '../../../../store/worktrees/shared-snapshots.ts';
 import { dossier } from '../../../helpers/command.ts';
 import { startHere } from '../../../helpers/daemon-here.ts';
 import { eventually } from '../../../helpers/eventually.ts';
 import { gitIn, makeRepository, temporaryDirectory } from '../../../helpers/repository.ts';
+import { STATE_DIR } from '../../../helpers/state-dir.ts';
 import { atTerminal, noTerminal } from '../../../helpers/terminal.ts';
 
 const withWorktrees = async (t: TestContext, ...titles: string[]) => {
@@ -22,7 +30,7 @@ const withWorktrees = async (t: TestContext, ...titles: string[]) => {
   const args = (...words: string[]) => ['worktrees', ...words, '--workspace', workspace];
   const said = (...words: string[]) => dossier(t, ...args(...words));
   const run = (...words: string[]) => dossier(t, ...words, '--workspace', workspace);
-  return { api, made, args, said, run };
+  return { api, made, args, said, run, layout: layoutOf(workspace, STATE_DIR) };
 };
 
 describe('dossier worktrees', () => {
@@ -53,6 +61,8 @@ describe('dossier worktrees', () => {
       ['clean', 'One'],
       ['list', '--force'],
       ['rm', 'One', '--dry-run'],
+      ['list', '--shared'],
+      ['clean', '--shared', '--dry-run'],
       ['tea'],
     ])
       assert.equal((await said(...wrong)).code, 2, wrong.join(' '));
@@ -87,6 +97,33 @@ describe('dossier worktrees', () => {
     git('-c', 'user.name=A', '-c', 'user.email=a@b', 'commit', '-qm', 'by hand');
     for (const words of [['worktrees'], ['ls'], ['show', 'Failing']])
       assert.doesNotMatch((await run(...words)).stdout, /uncommitted/);
+  });
+
+  it('shows and deletes what was installed for later worktrees', {
+    skip: noTerminal,
+  }, async (t) => {
+    const { api, args, said, layout } = await withWorktrees(t, 'One');
+    await api.call('PUT /api/worktrees/config', { body: { share: ['node_modules'] } });
+    const dir = newSnapshotDir(layout) ?? '';
+    mkdirSync(directoryIn(dir, 0));
+    const snapshot = {
+      ...{ project: 'default', repository: layout.root, lockfile: 'package-lock.json' },
+      ...{ lockfile_sha256: 'a'.repeat(64), command: 'npm ci', directories: ['node_modules'] },
+      ...{ bytes: 2_500_000, created_at: new Date().toISOString() },
+    };
+    assert.ok(placeSnapshot(layout, dir, { key: 'b'.repeat(64), snapshot }));
+    const shown = await atTerminal(t, args('list'));
+    assert.match(
+      shown.text,
+      /Installed for later worktrees: 1 snapshot \(3 MB\)\. Delete them: dossier worktrees clean --shared/,
+    );
+    assert.doesNotMatch((await said()).stdout, /snapshot/);
+    assert.equal(
+      (await said('clean', '--shared')).stdout,
+      'Deleted 1 snapshot (3 MB). Worktrees keep their copies.\n',
+    );
+    assert.deepEqual(sharedSnapshots(layout), []);
+    assert.equal((await said('clean', '--shared')).stdout, 'There is nothing to delete.\n');
   });
 
   it('cleans up after closed Work items, on a yes at a terminal', {

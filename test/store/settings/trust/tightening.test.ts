@@ -77,6 +77,8 @@ const ROWS: Row[] = [
   ['worktrees.setup', ['a'], ['a', 'a'], false],
   ['worktrees.copy_files', ['.env', '.key'], ['.env'], true],
   ['worktrees.copy_files', ['.env'], ['**'], false],
+  ['worktrees.share', ['node_modules', 'vendor'], ['vendor'], true],
+  ['worktrees.share', undefined, ['node_modules'], false],
   ['language_servers.rust', { command: 'ra' }, undefined, false],
   ['language_servers.rust', undefined, { command: 'ra' }, false],
   ['codehost.api_url', 'https://a', undefined, false],

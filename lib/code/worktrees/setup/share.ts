@@ -1,0 +1,152 @@
+import { messageOf } from '../../../../store/base/attempt.ts';
+import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import { findSnapshot, type StoredSnapshot } from '../../../../store/worktrees/shared-snapshots.ts';
+import { pathKind } from '../../../../store/worktrees/worktrees.ts';
+import { invalidState } from '../../../errors.ts';
+import { worktreeConfig } from '../config.ts';
+import type { WorktreeNeeds } from '../needs.ts';
+import { installOf, ownScripts } from './installs.ts';
+import { copySnapshot } from './share-copy.ts';
+import { filesBeside, keepSnapshot } from './share-keep.ts';
+import {
+  contentOf,
+  type KeyInputs,
+  type ShareRun,
+  type Sharing,
+  type SnapshotKeys,
+  snapshotKeys,
+} from './share-key.ts';
+import { wrongShare } from './share-rules.ts';
+import { mayShare } from './share-upkeep.ts';
+
+/** What to do in place of a set-up command, or after it. */
+export type Shared =
+  | {
+      does: 'skip';
+      told: string;
+      /** The command that runs the scripts of the project itself, which the install would have run. */
+      scripts: string | undefined;
+    }
+  /** Run the command; then `keep` makes a snapshot, and returns a sentence about it. */
+  | { does: 'run'; told?: string; keep?: () => Promise<string> };
+
+const RUN: Shared = { does: 'run' };
+
+/**
+ * Looks whether the directories of `share` that a set-up command installs can be copied from a snapshot, and copies them.
+ * Never rejects: if anything fails, the command runs.
+ */
+export const shareInstead = async (
+  service: WorktreeNeeds,
+  record: WorktreeRecord,
+  command: string,
+  run: ShareRun,
+): Promise<Shared> => {
+  const { share } = worktreeConfig(service.store);
+  const install = installOf(command, (lockfile) => contentOf(record, lockfile) !== undefined);
+  if (install === undefined) return RUN;
+  const directories = share.filter((path) => path.split('/').at(-1) === install.directory);
+  if (directories.length === 0) return RUN;
+  try {
+    return await shareInstall(service, record, { install, command, directories, ...run });
+  } catch (error) {
+    service.log.warn({ err: error, case_id: record.case_id }, 'Sharing of directories failed');
+    return { does: 'run', told: notShared(directories, messageOf(error)) };
+  }
+};
+
+const shareInstall = async (
+  service: WorktreeNeeds,
+  record: WorktreeRecord,
+  sharing: Sharing,
+): Promise<Shared> => {
+  const { directories, install } = sharing;
+  const why = whyNot(service, record, directories);
+  if (why !== undefined) return { does: 'run', told: notShared(directories, why) };
+  const runtime = await sharing.ask(install.runtime);
+  if (runtime === undefined)
+    return { does: 'run', told: notShared(directories, `\`${install.runtime}\` failed`) };
+  const { setup } = worktreeConfig(service.store);
+  const { command } = sharing;
+  const inputs = { install, command, setup, directories, runtime };
+  const keys = await snapshotKeys(service, record, inputs);
+  if (keys === undefined) return RUN;
+  const found = keys.wanted.flatMap((key) => findSnapshot(service.store.layout, key) ?? []).at(0);
+  if (found !== undefined) return useSnapshot(service, record, { sharing, found });
+  if (!sharing.isFirst) return RUN;
+  const before = await filesBeside(service, record, directories);
+  return {
+    does: 'run',
+    keep: () => keepInstalled(service, record, { sharing, inputs, keys, before }),
+  };
+};
+
+const whyNot = (
+  service: WorktreeNeeds,
+  record: WorktreeRecord,
+  directories: readonly string[],
+): string | undefined => {
+  if (record.attached) return 'the worktree is attached';
+  const there = directories.find((path) => pathKind(`${record.path}/${path}`) !== 'nothing');
+  if (there !== undefined) return `${there} exists already`;
+  return mayShare(service);
+};
+
+const notShared = (directories: readonly string[], why: string): string =>
+  `${directories.join(', ')}: not shared, because ${why}.`;
+
+/** The name of a lockfile with the beginning of its hash. */
+export const lockfileText = (lockfile: string, hash: string): string =>
+  `${lockfile} (${hash.slice(0, 6)})`;
+
+const useSnapshot = async (
+  service: WorktreeNeeds,
+  record: WorktreeRecord,
+  { sharing, found }: { sharing: Sharing; found: StoredSnapshot },
+): Promise<Shared> => {
+  const { command, install } = sharing;
+  const { lockfile, lockfile_sha256, directories } = found.snapshot;
+  const failure = await copySnapshot(service, record, { found, ...sharing });
+  if (failure !== undefined) return { does: 'run', told: notShared(sharing.directories, failure) };
+  const from = lockfileText(lockfile, lockfile_sha256);
+  const told = `${directories.join(', ')}: copied from the snapshot of ${from}, ${command} not run`;
+  const own = install.program === 'npm' && install.runsScripts ? scriptsOf(record) : undefined;
+  return { does: 'skip', told, scripts: own };
+};
+
+const scriptsOf = (record: WorktreeRecord): string | undefined =>
+  ownScripts(contentOf(record, 'package.json')?.toString('utf8') ?? '');
+
+interface Installed {
+  sharing: Sharing;
+  inputs: KeyInputs;
+  keys: SnapshotKeys;
+  before: ReadonlySet<string>;
+}
+
+const keepInstalled = async (
+  service: WorktreeNeeds,
+  record: WorktreeRecord,
+  { sharing, inputs, keys, before }: Installed,
+): Promise<string> => {
+  const { directories, install } = sharing;
+  try {
+    const after = await snapshotKeys(service, record, inputs);
+    if (after?.own !== keys.own) throw new Error(`the command changed ${install.lockfile}`);
+    const allowsMore = install.program === 'npm' && scriptsOf(record) !== undefined;
+    const kept = await keepSnapshot(service, record, { sharing, keys, before, allowsMore });
+    const of = lockfileText(install.lockfile, keys.lockfile_sha256);
+    return `${kept.join(', ')}: kept as the snapshot of ${of} for later worktrees.`;
+  } catch (error) {
+    return notShared(directories, messageOf(error));
+  }
+};
+
+/** Throws if a directory of `share` cannot be shared. */
+export const requireShareable = (share: readonly string[]): void => {
+  for (const path of share) {
+    const wrong = wrongShare(path);
+    if (wrong !== undefined)
+      throw invalidState(`${path}, in worktrees.share of workspace.md, ${wrong}.`);
+  }
+};
