@@ -63,24 +63,44 @@ const askUntil = async (
   }
 };
 
-const INSTALLS: readonly (readonly [lockfile: string, command: string])[] = [
-  ['package-lock.json', 'npm ci'],
-  ['pnpm-lock.yaml', 'pnpm install --frozen-lockfile'],
-  ['yarn.lock', 'yarn install --immutable'],
-  ['bun.lock', 'bun install --frozen-lockfile'],
-  ['uv.lock', 'uv sync --frozen'],
-  ['poetry.lock', 'poetry install'],
-  ['Gemfile.lock', 'bundle install'],
-  ['composer.lock', 'composer install'],
+interface Install {
+  lockfile: string;
+  command: string;
+  /** The directory that new worktrees can get as a copy. */
+  directory?: string;
+}
+
+const INSTALLS: readonly Install[] = [
+  { lockfile: 'package-lock.json', command: 'npm ci', directory: 'node_modules' },
+  {
+    ...{ lockfile: 'pnpm-lock.yaml', command: 'pnpm install --frozen-lockfile' },
+    directory: 'node_modules',
+  },
+  { lockfile: 'yarn.lock', command: 'yarn install --immutable', directory: 'node_modules' },
+  { lockfile: 'bun.lock', command: 'bun install --frozen-lockfile', directory: 'node_modules' },
+  { lockfile: 'uv.lock', command: 'uv sync --frozen' },
+  { lockfile: 'poetry.lock', command: 'poetry install' },
+  { lockfile: 'Gemfile.lock', command: 'bundle install' },
+  { lockfile: 'composer.lock', command: 'composer install', directory: 'vendor' },
 ];
 
 const askForSetup = async (dossier: Dossier, repository: string): Promise<void> => {
-  const found = INSTALLS.find(([lockfile]) => existsSync(join(repository, lockfile)));
+  const found = INSTALLS.find(({ lockfile }) => existsSync(join(repository, lockfile)));
   if (found === undefined) return;
-  const [lockfile, command] = found;
-  const answer = await ask(`Run ${command} in each new worktree that has ${lockfile}? [Y/n] `);
+  const { lockfile, command, directory } = found;
+  const question = `Run ${command} in each new worktree that has ${lockfile}?`;
+  const share = directory !== undefined && (await isSandboxed(dossier));
+  if (share)
+    say(
+      `s: run it once for each version of ${lockfile}, then copy ${directory}. It can be changed later.`,
+    );
+  const answer = await ask(`${question} [${share ? 'Y/n/s' : 'Y/n'}] `);
   if (/^n/i.test(answer)) return;
   // Other projects of the workspace have other files.
   const setup = [`if [ -f ${lockfile} ]; then ${command}; fi`];
-  await dossier.call('PUT /api/worktrees/config', { body: { setup } });
+  const chosen = share && /^s/i.test(answer) ? { share: [directory] } : {};
+  await dossier.call('PUT /api/worktrees/config', { body: { setup, ...chosen } });
 };
+
+const isSandboxed = async (dossier: Dossier): Promise<boolean> =>
+  !(await dossier.call('GET /api/machine')).unheld.some(({ about }) => about === 'bubblewrap');

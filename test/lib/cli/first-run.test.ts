@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { atEnd } from '../../helpers/at-end.ts';
 import { dossierIn } from '../../helpers/command.ts';
 import { DOSSIER } from '../../helpers/daemon.ts';
+import { skipOf } from '../../helpers/git-scene.ts';
 import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
 import { atTerminal, noTerminal } from '../../helpers/terminal.ts';
 
@@ -42,7 +43,7 @@ const newUser = (t: TestContext) => {
 
 const PLACE = /Where should Work items be kept\? \[.*\/dossier\] /;
 const AGENT_ASKED = /Which one plans and works\? \[claude\] /;
-const SETUP = /Run npm ci in each new worktree that has package-lock\.json\? \[Y\/n\] /;
+const SETUP = /Run npm ci in each new worktree that has package-lock\.json\? \[Y\/n(?:\/s)?\] /;
 
 describe('dossier in a new workspace at a terminal', { skip: noTerminal }, () => {
   it('asks three things, each with a default, and trusts what was answered', async (t) => {
@@ -83,6 +84,25 @@ describe('dossier in a new workspace at a terminal', { skip: noTerminal }, () =>
     assert.equal(existsSync(join(home, 'dossier')), false);
     const env = { ...process.env, HOME: home, DOSSIER_WORKSPACE: join(home, 'cases here') };
     execFileSync(process.execPath, [DOSSIER, 'stop'], { env });
+  });
+
+  it('offers to copy what was installed, in the same question', {
+    skip: skipOf('auto'),
+  }, async (t) => {
+    const { home, shown, type } = newUser(t);
+    const { code, text } = await shown([
+      [PLACE, '\n'],
+      [AGENT_ASKED, '\n'],
+      [SETUP, 's\n'],
+    ]);
+    assert.equal(code, 0, text);
+    assert.match(
+      text,
+      /s: run it once for each version of package-lock\.json, then copy node_modules/,
+    );
+    const settings = readFileSync(join(home, 'dossier/workspace.md'), 'utf8');
+    assert.match(settings, /^ {2}share:\n {4}- node_modules$/m);
+    assert.match((await type('trust', '--list')).stdout, /^Nothing to confirm in /);
   });
 
   it('stops with its command under npx', async (t) => {
