@@ -1,9 +1,14 @@
-import type { KnownWorktree, StaleWorktree, WorktreeConfig } from '../../../lib/client/client.ts';
+import type {
+  KnownWorktree,
+  SharedSnapshot,
+  StaleWorktree,
+  WorktreeConfig,
+} from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { type Api, page } from '../common/page.ts';
 import { Settings } from '../parts/frames.tsx';
 import { RelativeTime } from '../parts/relative-time.tsx';
-import { Branch, Config, Stale, WorktreeLink } from '../parts/settings/worktrees.tsx';
+import { Branch, Config, Snapshots, Stale, WorktreeLink } from '../parts/settings/worktrees.tsx';
 
 interface Shown {
   /** The worktrees that are not stale. */
@@ -11,6 +16,7 @@ interface Shown {
   /** The number of worktrees not shown. */
   more: number;
   stale: StaleWorktree[];
+  snapshots: SharedSnapshot[];
   /** The titles of existing Work items, by id. */
   titles: Record<string, string>;
   config: WorktreeConfig;
@@ -19,7 +25,7 @@ interface Shown {
 
 const MOST = 200;
 
-const View = ({ known, more, stale, titles, config, etag }: Shown) => {
+const View = ({ known, more, stale, snapshots, titles, config, etag }: Shown) => {
   const isGone = ({ case_id, path }: KnownWorktree) =>
     titles[case_id] === undefined && path !== undefined;
   const gone = known.filter(isGone);
@@ -42,6 +48,7 @@ const View = ({ known, more, stale, titles, config, etag }: Shown) => {
         )}
         {more > 0 && <p class="quiet">{more} more are listed by GET /api/worktrees.</p>}
       </section>
+      <Snapshots snapshots={snapshots} />
       <Config config={config} etag={etag} />
     </Settings>
   );
@@ -103,9 +110,10 @@ const titlesOf = async ({ call }: Api, all: string[]): Promise<Record<string, st
 export const settingsWorktrees = page<Shown>({
   title: () => 'Worktrees',
   load: async (api) => {
-    const [all, stale, { data, etag = '' }] = await Promise.all([
+    const [all, stale, snapshots, { data, etag = '' }] = await Promise.all([
       api.call('GET /api/worktrees'),
       api.call('GET /api/worktrees/stale'),
+      api.call('GET /api/worktrees/shared'),
       api.request('GET /api/worktrees/config'),
     ]);
     const isStale = new Set(stale.map(({ case_id }) => case_id));
@@ -116,7 +124,7 @@ export const settingsWorktrees = page<Shown>({
       [...known, ...stale].map(({ case_id }) => case_id),
     );
     const more = others.length - known.length;
-    return { known, more, stale, titles, config: data as WorktreeConfig, etag };
+    return { known, more, stale, snapshots, titles, config: data as WorktreeConfig, etag };
   },
   View,
   follows: ({ event_type }) => FOLLOWED.has(event_type),

@@ -1,4 +1,9 @@
-import type { StaleWorktree, WorktreeConfig } from '../../../../lib/client/client.ts';
+import type {
+  SharedSnapshot,
+  StaleWorktree,
+  WorktreeConfig,
+} from '../../../../lib/client/client.ts';
+import { snapshotsText } from '../../../../lib/text/wording.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import { ApiForm } from '../form.tsx';
 import { labelOf } from '../labels.ts';
@@ -33,6 +38,11 @@ const LISTS = {
   setup: {
     label: 'Setup',
     about: 'One command per line, run in each new worktree with the permissions of Work mode.',
+  },
+  share: {
+    label: 'Shared directories',
+    about:
+      'One path per line, such as node_modules. With the sandbox, new worktrees with the same lockfile get a copy of what the setup installed.',
   },
 } as const;
 
@@ -90,6 +100,20 @@ export const Config = ({ config, etag }: { config: WorktreeConfig; etag: string 
     </ApiForm>
   </section>
 );
+
+/** The snapshots of shared directories, and how to delete them. */
+export const Snapshots = ({ snapshots }: { snapshots: readonly SharedSnapshot[] }) =>
+  snapshots.length === 0 ? null : (
+    <section aria-labelledby="snapshots">
+      <h2 id="snapshots">Installed for later worktrees</h2>
+      <ApiForm call="DELETE /api/worktrees/shared" class="answers">
+        <button type="submit">Delete</button>
+        <span class="quiet">
+          {snapshotsText(snapshots)}. Worktrees keep their copies; the next one installs again.
+        </span>
+      </ApiForm>
+    </section>
+  );
 
 /** The Work item of a worktree, with a link to its page. */
 export const WorktreeLink = ({
