@@ -131,7 +131,7 @@ describe('visible', () => {
       '\u00a0',
     ])
       warningsIn(visible(text.repeat(200_000)) + text.repeat(200_000));
-    assert.ok(performance.now() - since < 20_000);
+    assert.ok(performance.now() - since < 60_000);
   });
 });
 

@@ -91,7 +91,7 @@ describe('the pull request of a Work item', { skip: noBrowser }, () => {
     await page.keyboard.press('q');
     await page.getByText('Queued', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Resolve: src/a.ts:2' }).click();
-    await page.getByText('1 that block nothing').waitFor();
+    await page.getByText('1 not blocking').waitFor();
     const { page: plain } = await openTab(browser, url, { javaScriptEnabled: false });
     await plain.getByLabel('Message to the session').fill('Be short.');
     await plain.getByRole('button', { name: 'Start session on 1 queued' }).click();
