@@ -85,7 +85,7 @@ describe('a project on another machine', () => {
     const { id } = await two.api.call('POST /cases', { body: { title: 'One', type: 'bug' } });
     const start = ['start', 'One', '--provider', 'manual'];
     const refused = await two.run(two.workspace, ...start);
-    assert.match(refused.stderr, /Clone git@github\.com:acme\/app\.git, and run dossier in it/);
+    assert.match(refused.stderr, /Clone git@github\.com:acme\/app\.git and run `dossier` in it/);
     assert.match((await two.run(there.root, 'up', '--no-open')).stdout, /\(added\)/);
     assert.equal(two.read('workspace.md'), shared);
     assert.equal((await two.run(there.root, ...start)).code, 0);

@@ -268,14 +268,14 @@ describe('the repository in which dossier is called', () => {
     mkdirSync(join(root, 'deep'));
     assert.match((await run(linked)).stdout, /Project shop: .*shop \(added\)/);
     for (const place of [root, join(root, 'deep'), linked])
-      assert.match((await run(place)).stdout, /Project shop: .*shop \(is known\)/);
+      assert.match((await run(place)).stdout, /Project shop: .*shop \(existing\)/);
     const { url } = owner();
     const body = JSON.stringify({ projects: { shop: null, market: root } });
     await fetch(`${url}/settings`, {
       ...{ method: 'PUT', headers: { 'content-type': 'application/json' } },
       body,
     });
-    assert.match((await run(linked)).stdout, /Project market: .* \(is known\)/);
+    assert.match((await run(linked)).stdout, /Project market: .* \(existing\)/);
     assert.deepEqual(await projectsOf(url), { market: root });
     assert.match(readFileSync(join(workspace, '.dossier/local.md'), 'utf8'), /market:/);
   });
