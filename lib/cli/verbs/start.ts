@@ -40,9 +40,9 @@ export const startSession = async (
   const started = dossier.call('POST /cases/{id}/sessions', { id, body });
   const session = await started.catch(async (error: unknown) => {
     if (!(error instanceof Problem && error.code === 'no_repository')) throw error;
-    throw new Refusal(
-      `${error.message} To use another project: dossier start ${id.slice(0, 8)} --project ${await namesOf(dossier)}`,
-    );
+    const names = await usableProjects(dossier);
+    const another = `To use another project: dossier start ${id.slice(0, 8)} --project ${names}`;
+    throw new Refusal(names === '' ? error.message : `${error.message} ${another}`);
   });
   return { session, from };
 };
@@ -65,7 +65,10 @@ export const requireAgent = async ({ dossier, values }: Verb): Promise<void> => 
   );
 };
 
-const namesOf = async (dossier: Dossier): Promise<string> => {
+/** The projects that have a repository on this machine. */
+const usableProjects = async (dossier: Dossier): Promise<string> => {
   const { projects } = await dossier.call('GET /settings');
-  return projects.map(({ name }) => name).join(' or ') || 'NAME';
+  return projects
+    .flatMap(({ name, repository }) => (repository ? [name] : []))
+    .join(' or ');
 };
