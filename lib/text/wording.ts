@@ -77,3 +77,14 @@ export const attachedText = (
     ? `attached since ${at(started_at)}`
     : `attached ${at(started_at)}–${at(ended_at)}`;
 };
+
+interface Approved {
+  approved_by: string | null;
+  approved_name?: string;
+}
+
+/** Who approved, with the name if it says more: `operator (Ada)`. */
+export const approverText = ({ approved_by, approved_name = '' }: Approved): string => {
+  const by = approved_by ?? 'operator';
+  return approved_name === '' || by.includes(approved_name) ? by : `${by} (${approved_name})`;
+};

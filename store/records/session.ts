@@ -147,6 +147,7 @@ export const SessionMatter = Type.Object({
   plan_sha256: maybe(Sha256),
   approved_at: maybe(Time),
   approved_by: maybe(Type.String()),
+  approved_name: maybe(Type.String()),
   /** The hash of approved.md. Sessions approved by older releases have only `plan_sha256`. */
   approved_sha256: maybe(Sha256),
   /** The commands of the plan approved to run without asking. */
@@ -199,6 +200,11 @@ export const Session = Type.Object(
     plan_sha256: orNull(Sha256, 'Of plan.md, where there is one: as it is, and as approved after'),
     approved_at: orNull(Time),
     approved_by: orNull(Type.String(), '`operator`, or `operator (key NAME)` with an API key'),
+    approved_name: Type.Optional(
+      Type.String({
+        description: "A label: the name of the API key, else git's `user.name` on this machine",
+      }),
+    ),
     approved_sha256: orNull(
       Sha256,
       'The hash of approved.md, the text that runs. Null before the approval, and for approvals by older releases',

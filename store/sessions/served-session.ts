@@ -56,6 +56,7 @@ export const serveSession = (
     plan_sha256: matter.plan_sha256 ?? null,
     approved_at,
     approved_by,
+    ...(matter.approved_name != null && { approved_name: matter.approved_name }),
     approved_sha256,
     created_at,
     started_at,

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { millis, pairOf, pairRow, seconds } from './pair-row.ts';
 import { startDossier } from './processes.ts';
 import type { Row } from './report.ts';
@@ -123,18 +124,19 @@ interface Start extends Cost {
   first_ms: number;
 }
 
-const get = async (url: string): Promise<void> => {
-  const answer = await fetch(url);
-  await answer.arrayBuffer();
+const isComparing = async (url: string): Promise<boolean> => {
+  const answer = await fetch(`${url}/health`);
+  return 'comparing' in ((await answer.json()) as object);
 };
+
+const LOOK_MS = 10;
 
 const startOnce = async (root: string): Promise<Start> => {
   const from = performance.now();
   const server = await startDossier(root);
-  await get(`${server.url}/health`);
+  let comparing = await isComparing(server.url);
   const first_ms = performance.now() - from;
-  // Waits until the daemon has compared its files.
-  await get(`${server.url}/api/diagnostics`);
+  for (; comparing; comparing = await isComparing(server.url)) await delay(LOOK_MS);
   const start = {
     first_ms,
     ms: performance.now() - from,

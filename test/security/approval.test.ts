@@ -49,8 +49,9 @@ describe('an approval', () => {
     const { it, id, dir } = await planned(t, 'Do nothing.');
     const text = '\u{feff}# As edited\r\n\r\n```sh\ntrue\n```\n';
     writeFileSync(join(dir, 'plan.md'), text);
+    it.running.repository.git('config', 'user.name', 'Ada L.');
     const { body } = await it.post(`/sessions/${id}/approve`);
-    assert.equal(body.approved_by, 'operator');
+    assert.deepEqual([body.approved_by, body.approved_name], ['operator', 'Ada L.']);
     assert.equal(body.approved_sha256, sha(text));
     assert.equal(body.plan_sha256, sha(text));
     assert.ok(Math.abs(Date.parse(body.approved_at ?? '') - Date.now()) < 60_000);
@@ -64,6 +65,7 @@ describe('an approval', () => {
     assert.equal(approved_sha256, sha(text));
     const record = readFileSync(join(dir, 'session.md'), 'utf8');
     assert.match(record, /^approved_by: operator$/m);
+    assert.match(record, /, by operator \(Ada L\.\) at /);
     assert.match(
       record,
       new RegExp(`\\[approved.md\\]\\(approved.md\\), SHA-256 \`${sha(text)}\``),

@@ -61,10 +61,11 @@ describe('an API key that is shown', () => {
     const headers = { authorization: `Bearer ${text}` };
     const { id } = await it.start();
     await it.until(id, 'plan_ready');
-    const approved = await call<{ approved_by: string }>(
+    const approved = await call<{ approved_by: string; approved_name: string }>(
       ...(['POST', `${it.at}/sessions/${id}/approve`, undefined, headers] as const),
     );
     assert.equal(approved.body.approved_by, 'operator (key laptop)');
+    assert.equal(approved.body.approved_name, 'laptop');
     await it.until(id, 'completed');
     const record = readFileSync(join(newestSession(it.running, it.item), 'session.md'), 'utf8');
     assert.match(record, /^approved_by: operator \(key laptop\)$/m);

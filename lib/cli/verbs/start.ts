@@ -68,7 +68,5 @@ export const requireAgent = async ({ dossier, values }: Verb): Promise<void> => 
 /** The projects that have a repository on this machine. */
 const usableProjects = async (dossier: Dossier): Promise<string> => {
   const { projects } = await dossier.call('GET /settings');
-  return projects
-    .flatMap(({ name, repository }) => (repository ? [name] : []))
-    .join(' or ');
+  return projects.flatMap(({ name, repository }) => (repository ? [name] : [])).join(' or ');
 };

@@ -1,4 +1,5 @@
 import type { Case, Session } from '../../../lib/client/client.ts';
+import { approverText } from '../../../lib/text/wording.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { type Api, page } from '../common/page.ts';
 import { SessionPage } from '../parts/frames.tsx';
@@ -148,7 +149,7 @@ type StandingProps = Pick<PlanViewProps, 'session' | 'plan' | 'at'>;
 
 /** Whether the plan is approved, or why it cannot be. */
 const ApprovalStatus = ({ session, plan, at }: StandingProps) => {
-  const { approved_at, approved_by, approved_sha256, plan_edited, status } = session;
+  const { approved_at, approved_sha256, plan_edited, status } = session;
   if (approved_at === null)
     return status !== 'planning' || isWrittenByOperator(session) ? null : (
       <p class="box">The agent is planning. The plan appears here once it is ready.</p>
@@ -162,7 +163,7 @@ const ApprovalStatus = ({ session, plan, at }: StandingProps) => {
     );
   return (
     <p class={plan_edited === true ? 'box warn' : 'box'}>
-      {`Approved by ${approved_by ?? 'operator'} at ${approved_at.slice(0, 16).replace('T', ' ')} UTC. This text runs. `}
+      {`Approved by ${approverText(session)} at ${approved_at.slice(0, 16).replace('T', ' ')} UTC. This text runs. `}
       {plan_edited === true && (
         <>
           plan.md was changed since. The change is not approved and does not run.{' '}

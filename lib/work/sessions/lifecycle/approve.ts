@@ -13,8 +13,11 @@ import {
 } from '../../../../store/sessions/sessions.ts';
 import { trustCommandFor } from '../../../../store/settings/trust/waiting.ts';
 import type { Store } from '../../../../store/store.ts';
+import { findWorktree } from '../../../code/worktrees/read.ts';
 import { notFound, orNotFound, ServiceError } from '../../../errors.ts';
 import { saidBy } from '../../../guard/api-keys/keys.ts';
+import { repositoryOf } from '../../../tools/git/run/git.ts';
+import { userName } from '../../../tools/git/write/commit.ts';
 import { checkTexts } from '../../cases/text.ts';
 import { checkPlanningGate } from '../../planning/gate.ts';
 import { decideWith } from '../guards/decide.ts';
@@ -61,12 +64,20 @@ export const approvePlan = async (
   if (kept.session.unconfirmed === 'approved') return approveAgain(service, kept, yes);
   const { seen, approval_sha256, ask, key, by = saidBy(key) } = yes;
   const at = service.store.clock().toISOString();
+  const name = await approverName(service, caseId, key);
   const unasked = {
     approval_sha256,
     ask,
     allowsPlanCommands: allowsPlanCommands(service, kept.session),
   };
-  const approval = { seen, unasked, run_marker: newRunMarker(service.store.layout, id), at, by };
+  const approval = {
+    seen,
+    unasked,
+    run_marker: newRunMarker(service.store.layout, id),
+    at,
+    by,
+    name,
+  };
   const approved = await withSessionLock(service, kept, () =>
     decideWith(service, caseId, id, () => ruleFor(service.store, kept, approval)),
   );
@@ -127,6 +138,7 @@ const approveAgain = async (
 ): Promise<Session> => {
   const { store } = service;
   const at = store.clock().toISOString();
+  const approved_name = await approverName(service, case_id, key);
   await decideWith(service, case_id, id, async () => {
     const current = orNotFound(readSession(store, case_id, id), 'session', id);
     const { session, matter } = current;
@@ -137,9 +149,21 @@ const approveAgain = async (
     approvedCommands(plan, { ...NONE_UNASKED, approval_sha256 });
     checkPlanningGate(store, case_id);
     grantApproval(store, { case_id, matter: { ...matter, unasked: null } });
-    return () => ({ approved_at: at, approved_by: saidBy(key), ...unaskedChange(matter) });
+    const approved_by = saidBy(key);
+    return () => ({ approved_at: at, approved_by, approved_name, ...unaskedChange(matter) });
   });
   return resumeSession(service, case_id, { session_id: id });
+};
+
+const approverName = async (
+  { git, store }: SessionNeeds,
+  caseId: string,
+  key: ApprovalInput['key'],
+): Promise<string | null> => {
+  const worktree = findWorktree(store, caseId);
+  if (key !== undefined || worktree === undefined) return key?.name ?? null;
+  // Only a label: without git it is missing.
+  return userName(git.at(repositoryOf(worktree))).catch(() => null);
 };
 
 // The edit is pending, so the plan before it runs only where the caller names its hash.

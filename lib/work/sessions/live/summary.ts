@@ -4,7 +4,7 @@ import type { SessionMessage } from '../../../../store/records/message.ts';
 import type { Session, Usage } from '../../../../store/records/session.ts';
 import type { WorkCommit } from '../../../../store/records/work-commit.ts';
 import type { RunsLater } from '../../../code/worktrees/inspect/runs-later.ts';
-import { counted, oneLine, shorten } from '../../../text/wording.ts';
+import { approverText, counted, oneLine, shorten } from '../../../text/wording.ts';
 import type { ChangedFile } from '../../../tools/git/read/diff.ts';
 import { commandsOf } from '../rules/commands.ts';
 import { commitPart } from './commit-part.ts';
@@ -132,11 +132,11 @@ const workerOf = ({ provider, model, effort }: Session): string => {
 };
 
 const approval = ({ plan_sha256, ...session }: Session): string => {
-  const { approved_at, approved_by, approved_sha256 } = session;
+  const { approved_at, approved_sha256 } = session;
   if (approved_at === null || approved_sha256 === null)
     return `[plan.md](plan.md), SHA-256 \`${plan_sha256 ?? 'unknown'}\`.`;
   const at = approved_at.slice(0, 16).replace('T', ' ');
-  return `[approved.md](approved.md), SHA-256 \`${approved_sha256}\`, by ${approved_by ?? 'operator'} at ${at} UTC.`;
+  return `[approved.md](approved.md), SHA-256 \`${approved_sha256}\`, by ${approverText(session)} at ${at} UTC.`;
 };
 
 const unasked = ({ unasked: commands = [] }: Session): string[] =>

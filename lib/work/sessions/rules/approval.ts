@@ -17,6 +17,8 @@ export interface Approval {
   run_marker: string;
   at: string;
   by: string;
+  /** The name of the approver, a label. */
+  name?: string | null;
 }
 
 /**
@@ -24,7 +26,15 @@ export interface Approval {
  * the text that the operator read, and exactly that text runs.
  */
 export const startWork =
-  ({ plan, seen, unasked = NONE_UNASKED, run_marker, at, by }: Approval): SessionRule =>
+  ({
+    plan,
+    seen,
+    unasked = NONE_UNASKED,
+    run_marker,
+    at,
+    by,
+    name = null,
+  }: Approval): SessionRule =>
   (session, matter) => {
     const status = checkPlanWaits(session, 'approve');
     if (plan === undefined) throw planNotReady(session);
@@ -36,6 +46,7 @@ export const startWork =
       plan_sha256: plan.sha256,
       approved_at: at,
       approved_by: by,
+      approved_name: name,
       approved_sha256: plan.sha256,
       ...unaskedChange(matter, commands),
       run_marker,
