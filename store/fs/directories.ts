@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
+import { isDiskFault } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
 import { noteTakenBack, recordChange, recordIfUncertain } from '../base/write-stage.ts';
 import type { Layout } from '../layout.ts';
@@ -118,6 +119,9 @@ const takeAway = (target: string, trash: string): string => {
     renameSync(target, trash);
     return trash;
   } catch (error) {
+    // A disk may report an error after the change.
+    if (isDiskFault(error) && isDirectoryItself(trash) && statsAt(target) === undefined)
+      return trash;
     if (!hasCode(error, 'EXDEV')) throw error;
   }
   const hidden = beside(target);
