@@ -16,10 +16,10 @@ const tried = async (wanted: Omit<ErrorSearch, 'seed'>): Promise<[number, string
 describe('an error of the file system', () => {
   it('does not say that nothing was changed where a rename was done though it failed', async (t) => {
     if (!canTrace(t)) return;
-    const operations = ['change the title', 'create a Work item'];
+    const operations = ['change the title', 'create a Work item', 'delete the Work item'];
     const [met, wrong] = await tried({ most: 0, operations, fault: 'rename * EIO once done' });
     assert.equal(wrong, '');
-    assert.ok(met >= 2);
+    assert.ok(met >= 3);
   });
 
   it('does not say that nothing was trusted where it was', async (t) => {
@@ -28,6 +28,9 @@ describe('an error of the file system', () => {
     const [met, wrong] = await tried({ most: 0, operations, fault: 'list * ENFILE once' });
     assert.equal(wrong, '');
     assert.ok(met >= 3);
+    // The decision is written, and cannot be read back.
+    const [, unread] = await tried({ most: 0, operations, fault: 'open 5 EINTR once' });
+    assert.equal(unread, '');
   });
 
   it('leaves no file out of a snapshot', async (t) => {

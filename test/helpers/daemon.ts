@@ -19,7 +19,7 @@ export interface Daemon {
 }
 
 /**
- * Starts the daemon in a process of its own on a free port; it is killed after the test if it is still there. It trusts the
+ * Starts the daemon in a process of its own on a free port, and waits until it has compared and recovered; it is killed after the test if it is still there. It trusts the
  * workspace's files unless `env` has another DOSSIER_TRUST.
  */
 export const startDaemon = async (
@@ -44,7 +44,7 @@ export const startDaemon = async (
     errors += chunk.toString();
   });
   const url = await Promise.race([
-    firstUrl(child),
+    firstUrl(child).then(untilStarted),
     exited.then(({ code }) => {
       throw new Error(`The daemon ended with ${code} before it was ready: ${errors}`);
     }),
@@ -58,6 +58,13 @@ export const startDaemon = async (
       return exited;
     },
   };
+};
+
+// Most calls wait for that, this one too.
+const untilStarted = async (url: string): Promise<string> => {
+  const answer = await fetch(`${url}/api/diagnostics`, { headers: { connection: 'close' } });
+  await answer.arrayBuffer();
+  return url;
 };
 
 /** The first address that a daemon prints; never resolves when it prints none. */
