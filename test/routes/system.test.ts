@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { systemRoutes } from '../../routes/system.ts';
 import { GUIDES } from '../examples/guides.ts';
+import { startForTest } from '../helpers/service.ts';
 import { json, serverOf } from '../lib/http/serve.ts';
 
 const { hapi } = serverOf(systemRoutes);
 
 describe('GET /health', () => {
-  it('says ok', async () => {
-    const answer = await hapi.inject('/health');
-    assert.equal(answer.statusCode, 200);
-    assert.deepEqual(json(answer), { status: 'ok' });
+  it('says ok', async (t) => {
+    const { call } = await startForTest(t);
+    assert.deepEqual((await call('GET', '/health')).body, { status: 'ok' });
   });
 });
 
