@@ -338,6 +338,7 @@ describe('what looks after it', () => {
       looks += 1;
       return service;
     });
+    attention.start();
     t.mock.timers.enable({ apis: ['setTimeout'] });
     notifyItemChanged(service.store, String(body.id));
     t.mock.timers.tick(1000);
