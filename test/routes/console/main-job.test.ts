@@ -56,7 +56,7 @@ const decide = async (page: Page, hands: Hands): Promise<void> => {
   await page.getByText('This plan was sent back').first().waitFor();
   await page.locator('.comment', { hasText: 'on the previous version' }).waitFor();
   await hands.press(button(page, /^Approve/), 'a');
-  await page.getByText('Approved by operator at').waitFor();
+  await page.getByText(/Approved by operator (.* )?at/).waitFor();
 };
 
 /** The work is waited for, and what it changed is read, file by file. */
@@ -148,7 +148,7 @@ describe('the main job', { skip: noBrowser }, () => {
     await page.getByText('in your project, with runbook').waitFor();
     await makeItem(page, hands);
     await hands.press(button(page, /^Approve/));
-    await page.getByText('Approved by operator at').waitFor();
+    await page.getByText(/Approved by operator (.* )?at/).waitFor();
     const dossier = connect({ url });
     const [item] = await dossier.call('GET /cases');
     const [session] = await dossier.call('GET /cases/{id}/sessions', { id: item?.id ?? '' });

@@ -39,7 +39,7 @@ describe('the page of an approved plan', { skip: noBrowser }, () => {
     await until('plan_ready');
     await dossier.call('POST /cases/{id}/sessions/{sid}/approve', { ...at });
     const { page, complaints } = await look(t, url);
-    await page.getByText('Approved by operator at').waitFor();
+    await page.getByText(/Approved by operator (.* )?at/).waitFor();
     writeFileSync(await fileOf('plan.md'), body.replace('Two.', 'Three.'));
     await page.reload();
     await page.getByText('The change is not approved and does not run').waitFor();
