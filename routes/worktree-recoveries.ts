@@ -1,12 +1,11 @@
 import { Type } from 'typebox';
-import { worktreeOf } from '../lib/code/worktrees/read.ts';
 import { forgetRecovery, listRecoveries } from '../lib/code/worktrees/recovery/recoveries.ts';
 import { restoreWorktree } from '../lib/code/worktrees/recovery/restore.ts';
-import { created } from '../lib/http/answer.ts';
 import { route } from '../lib/http/route.ts';
 import { Recovery } from '../store/records/recovery.ts';
-import { Worktree, type WorktreeRecord } from '../store/records/worktree.ts';
+import { Worktree } from '../store/records/worktree.ts';
 import { GIT, TAKING } from './problems.ts';
+import { made } from './worktrees.ts';
 
 export const worktreeRecoveryRoutes = [
   route('GET /api/worktrees/{case_id}/recoveries', {
@@ -27,7 +26,7 @@ export const worktreeRecoveryRoutes = [
     status: 201,
     errors: TAKING,
     handler: async ({ params }, service) =>
-      restored(await restoreWorktree(service, params.case_id, params.recovery_id)),
+      made(await restoreWorktree(service, params.case_id, params.recovery_id)),
   }),
   route('DELETE /api/worktrees/{case_id}/recoveries/{recovery_id}', {
     summary: 'Delete saved work: its ref and its patch',
@@ -37,7 +36,3 @@ export const worktreeRecoveryRoutes = [
     handler: ({ params }, service) => forgetRecovery(service, params.case_id, params.recovery_id),
   }),
 ];
-
-/** 201 with the worktree. */
-const restored = (record: WorktreeRecord) =>
-  created<Worktree>(`/api/worktrees/${record.case_id}/status`, worktreeOf(record));

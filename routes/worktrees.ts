@@ -206,5 +206,5 @@ export const worktreeRoutes = [
 ];
 
 /** 201 with the worktree. */
-const made = (record: WorktreeRecord) =>
+export const made = (record: WorktreeRecord) =>
   created<Worktree>(`/api/worktrees/${record.case_id}/status`, worktreeOf(record));

@@ -21,12 +21,13 @@ export interface AskSwitches {
   modes?: readonly string[];
 }
 
-/** An agent's terminal interface. `{session}` stands for the id of the conversation. */
+/** An agent's terminal interface. `{session}` is replaced by the id of the conversation. */
 export interface TerminalProgram {
   argv: readonly string[];
   /** Further arguments in Plan mode. */
   plan?: readonly string[];
-  hint: string;
+  /** What to do if it is not installed; by default as for the agent. */
+  hint?: string;
 }
 
 /** Facts about an agent, independent of settings. */
@@ -174,7 +175,6 @@ export const PRESETS: Readonly<Record<KnownAgent, Preset>> = {
     terminal: {
       argv: ['gemini', '--resume', '{session}'],
       plan: ['--approval-mode', 'plan'],
-      hint: 'Install the npm package @google/gemini-cli so that gemini is on the PATH.',
     },
     hint: 'Install the npm package @google/gemini-cli so that gemini is on the PATH.',
   },
@@ -206,7 +206,6 @@ export const PRESETS: Readonly<Record<KnownAgent, Preset>> = {
     terminal: {
       argv: ['opencode', '--session', '{session}'],
       plan: ['--agent', 'plan'],
-      hint: 'Install the npm package opencode-ai so that opencode is on the PATH.',
     },
     hint: 'Install the npm package opencode-ai so that opencode is on the PATH.',
   },
@@ -223,7 +222,6 @@ export const PRESETS: Readonly<Record<KnownAgent, Preset>> = {
     terminal: {
       argv: ['qwen', '--resume', '{session}'],
       plan: ['--approval-mode', 'plan'],
-      hint: 'Install the npm package @qwen-code/qwen-code so that qwen is on the PATH.',
     },
     hint: 'Install the npm package @qwen-code/qwen-code so that qwen is on the PATH.',
   },

@@ -5,6 +5,7 @@ import { shellQuoted } from '../../store/base/text.ts';
 import { layoutOf } from '../../store/layout.ts';
 import { pathKind } from '../../store/worktrees/worktrees.ts';
 import type { Dossier } from '../client/client.ts';
+import { installOf } from '../code/worktrees/setup/installs.ts';
 import type { Config } from '../config.ts';
 import { ask, toStandardOutput as say } from './output/terminal.ts';
 
@@ -63,31 +64,23 @@ const askUntil = async (
   }
 };
 
-interface Install {
-  lockfile: string;
-  command: string;
-  /** The directory that new worktrees can get as a copy. */
-  directory?: string;
-}
-
-const INSTALLS: readonly Install[] = [
-  { lockfile: 'package-lock.json', command: 'npm ci', directory: 'node_modules' },
-  {
-    ...{ lockfile: 'pnpm-lock.yaml', command: 'pnpm install --frozen-lockfile' },
-    directory: 'node_modules',
-  },
-  { lockfile: 'yarn.lock', command: 'yarn install --immutable', directory: 'node_modules' },
-  { lockfile: 'bun.lock', command: 'bun install --frozen-lockfile', directory: 'node_modules' },
-  { lockfile: 'uv.lock', command: 'uv sync --frozen' },
-  { lockfile: 'poetry.lock', command: 'poetry install' },
-  { lockfile: 'Gemfile.lock', command: 'bundle install' },
-  { lockfile: 'composer.lock', command: 'composer install', directory: 'vendor' },
+const INSTALLS: readonly (readonly [lockfile: string, command: string])[] = [
+  ['package-lock.json', 'npm ci'],
+  ['pnpm-lock.yaml', 'pnpm install --frozen-lockfile'],
+  ['yarn.lock', 'yarn install --immutable'],
+  ['bun.lock', 'bun install --frozen-lockfile'],
+  ['uv.lock', 'uv sync --frozen'],
+  ['poetry.lock', 'poetry install'],
+  ['Gemfile.lock', 'bundle install'],
+  ['composer.lock', 'composer install'],
 ];
 
 const askForSetup = async (dossier: Dossier, repository: string): Promise<void> => {
-  const found = INSTALLS.find(({ lockfile }) => existsSync(join(repository, lockfile)));
+  const found = INSTALLS.find(([lockfile]) => existsSync(join(repository, lockfile)));
   if (found === undefined) return;
-  const { lockfile, command, directory } = found;
+  const [lockfile, command] = found;
+  // What new worktrees can get as a copy.
+  const directory = installOf(command, (name) => name === lockfile)?.directory;
   const question = `Run ${command} in each new worktree that has ${lockfile}?`;
   const share = directory !== undefined && (await isSandboxed(dossier));
   if (share)

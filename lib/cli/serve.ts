@@ -73,7 +73,6 @@ const runUntilStopped = async (
     const { signal, moved } = await Promise.race([
       asked.then((signal) => ({ signal, moved: undefined })),
       daemon.restart.then((moved) => ({ signal: undefined, moved })),
-      daemon.failed,
     ]).catch(async (error: unknown) => {
       await daemon.end();
       throw error;
@@ -97,10 +96,11 @@ interface StartOptions {
 
 interface RunningDaemon {
   port: number;
-  /** Resolves when a restart is needed, with the new path of a workspace that was moved. */
+  /**
+   * Resolves when a restart is needed, with the new path of a workspace that was moved. Rejects if the workspace cannot be
+   * read.
+   */
   restart: Promise<string | undefined>;
-  /** Rejects if the workspace cannot be read. */
-  failed: Promise<never>;
   end(): Promise<void>;
 }
 
@@ -119,8 +119,11 @@ const startDaemon = async (options: StartOptions, crash: Crash): Promise<Running
   const { moved, outdated } = running.open;
   return {
     port: Number(server.info.port),
-    restart: Promise.race([moved, outdated.then(() => undefined)]),
-    failed: begin(running, log, stopping.signal),
+    restart: Promise.race([
+      moved,
+      outdated.then(() => undefined),
+      begin(running, log, stopping.signal),
+    ]),
     end: async () => {
       stopping.abort();
       clearTimeout(telling);

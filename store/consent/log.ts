@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { orElse } from '../base/attempt.ts';
+import { isDone, orElse } from '../base/attempt.ts';
 import { readLinesFrom } from '../fs/lines.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import type { Layout } from '../layout.ts';
@@ -166,18 +166,11 @@ const writing = (
 ): Omit<ConsentLog, keyof Reading> => {
   const grant: ConsentLog['grant'] = (consents, by = 'operator') => {
     if (place === undefined || consents.length === 0) return;
-    const decisions = consents.map((consent) => ({ ...consent, by }));
-    try {
-      appendDecisions(place, decisions);
-    } catch (error) {
-      // They may be in the file, and count as they will after a restart.
-      orElse(() => refresh(place, kept), undefined);
-      throw error;
-    }
-    // They are in the file. Where that cannot be read now, it is read again at the next look.
-    for (const one of decisions) fold(kept, one);
-    kept.version += 1;
-    orElse(() => refresh(place, kept), undefined);
+    append(
+      place,
+      kept,
+      consents.map((consent) => ({ ...consent, by })),
+    );
     if (holds) keepShort(place, kept);
   };
   return {
@@ -199,6 +192,20 @@ const writing = (
       kept.version += 1;
     },
   };
+};
+
+const append = (place: Place, kept: Kept, decisions: readonly Consent[]): void => {
+  try {
+    appendDecisions(place, decisions);
+  } catch (error) {
+    // They may be in the file, and count as they will after a restart.
+    orElse(() => refresh(place, kept), undefined);
+    throw error;
+  }
+  if (isDone(() => refresh(place, kept))) return;
+  // They are in the file, which is read again at the next look.
+  for (const one of decisions) fold(kept, one);
+  kept.version += 1;
 };
 
 // If the file was removed or replaced, nothing is granted any more.

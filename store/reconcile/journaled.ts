@@ -35,10 +35,11 @@ const place = (store: Store, item: Item): void => {
   unread.add(item.id);
 };
 
-const itemFromJournal = (id: string, seen: ToldState): Item => {
+/** A Work item as the journal has it, whose files are not read. */
+export const itemFromJournal = (id: string, seen: ToldState): Item => {
   const entry: ReadEntry<CaseFile> = {
     signature: '',
-    sha: '',
+    sha: seen.case.sha,
     written_at: 0,
     value: caseFromJournal(seen),
     problem: undefined,
@@ -76,8 +77,8 @@ export const readJournaled = (
   });
 
 // The walk that found the names has seen the directory.
-const readFirst = (store: Store, { id, dir, seen }: Item, names?: readonly string[]) => {
-  const item = { dir } as Item;
+const readFirst = (store: Store, item: Item, names?: readonly string[]) => {
+  const { id, dir, seen } = item;
   if (names === undefined && directoryStatusOf(store, item) !== 'there') return undefined;
   const patient = canLookAgain(store);
   return readItemFiles(store.layout.root, dir, { id, seen, patient, names });

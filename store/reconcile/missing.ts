@@ -7,7 +7,7 @@ import { caseFile } from '../layout.ts';
 import type { Store } from '../store.ts';
 import { eventsBetween } from './compare.ts';
 import { discover } from './discover.ts';
-import { type Item, newItem } from './item.ts';
+import type { Item } from './item.ts';
 import {
   allItems,
   directoryStatusOf,
@@ -17,7 +17,7 @@ import {
   notifyItemChanged,
   putItem,
 } from './items.ts';
-import { caseFromJournal } from './read-item.ts';
+import { itemFromJournal } from './journaled.ts';
 import { isWorkspaceAway, missingCaseProblem, reconcileLocked } from './reconcile.ts';
 import { sweepWorkspace } from './sweep.ts';
 
@@ -98,6 +98,7 @@ export const resolveAbsent = async (store: Store): Promise<void> => {
 const resolveJournaled = async (store: Store, id: string, seen: ToldState): Promise<void> => {
   if (hasUnreadableCase(store, seen.dir)) {
     const item = itemFromJournal(id, seen);
+    item.files = { ...item.files, case: withProblem(item.files.case, missingCaseProblem()) };
     putItem(store, item);
     await reconcileLocked(store, item);
   } else if (store.readOnly === undefined) {
@@ -115,10 +116,4 @@ const hasUnreadableCase = (store: Store, dir: string): boolean => {
   if (statsAt(caseFile(path)) !== undefined) return false;
   // With Work items below it, the directory is a plain folder now.
   return !allItems(store).some((other) => other.dir.startsWith(`${dir}/`));
-};
-
-const itemFromJournal = (id: string, seen: ToldState): Item => {
-  const known = { signature: '', sha: seen.case.sha, written_at: 0, problem: undefined };
-  const entry = withProblem({ ...known, value: caseFromJournal(seen) }, missingCaseProblem());
-  return { ...newItem(id, seen.dir, entry), seen };
 };

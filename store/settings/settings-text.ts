@@ -43,7 +43,8 @@ provider: runbook
 
 # Worktrees: the directory for new ones; the hours after which an unused one is stale; the prefix and template of branch names;
 # the base branch (default: the repository's); commands to run in a new worktree; globs of ignored files, such as .env, to
-# copy from your checkout; directories such as node_modules that new worktrees with the same lockfile get as a copy; and whether a completed session's work is committed on its branch: end or never.
+# copy from your checkout; directories such as node_modules that new worktrees with the same lockfile get as a copy; and whether
+# a completed session's work is committed on its branch: end or never.
 #worktrees:
 #  root: .dossier/worktrees
 #  ttl_hours: 168

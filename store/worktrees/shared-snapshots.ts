@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, renameSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { orElse } from '../base/attempt.ts';
+import { isDone, orElse } from '../base/attempt.ts';
 import { writePrivate } from '../consent/state-dir.ts';
 import { knownWorkspaceId, stateOfWorkspace } from '../consent/workspace-id.ts';
 import { listDirectory } from '../front-matter/folder.ts';
@@ -76,14 +76,8 @@ export const placeSnapshot = (
 ): boolean => {
   if (!isDirectoryItself(directoryIn(dir, 0))) return false;
   writePrivate(join(dir, RECORD), `${JSON.stringify(snapshot)}\n`);
-  return orElse(
-    () => {
-      renameSync(dir, join(sharedHome(layout) ?? '', key));
-      return true;
-    },
-    false,
-    ...['ENOTEMPTY', 'EEXIST'],
-  );
+  const place = join(sharedHome(layout) ?? '', key);
+  return isDone(() => renameSync(dir, place), 'ENOTEMPTY', 'EEXIST');
 };
 
 /** Notes that a snapshot was used now. */
@@ -95,14 +89,7 @@ export const touchSnapshot = (layout: Layout, key: string, now: Date): void =>
 export const withdrawSnapshot = (layout: Layout, name: string): string | undefined => {
   const home = sharedHome(layout) ?? '';
   const dir = join(home, `${REMOVED}${randomUUID()}`);
-  return orElse(
-    () => {
-      renameSync(join(home, name), dir);
-      return dir;
-    },
-    undefined,
-    'ENOENT',
-  );
+  return isDone(() => renameSync(join(home, name), dir), 'ENOENT') ? dir : undefined;
 };
 
 /** The names of all snapshots, also of those with a damaged record. */

@@ -16,7 +16,7 @@ export const createTerminal = (
 ): Terminal => ({
   missing: () => {
     if (isolationOf(deps) !== 'enforced') return notEnforced(deps);
-    return whyUnavailable({ ...program, env: agent.env }, deps);
+    return whyUnavailable({ ...agent, ...program }, deps);
   },
   start: (spec, tell, ready) =>
     withPrivateState({ state: agent.state, spec, tell, deps }, (own) =>

@@ -10,12 +10,18 @@ const GOES_ON: ReadonlySet<Session['status']> = new Set([
   'paused',
 ]);
 
+/** Finds a session of a Work item, as `chooseSession` does. */
+export const findSession = async (dossier: Dossier, id: string, word?: string): Promise<Session> =>
+  chooseSession(await listSessions(dossier, id), id, word);
+
+export const listSessions = (dossier: Dossier, id: string): Promise<readonly Session[]> =>
+  dossier.call('GET /cases/{id}/sessions', { id, query: { limit: ALL } });
+
 /**
- * Finds a session of a Work item: by the beginning of its id, or else the current one, or else the newest. Throws a Refusal if
- * there is none, or several ids match.
+ * Chooses a session of a Work item: by the beginning of its id, or else the current one, or else the newest. Throws a Refusal
+ * if there is none, or several ids match.
  */
-export const findSession = async (dossier: Dossier, id: string, word = ''): Promise<Session> => {
-  const sessions = await dossier.call('GET /cases/{id}/sessions', { id, query: { limit: ALL } });
+export const chooseSession = (sessions: readonly Session[], id: string, word = ''): Session => {
   const meant = word.toLowerCase();
   const found = sessions.filter((session) => session.id.startsWith(meant));
   if (word !== '' && found.length > 1)

@@ -2,7 +2,7 @@ import { visible } from '../../../store/base/visible.ts';
 import type { Session, SessionDiffFile } from '../../client/client.ts';
 import { oneLine, someOf } from '../../text/wording.ts';
 import { findItem } from '../connection/item.ts';
-import { findSession } from '../connection/session.ts';
+import { chooseSession, listSessions } from '../connection/session.ts';
 import type { Style } from '../output/out.ts';
 import { warn } from '../output/terminal.ts';
 import { type Verb, verb, withRefusals } from './verb.ts';
@@ -11,8 +11,9 @@ import { type Verb, verb, withRefusals } from './verb.ts';
 export const diff = verb(async (given) => {
   const { dossier, words, values, out } = given;
   const id = await findItem(dossier, words[0] ?? '');
-  const session = await findSession(dossier, id, values.session);
-  if (values.session === undefined && values.json !== true) await nameOthers(given, session);
+  const sessions = await listSessions(dossier, id);
+  const session = chooseSession(sessions, id, values.session);
+  if (values.session === undefined && values.json !== true) nameOthers(sessions, session);
   if (values.json !== true && values.stat !== true) return void (await showDiff(given, session));
   const { patch, files } = await changesOf(given, session);
   if (values.json === true) out.json(values.stat === true ? { files } : { files, diff: patch });
@@ -29,8 +30,7 @@ export const diff = verb(async (given) => {
 });
 
 // On standard error, so that the patch alone can be piped to git.
-const nameOthers = async ({ dossier }: Verb, { case_id: id, id: sid }: Session): Promise<void> => {
-  const sessions = await dossier.call('GET /cases/{id}/sessions', { id });
+const nameOthers = (sessions: readonly Session[], { id: sid }: Session): void => {
   const others = sessions.filter((each) => each.id !== sid).map((each) => each.id.slice(0, 8));
   if (others.length === 0) return;
   const named = others.length === 1 ? `another: ${others[0]}` : `others: ${someOf(others)}`;

@@ -2,6 +2,7 @@ import type { Session, SessionEvent } from '../../client/client.ts';
 import { isTerminal } from '../output/terminal.ts';
 import { answerHere } from './answer.ts';
 import { showDiff } from './diff.ts';
+import { hasEnded } from './session-text.ts';
 import { createEventPrinter } from './tail-lines.ts';
 import { shellCommand, type Verb } from './verb.ts';
 
@@ -102,8 +103,7 @@ export const printNextSteps = async (
   const next = asks ? 'answer' : (GO_ON[session.status] ?? 'show');
   out.say(`\nSession ${sid.slice(0, 8)} is ${session.status}; it was not changed.`);
   out.say(`To continue: ${shellCommand(given, `${next} ${id8}`)}`);
-  if (!['completed', 'failed', 'aborted'].includes(session.status))
-    out.say(`To end it:   ${shellCommand(given, `abort ${id8}`)}`);
+  if (!hasEnded(session.status)) out.say(`To end it:   ${shellCommand(given, `abort ${id8}`)}`);
   return stop === 'left' ? CTRL_C : NEEDS_YOU;
 };
 

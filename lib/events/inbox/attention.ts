@@ -65,7 +65,7 @@ export const createAttention = (store: Store, serviceOf: () => Given): Attention
   let pause_ms = SOON_MS;
   let closed = false;
   const list = (): AttentionList => {
-    for (const id of changed) updateItem(serviceOf(), { found, overlaps }, id);
+    for (const id of changed) updateItem(serviceOf(), { found, sources }, id);
     changed.clear();
     made ??= listOf([...workspaceEntries(serviceOf().store), ...[...found.values()].flat()]);
     return made;
@@ -87,10 +87,12 @@ export const createAttention = (store: Store, serviceOf: () => Given): Attention
     timer ??= setTimeout(publish, pause_ms).unref();
   };
   const overlaps = watchOverlaps(serviceOf, scheduleUpdate);
+  const sources = [...SOURCES, overlapsFrom(overlaps)];
   const start = (): void => {
     for (const { case_id } of store.journal.runs.values()) changed.add(case_id);
     // Ended sessions of these Work items can need the operator, too.
     for (const item of allItems(store)) if (LOOKED_AT.has(caseStateOf(item))) changed.add(item.id);
+    overlaps.start();
     subscribe(store, (id) => {
       scheduleUpdate(id);
       if (id !== undefined) overlaps.changed(id);
@@ -103,6 +105,11 @@ export const createAttention = (store: Store, serviceOf: () => Given): Attention
   };
   return { start, list, update: scheduleUpdate, close };
 };
+
+const overlapsFrom =
+  (overlaps: OverlapWatch): Source =>
+  ({ store }, about) =>
+    overlapEntries(store, about, overlaps.of(about.id));
 
 const journalList = async (store: Store, { etag, count }: AttentionList): Promise<void> => {
   if (store.readOnly || (store.journal.told.get(NAME) ?? EMPTY_LIST) === etag) return;
@@ -123,16 +130,12 @@ const subscribe = (store: Store, update: (id?: string) => void): void => {
 
 interface Known {
   found: Map<string, AttentionItem[]>;
-  overlaps: OverlapWatch;
+  sources: readonly Source[];
 }
 
-const updateItem = (service: Given, { found, overlaps }: Known, id: string): void => {
+const updateItem = (service: Given, { found, sources }: Known, id: string): void => {
   const item = itemOf(service.store, id);
   const about = item && recordOf(item);
-  const sources: Source[] = [
-    ...SOURCES,
-    ({ store }, of) => overlapEntries(store, of, overlaps.of(of.id)),
-  ];
   const entries = about === undefined ? [] : sources.flatMap((of) => entriesOf(service, of, about));
   if (entries.length === 0) found.delete(id);
   else found.set(id, entries);

@@ -22,6 +22,8 @@ type Given = WithGit & WithLog & WithStore;
 
 /** The conflicts between the branches of finished Work items, computed in the background and kept in memory only. */
 export interface OverlapWatch {
+  /** Starts to look. */
+  start(): void;
   /** The conflicts that are shown with this Work item: the one of the two that finished later. */
   of(caseId: string): readonly Overlap[];
   /** Looks again soon, if the Work item is finished or was. */
@@ -62,9 +64,9 @@ export const watchOverlaps = (
   };
   const schedule = (ms: number): void => {
     clearTimeout(timer);
-    timer = closed ? undefined : setTimeout(start, ms).unref();
+    timer = closed ? undefined : setTimeout(lookAndPlan, ms).unref();
   };
-  const start = (): void => {
+  const lookAndPlan = (): void => {
     isAskedAgain = false;
     running = look()
       .catch((error: unknown) => serviceOf().log.debug({ err: error }, 'overlap check failed'))
@@ -73,8 +75,8 @@ export const watchOverlaps = (
         schedule(isAskedAgain ? SOON_MS : LATER_MS);
       });
   };
-  schedule(SOON_MS);
   return {
+    start: () => schedule(SOON_MS),
     of: (caseId) => found.get(caseId) ?? [],
     changed: (caseId) => {
       if (closed || (!watched.has(caseId) && !isFinished(serviceOf().store, caseId))) return;

@@ -1,3 +1,4 @@
+import { signal } from '../../../store/base/async.ts';
 import { removeCgroup } from './cgroups.ts';
 import type { Environment } from './environment.ts';
 import { removeOnceExited } from './orphans.ts';
@@ -28,10 +29,7 @@ export const lendProgram = (spec: LentSpec): LentProgram => {
   const argv = ofRun(spec, env);
   const run = enter(spec);
   const traces: Traces = own_dir === undefined ? {} : { dir: own_dir };
-  let settle: () => void = () => undefined;
-  const ended = new Promise<void>((resolve) => {
-    settle = resolve;
-  });
+  const ended = signal();
   let ending: Promise<void> | undefined;
   const endAll = async (): Promise<void> => {
     await killRun(marker, traces);
@@ -40,8 +38,8 @@ export const lendProgram = (spec: LentSpec): LentProgram => {
     await spec.close?.();
   };
   const end = (): Promise<void> => {
-    ending ??= endAll().then(settle, settle);
+    ending ??= endAll().then(ended.raise, ended.raise);
     return ending;
   };
-  return { argv, env, end, ended };
+  return { argv, env, end, ended: ended.raised };
 };

@@ -59,10 +59,10 @@ export const listCases = (store: Store, query: CaseQuery): Listed[] => {
 };
 
 // Known from the journal. The others need the files.
-const JOURNALED = [
-  ...(['state', 'outcome', 'type', 'project', 'created_after', 'created_before', 'ids'] as const),
-  ...(['id_prefix', 'order', 'fields', 'limit', 'after'] as const),
-];
+const JOURNALED: ReadonlySet<string> = new Set([
+  ...['state', 'outcome', 'type', 'project', 'created_after', 'created_before', 'ids'],
+  ...['id_prefix', 'order', 'fields', 'limit', 'after'],
+]);
 
 /**
  * Resolves when the requested page can be answered: at once, except while the daemon starts. Then a page is compared with
@@ -74,8 +74,7 @@ export const comparePage = async (
   page: () => readonly { id: string }[],
 ): Promise<void> => {
   if (leftToCompare(store) === undefined) return;
-  const known = new Set<string>(JOURNALED);
-  const isKnown = Object.keys(query).every((name) => known.has(name));
+  const isKnown = Object.keys(query).every((name) => JOURNALED.has(name));
   if (query.limit === undefined || !isKnown || store.journal.fresh) return whenCompared(store);
   // What is compared may leave the page for another.
   const unread = () => page().filter(({ id }) => isUnread(store, id));

@@ -138,6 +138,7 @@ const make = async (
   const run = treeRun(service, sharing);
   const dir = newSnapshotDir(store.layout);
   if (dir === undefined) throw new Error('there is no state directory');
+  let isPlaced = false;
   try {
     const { bavail, bsize } = await statfs(dir);
     if (bavail * bsize < bytes + FREE_BYTES) throw new Error('the disk has too little free space');
@@ -156,10 +157,8 @@ const make = async (
       ...{ lockfile: install.lockfile, lockfile_sha256: keys.lockfile_sha256 },
       ...{ command, directories, bytes, created_at: store.clock().toISOString() },
     };
-    if (placeSnapshot(store.layout, dir, { key: keys.own, snapshot })) return;
-    await removeTree(dir, { env: run.env });
-  } catch (error) {
-    await removeTree(dir, { env: run.env });
-    throw error;
+    isPlaced = placeSnapshot(store.layout, dir, { key: keys.own, snapshot });
+  } finally {
+    if (!isPlaced) await removeTree(dir, { env: run.env });
   }
 };
