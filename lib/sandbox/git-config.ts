@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { isDone } from '../../store/base/attempt.ts';
 import { sha256 } from '../../store/base/sha256.ts';
-import { entriesOfFile } from '../tools/git/run/config.ts';
+import { entriesOfFile, userConfigFiles } from '../tools/git/run/config.ts';
 import { entriesOf, plainText } from '../tools/git/run/plain-file.ts';
 import { redactConfig } from '../tools/git/run/redact-config.ts';
 import type { Environment } from '../tools/process/environment.ts';
@@ -28,7 +28,7 @@ interface Shown {
  * repositories, and included files. Other files stay as they are.
  */
 export const gitConfigMounts = ({ env, places, isSeen }: Shown): Mount[] => {
-  const ofUser = userFiles(env).filter(isSeen);
+  const ofUser = real(userConfigFiles(env)).filter(isSeen);
   const found: Seen[] = [
     ...ofUser.map((file) => ({ file, at: file })),
     ...places.flatMap(({ from, to }) => settingsIn(from, to)),
@@ -44,12 +44,6 @@ export const gitConfigMounts = ({ env, places, isSeen }: Shown): Mount[] => {
 
 const MOST_FILES = 1000;
 const MOST_BYTES = 1_048_576;
-
-const userFiles = ({
-  HOME = '/',
-  XDG_CONFIG_HOME = join(HOME, '.config'),
-}: Environment): string[] =>
-  real(['/etc/gitconfig', join(XDG_CONFIG_HOME, 'git/config'), join(HOME, '.gitconfig')]);
 
 const NAMES = ['config', 'config.worktree'];
 

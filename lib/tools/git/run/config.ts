@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { orElse } from '../../../../store/base/attempt.ts';
+import type { Environment } from '../../process/environment.ts';
 import type { Checkout } from './git.ts';
 import { readPlain } from './plain-file.ts';
 
@@ -112,6 +113,16 @@ export const settingsText = ({ git_dir, common_dir }: Checkout): string | undefi
   );
   return texts.includes(undefined) ? undefined : texts.join('\n');
 };
+
+/** The operator's configuration files outside of repositories, in git's order. */
+export const userConfigFiles = ({
+  HOME = '/',
+  XDG_CONFIG_HOME = join(HOME, '.config'),
+}: Environment): string[] => [
+  '/etc/gitconfig',
+  join(XDG_CONFIG_HOME, 'git/config'),
+  join(HOME, '.gitconfig'),
+];
 
 /** The longest configuration file that is read. */
 export const SETTINGS_BYTES = 256 * 1024;

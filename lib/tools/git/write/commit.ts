@@ -12,14 +12,6 @@ export const hasIdentity = async (git: GitAt<GitPlace>): Promise<boolean> => {
   return new Set(told.map((line) => line.split(' ', 1)[0])).size === 2;
 };
 
-/** The user's name as git would use it in a commit; null if none is configured. */
-export const userName = async (git: GitAt<GitPlace>): Promise<string | null> => {
-  const [name = ''] = await git.lines(['config', '--get', 'user.name'], { ok: [0, 1] });
-  return name.trim().slice(0, LONGEST_NAME) || null;
-};
-
-const LONGEST_NAME = 200;
-
 /** Variables that name a committer, if git has no identity. */
 export const committer = async (git: GitAt<GitPlace>): Promise<Environment> => {
   if (await hasIdentity(git)) return {};

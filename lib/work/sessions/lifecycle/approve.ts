@@ -16,8 +16,9 @@ import type { Store } from '../../../../store/store.ts';
 import { findWorktree } from '../../../code/worktrees/read.ts';
 import { notFound, orNotFound, ServiceError } from '../../../errors.ts';
 import { saidBy } from '../../../guard/api-keys/keys.ts';
+import { userName } from '../../../tools/git/read/user-name.ts';
 import { repositoryOf } from '../../../tools/git/run/git.ts';
-import { userName } from '../../../tools/git/write/commit.ts';
+import { cleanEnvironment } from '../../../tools/process/environment.ts';
 import { checkTexts } from '../../cases/text.ts';
 import { checkPlanningGate } from '../../planning/gate.ts';
 import { decideWith } from '../guards/decide.ts';
@@ -156,14 +157,14 @@ const approveAgain = async (
 };
 
 const approverName = async (
-  { git, store }: SessionNeeds,
+  { config, git, store }: SessionNeeds,
   caseId: string,
   key: ApprovalInput['key'],
 ): Promise<string | null> => {
   const worktree = findWorktree(store, caseId);
   if (key !== undefined || worktree === undefined) return key?.name ?? null;
   // Only a label: without git it is missing.
-  return userName(git.at(repositoryOf(worktree))).catch(() => null);
+  return userName(git.at(repositoryOf(worktree)), cleanEnvironment(config.env)).catch(() => null);
 };
 
 // The edit is pending, so the plan before it runs only where the caller names its hash.
