@@ -7,7 +7,7 @@ import { sweepWorkspace } from '../../store/reconcile/sweep.ts';
 import type { Case } from '../../store/records/case.ts';
 import { eventually } from '../helpers/eventually.ts';
 import type { Running } from '../helpers/service.ts';
-import { ask, type Image, must, untilStatus, type World, workspaceOf } from './world.ts';
+import { ask, byHand, type Image, must, untilStatus, type World, workspaceOf } from './world.ts';
 
 export interface Operation {
   name: string;
@@ -85,8 +85,10 @@ const removeItem: Operation['next'] = async (life, world) => {
 };
 
 const workByHand: Operation['next'] = async (life, { manual }) => {
-  const path = `/cases/${manual.id}/sessions/${manual.sid}`;
+  let path = `/cases/${manual.id}/sessions/${manual.sid}`;
   const { status } = await must<{ status: string }>(life, `GET ${path}`);
+  // One that has failed has a next one.
+  if (status === 'failed') path = `/cases/${manual.id}/sessions/${await byHand(life, manual.id)}`;
   if (status === 'paused') await must(life, `POST /api/cases/${manual.id}/session/resume`);
   if (status !== 'completed') {
     await untilStatus(life, path, 'working');
@@ -385,6 +387,9 @@ export const OPERATIONS: readonly Operation[] = [
     isMany: true,
     isAtWork: true,
     between: (path, value) => /"status":"paused"/.test(value) || /worktree/.test(path),
+    // A diff that could not be written fails the session, which blocks its Work item.
+    failing: (path, value) =>
+      /session/.test(path) || /"status":"failed"|"state":"BLOCKED"/.test(value),
     next: workByHand,
   },
 ];

@@ -130,7 +130,7 @@ const planned = async (life: Running, id: string, provider: string): Promise<str
   return sid;
 };
 
-const byHand = async (life: Running, id: string): Promise<string> => {
+export const byHand = async (life: Running, id: string): Promise<string> => {
   const body = { type: 'implementing', provider: 'manual' };
   const { id: sid } = await must<Session>(life, `POST /cases/${id}/sessions`, body);
   const at = `/cases/${id}/sessions/${sid}`;

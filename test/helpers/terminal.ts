@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import type { TestContext } from 'node:test';
@@ -32,6 +33,8 @@ export const atTerminal = async (
     ...(cwd !== undefined && { cwd }),
   });
   killAtEnd(t, child);
+  // Where the command ends while an answer is made, nobody reads it.
+  child.stdin.on('error', (error: NodeJS.ErrnoException) => assert.equal(error.code, 'EPIPE'));
   const left = [...answers];
   let [text, seen] = ['', 0];
   child.stdout.setEncoding('utf8').on('data', async (piece: string) => {
