@@ -67,9 +67,13 @@ export const folderFault = (dir: string): Problem | undefined => {
   }
 };
 
+/** The names in a folder; empty if there is none. Throws where it cannot be read. */
+export const namesIn = (dir: string): string[] =>
+  notAFolder(statsAt(dir)) === undefined ? readdirSync(dir) : [];
+
 /** The names in a folder; empty if it cannot be read, except for disk faults, which are thrown. */
 export const listDirectory = (dir: string): string[] =>
-  orElseUnlessDiskFault(() => (notAFolder(statsAt(dir)) === undefined ? readdirSync(dir) : []), []);
+  orElseUnlessDiskFault(() => namesIn(dir), []);
 
 /** The names of the record files of a folder, sorted; empty if it does not exist. */
 export const recordNames = (dir: string): string[] =>

@@ -2,7 +2,7 @@ import { basename, join, relative } from 'node:path';
 import { orElse } from '../base/attempt.ts';
 import { lockOn } from '../base/locks.ts';
 import { sessionDirName, shortId } from '../base/names.ts';
-import { listDirectory } from '../front-matter/folder.ts';
+import { listDirectory, namesIn } from '../front-matter/folder.ts';
 import { type FrontMatter, textOfBody } from '../front-matter/front-matter.ts';
 import { checkerOf } from '../front-matter/parse.ts';
 import { ifReadable } from '../front-matter/problem.ts';
@@ -202,7 +202,8 @@ const findSessionDir = (
 ): { dir: string; matter?: SessionMatter } | undefined => {
   const folder = folderOf(store, caseId);
   if (folder === undefined) return undefined;
-  for (const name of listDirectory(folder).filter((each) => each.endsWith(shortId(id)))) {
+  // A folder that cannot be read may have it: that is no session that does not exist.
+  for (const name of namesIn(folder).filter((each) => each.endsWith(shortId(id)))) {
     const dir = join(folder, name);
     const matter = orElse(() => readMatterAt(store, dir), undefined);
     if (matter?.id === id) return { dir, matter };

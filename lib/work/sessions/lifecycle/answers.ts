@@ -1,3 +1,4 @@
+import { StoreError } from '../../../../store/base/errors.ts';
 import { notice } from '../../../../store/reconcile/items.ts';
 import type { QuestionAnswer } from '../../../../store/records/question.ts';
 import type { Session } from '../../../../store/records/session.ts';
@@ -22,7 +23,15 @@ export const finishSession = async (
   const live = service.engine.live.get(id);
   if (live?.run?.finish() !== true) throw notFinished(session);
   await live.finished;
-  return (await getStoredSession(service, caseId, id)).session;
+  const { session: finished } = await getStoredSession(service, caseId, id).catch(unread);
+  return finished;
+};
+
+// The run has ended, whether the file system lets its record be read or not.
+const unread = (error: unknown): never => {
+  if (!(error instanceof Error) || !('syscall' in error)) throw error;
+  const message = 'The work was ended, but the record of its session could not be read';
+  throw new StoreError('may_be_written', message);
 };
 
 const notFinished = ({ status, provider }: Session): ServiceError =>
