@@ -11,7 +11,7 @@ import {
 } from '../../tools/git/read/index-stages.ts';
 import { symbolicRef } from '../../tools/git/read/repository.ts';
 import { parseStatus, STATUS } from '../../tools/git/read/status.ts';
-import { entriesOfFile, settingsText } from '../../tools/git/run/config.ts';
+import { entriesOfFile, listSettings, settingsText } from '../../tools/git/run/config.ts';
 import type { GitAt, GitWorktree, Setting } from '../../tools/git/run/git.ts';
 import { localSettings } from '../../tools/git/run/hardening.ts';
 import { nulls, onIndexCopy } from '../../tools/git/run/index-copy.ts';
@@ -163,7 +163,5 @@ const plainSettings = (place: GitWorktree): Setting[] | undefined => {
   return entries?.map(({ key, value = '' }) => [key, value]);
 };
 
-const listedSettings = async (git: GitAt<GitWorktree>): Promise<Setting[]> => {
-  const args = ['config', '--list', '-z', '--show-scope', '--includes'];
-  return localSettings((await git.read(args)).toString('latin1'));
-};
+const listedSettings = async (git: GitAt<GitWorktree>): Promise<Setting[]> =>
+  localSettings((await listSettings(git)).toString('latin1'));

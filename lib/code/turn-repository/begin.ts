@@ -12,6 +12,7 @@ import {
   type ConfigEntry,
   configText,
   entriesOfFile,
+  listSettings,
   ownEntries,
   settingsText,
 } from '../../tools/git/run/config.ts';
@@ -99,10 +100,8 @@ const plainEntries = (place: Checkout): ConfigEntry[] | undefined => {
   return entries?.some(({ key }) => key.startsWith('include')) ? undefined : entries;
 };
 
-const listedEntries = async (git: GitAt): Promise<ConfigEntry[]> => {
-  const args = ['config', '--list', '-z', '--show-scope', '--includes'];
-  return ownEntries((await git.read(args)).toString('latin1'));
-};
+const listedEntries = async (git: GitAt): Promise<ConfigEntry[]> =>
+  ownEntries((await listSettings(git)).toString('latin1'));
 
 // Settings about the repository's layout do not apply to the copy. Included files are already expanded in the list.
 const isKept = (key: string): boolean =>

@@ -5,7 +5,7 @@ import { orElseUnlessDiskFault } from '../../../../store/base/attempt.ts';
 import { recordChange } from '../../../../store/base/write-stage.ts';
 import type { Environment } from '../../process/environment.ts';
 import { type Execution, execute } from '../../process/execute.ts';
-import { SETTINGS_BYTES, settingsText } from './config.ts';
+import { LIST_SETTINGS, SETTINGS_BYTES, settingsText } from './config.ts';
 import { GitError, type GitFailure, gitProblem } from './error.ts';
 import type { Checkout, GitPlace, GitResult, RunOptions } from './git.ts';
 import { gitEnvironment, NONE, type Overrides, overrides, plainOverrides } from './hardening.ts';
@@ -78,7 +78,7 @@ const disarmedConfig = async (command: Command): Promise<Overrides> => {
   const text = isLocal ? settingsText(place) : undefined;
   const plain = text === undefined ? undefined : plainOverrides(text, options);
   if (plain !== undefined) return plain;
-  const args = ['config', '--list', '-z', '--show-scope', '--includes'];
+  const args = LIST_SETTINGS;
   const { code, ...listing } = await start({ ...command, args, options: { read: true } }, NONE);
   if (code !== 0) throw failure(args, { code, ...listing });
   return overrides(listing.stdout.toString('utf8'), command.options);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { orElse } from '../../../../store/base/attempt.ts';
 import type { Environment } from '../../process/environment.ts';
-import type { Checkout } from './git.ts';
+import type { Checkout, GitAt } from './git.ts';
 import { readPlain } from './plain-file.ts';
 
 /** An entry of `config --list -z`. An undefined value means a key without one, which git reads as true. */
@@ -16,7 +16,12 @@ interface ScopedEntry extends ConfigEntry {
   local: boolean;
 }
 
-/** Parses a listing with scopes (`config --list -z --show-scope`). */
+/** Lists the settings that apply, with those of included files and the scope of each, for `scopedEntries`. */
+export const LIST_SETTINGS = ['config', '--list', '-z', '--show-scope', '--includes'] as const;
+
+export const listSettings = (git: GitAt<Checkout>): Promise<Buffer> => git.read(LIST_SETTINGS);
+
+/** Parses a listing with scopes. */
 export const scopedEntries = (listing: string): ScopedEntry[] => {
   const fields = listing.split('\0');
   return fields.flatMap((scope, at) => {

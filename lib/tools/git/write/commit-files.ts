@@ -2,9 +2,8 @@ import { lstatSync } from 'node:fs';
 import { basename } from 'node:path';
 import { headCommit } from '../read/repository.ts';
 import { type FileStatus, parseStatus, STATUS } from '../read/status.ts';
-import { type ConfigEntry, scopedEntries } from '../run/config.ts';
+import { type ConfigEntry, listSettings, scopedEntries } from '../run/config.ts';
 import type { Git, GitAt, GitWorktree, RunOptions, Setting } from '../run/git.ts';
-
 import { FROM_INPUT, nulls, onDisk } from '../run/index-copy.ts';
 import { pathText } from '../run/path-text.ts';
 import { DAEMON, hasIdentity } from './commit.ts';
@@ -32,8 +31,7 @@ export const commitFiles = async (
 };
 
 const asTheOperator = async (git: GitAt<GitWorktree>): Promise<RunOptions> => {
-  const args = ['config', '--list', '-z', '--show-scope', '--includes'];
-  const all = scopedEntries((await git.read(args)).toString('latin1'));
+  const all = scopedEntries((await listSettings(git)).toString('latin1'));
   const entries = all.filter(({ scope }) => scope !== 'command');
   const named = ['user.name', 'user.email'].every((key) => saidOf(entries, key) !== undefined);
   const env = named ? {} : DAEMON;
