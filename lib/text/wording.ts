@@ -54,6 +54,10 @@ export const describeBase = ({
   return [`Based on ${base} (${what}).`, ...notes].join(' ');
 };
 
+/** Tells that a branch does not have the newest commits of its base. */
+export const baseHasMoved = (new_in_base: number): string =>
+  new_in_base === 1 ? 'The base has one new commit.' : `The base has ${new_in_base} new commits.`;
+
 const STEPS = [
   [86_400, 'd'],
   [3600, 'h'],

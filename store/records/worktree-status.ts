@@ -55,6 +55,11 @@ export const WorktreeHealth = Type.Object({
   dirty: Type.Optional(Type.Boolean()),
   ahead: Type.Optional(Count),
   behind: Type.Optional(Count),
+  new_in_base: Type.Optional(
+    Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
+      description: 'Commits of the base that the branch does not have; null if unknown',
+    }),
+  ),
   submodules: Submodules,
   rebase_in_progress: Type.Optional(Type.Boolean()),
   lock: Type.Optional(Lock),

@@ -339,6 +339,7 @@ describe('GET /api/worktrees/{case_id}/health', () => {
       dirty: true,
       ahead: 1,
       behind: 2,
+      new_in_base: 2,
       rebase_in_progress: false,
       lock: { case_id: item.id, locked: false, holder: null, acquired_at: null },
     });
@@ -351,7 +352,7 @@ describe('GET /api/worktrees/{case_id}/health', () => {
     git('branch', '--quiet', '--set-upstream-to=upstream');
     commit(git, worktree.path, 'one.txt');
     const { body } = await send('GET', `/api/worktrees/${item.id}/health`);
-    assert.deepEqual([body.ahead, body.behind], [1, 0]);
+    assert.deepEqual([body.ahead, body.behind, body.new_in_base], [1, 0, 1]);
   });
 
   it('tells who holds the lock, and that a base is gone', async (t) => {
@@ -361,7 +362,7 @@ describe('GET /api/worktrees/{case_id}/health', () => {
     fixture.repository.git('branch', '--quiet', '-D', 'gone');
     await hold(fixture, 'session');
     const { body } = await fixture.send('GET', `/api/worktrees/${fixture.item.id}/health`);
-    assert.deepEqual([body.ahead, body.behind], [null, null]);
+    assert.deepEqual([body.ahead, body.behind, body.new_in_base], [null, null, null]);
     assert.deepEqual((body.lock as { holder: unknown }).holder, {
       kind: 'session',
       session_id: NOBODY,

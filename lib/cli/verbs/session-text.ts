@@ -32,17 +32,21 @@ export const statusText = ({ status, waits_for, waiting, attached }: Session): s
   return last === undefined ? status : `${status} (${attachedText(last)})`;
 };
 
+/** What the daemon answers; undefined where it refuses. */
+export const unlessRefused = <T>(answer: Promise<T>): Promise<T | undefined> =>
+  answer.catch((error: unknown) => {
+    if (error instanceof Problem) return undefined;
+    throw error;
+  });
+
 /** Describes the base of a Work item's worktree; undefined if it is unknown, which the next call will explain. */
 export const readBaseText = async (
   { call }: Dossier,
   case_id: string,
   base?: string,
 ): Promise<string | undefined> => {
-  try {
-    const query = base === undefined ? {} : { base };
-    return describeBase(await call('GET /api/worktrees/{case_id}/base', { case_id, query }));
-  } catch (error) {
-    if (error instanceof Problem) return undefined;
-    throw error;
-  }
+  const query = base === undefined ? {} : { base };
+  const read = call('GET /api/worktrees/{case_id}/base', { case_id, query });
+  const found = await unlessRefused(read);
+  return found && describeBase(found);
 };

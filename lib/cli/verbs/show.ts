@@ -1,6 +1,8 @@
-import { type Dossier, Problem, type Session } from '../../client/client.ts';
+import type { Dossier, Session } from '../../client/client.ts';
+import { baseHasMoved } from '../../text/wording.ts';
 import { findItem } from '../connection/item.ts';
-import { failureLines, readBaseText, statusText } from './session-text.ts';
+import type { Words } from '../output/out.ts';
+import { failureLines, readBaseText, statusText, unlessRefused } from './session-text.ts';
 import { verb } from './verb.ts';
 
 /** `dossier show ITEM`: shows a Work item with its sessions. */
@@ -16,10 +18,7 @@ export const show = verb(async ({ dossier, words: [word = ''], values, out }) =>
   out.say({ style: 'bold', text: item.title });
   out.say(`${item.state} · ${item.type} · ${item.project} · ${id}`);
   if (item.description.trim() !== '') out.say(`\n${item.description.trim()}\n`);
-  if (sessions.length > 0) {
-    const from = await readBaseText(dossier, id);
-    if (from !== undefined) out.say(from);
-  }
+  if (sessions.length > 0) for (const line of await baseLines(dossier, id)) out.say(line);
   out.table(
     sessions.map((each) => [each.id.slice(0, 8), each.mode, statusText(each), each.provider]),
   );
@@ -30,6 +29,14 @@ export const show = verb(async ({ dossier, words: [word = ''], values, out }) =>
   return undefined;
 });
 
+const baseLines = async (dossier: Dossier, case_id: string): Promise<Words[]> => {
+  const from = await readBaseText(dossier, case_id);
+  if (from === undefined) return [];
+  const health = dossier.call('GET /api/worktrees/{case_id}/health', { case_id });
+  const moved = (await unlessRefused(health))?.new_in_base ?? 0;
+  return moved === 0 ? [from] : [from, { style: 'yellow', text: baseHasMoved(moved) }];
+};
+
 // The operator may have committed the files since. A worktree that cannot be read proves nothing.
 const isStillSo = async (
   dossier: Dossier,
@@ -37,11 +44,7 @@ const isStillSo = async (
   commit: NonNullable<Session['commit']>,
 ): Promise<boolean> => {
   if (commit.id !== null) return true;
-  try {
-    const { files } = await dossier.call('GET /api/worktrees/{case_id}/status', { case_id });
-    return files === undefined || files.length > 0;
-  } catch (error) {
-    if (error instanceof Problem) return true;
-    throw error;
-  }
+  const status = dossier.call('GET /api/worktrees/{case_id}/status', { case_id });
+  const files = (await unlessRefused(status))?.files;
+  return files === undefined || files.length > 0;
 };

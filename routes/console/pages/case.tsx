@@ -16,7 +16,7 @@ import { type CaseProgress, NextStep } from '../parts/case/next-step.tsx';
 import { Sessions } from '../parts/case/sessions.tsx';
 import { Delete, Export, Facts, Issue, StateForm } from '../parts/case/sidebar.tsx';
 import { loadProviders, type ProviderChoice } from '../parts/case/start.tsx';
-import { WorktreeActions, WorktreeFacts, type WorktreeStatus } from '../parts/case/worktree.tsx';
+import { WorktreeActions, WorktreeFacts, type WorktreeShown } from '../parts/case/worktree.tsx';
 import { Item } from '../parts/frames.tsx';
 import { Markdown } from '../parts/markdown.tsx';
 import { FailedCommands } from '../parts/problems.tsx';
@@ -28,7 +28,7 @@ interface Overview {
   usage: CaseUsage;
   memory: MemoryFile[];
   history: HistoryEntry[];
-  worktree: WorktreeStatus | undefined;
+  worktree: WorktreeShown | undefined;
   providers: ProviderChoice[];
   waits: Attention;
   way: Pick<CaseProgress, 'planning' | 'isProven' | 'pull'>;
@@ -86,10 +86,13 @@ const MOVES_FILES = /^(?:case_|proof_|checklist_|problem_)/;
 const hasHappened = (known: Previous<Overview> | undefined, what: RegExp): boolean =>
   known === undefined || known.since.some(({ event_type }) => what.test(event_type));
 
-const worktreeOf = async ({ call }: Api, case_id: string): Promise<WorktreeStatus | undefined> => {
-  const { exists } = await call('GET /api/worktrees/{case_id}/health', { case_id });
+const worktreeOf = async ({ call }: Api, case_id: string): Promise<WorktreeShown | undefined> => {
+  const { exists, new_in_base } = await call('GET /api/worktrees/{case_id}/health', { case_id });
   if (!exists) return undefined;
-  return call('GET /api/worktrees/{case_id}/status', { case_id }).catch(() => undefined);
+  return call('GET /api/worktrees/{case_id}/status', { case_id }).then(
+    (status) => ({ ...status, new_in_base: new_in_base ?? null }),
+    () => undefined,
+  );
 };
 
 // An unreadable file is shown as a problem and must not hide the rest.

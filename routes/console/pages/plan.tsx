@@ -28,7 +28,7 @@ interface PlanShown extends PlanRead {
 type Show = 'plan' | 'diff' | 'source' | 'whole' | 'edit' | 'since';
 
 const View = (shown: PlanShown) => {
-  const { item, session, comments, plan, boundary, behind, base, show } = shown;
+  const { item, session, comments, plan, boundary, new_in_base, base, show } = shown;
   const now = useComments({ id: item.id, sid: session.id }, comments);
   const at = pathOf(session);
   const waits = session.status === 'plan_ready';
@@ -36,7 +36,7 @@ const View = (shown: PlanShown) => {
   return (
     <SessionPage item={item} of={session} tab="Plan">
       <CommentsContext.Provider value={{ sid: session.id, ...now }}>
-        <PlanHead session={session} boundary={boundary} behind={behind} base={base} />
+        <PlanHead session={session} boundary={boundary} new_in_base={new_in_base} base={base} />
         <HiddenTextWarnings of={session.warnings} />
         <ApprovalStatus session={session} plan={plan} at={at} />
         {comments.failure !== undefined && (

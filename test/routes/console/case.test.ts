@@ -10,7 +10,7 @@ import { eventually, until } from '../../helpers/eventually.ts';
 import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
 
 const start = async (t: TestContext, description = 'As it *was*.\n') => {
-  const { root } = makeRepository(t, { files: { 'README.md': '# Sample\n' } });
+  const { root, git } = makeRepository(t, { files: { 'README.md': '# Sample\n' } });
   const workspace = temporaryDirectory(t);
   const daemon = await startHere(t, ['--workspace', workspace, '--repo', root]);
   const dossier = connect({ url: daemon.url });
@@ -25,7 +25,7 @@ const start = async (t: TestContext, description = 'As it *was*.\n') => {
   const begin = (provider: string) =>
     dossier.call('POST /cases/{id}/sessions', { id, body: { type: 'implementing', provider } });
   const dir = join(workspace, path);
-  return { dossier, id, dir, read, byHand, begin, url: `${daemon.url}/dashboard/cases/${id}` };
+  return { dossier, id, git, dir, read, byHand, begin, url: `${daemon.url}/dashboard/cases/${id}` };
 };
 
 describe('the page of a Work item', { skip: noBrowser }, () => {
@@ -200,10 +200,14 @@ describe('the page of a Work item', { skip: noBrowser }, () => {
   });
 
   it('has its worktree made, held and removed, and all its files to download', async (t) => {
-    const { url, dossier, id } = await start(t);
+    const { url, dossier, id, git } = await start(t);
     const { page, complaints } = await look(t, url);
     await page.getByRole('button', { name: 'Create worktree' }).click();
     await page.getByRole('button', { name: 'Copy path' }).waitFor();
+    assert.equal(await page.getByText('The base has').count(), 0);
+    git('-c', 'user.name=A', '-c', 'user.email=a@b', 'commit', '-qm', 'later', '--allow-empty');
+    await page.reload();
+    await page.getByText('The base has one new commit.').waitFor();
     await page.getByRole('button', { name: 'Lock worktree' }).click();
     await page.getByText('operator holds the lock').waitFor();
     const lock = () => dossier.call('GET /api/worktrees/{case_id}/lock', { case_id: id });

@@ -82,6 +82,7 @@ const gitHealth = async (
 interface Distance {
   ahead: number | null;
   behind: number | null;
+  new_in_base: number | null;
 }
 
 // From the upstream, as `git status` reports it; from the base if the branch was never pushed.
@@ -90,15 +91,16 @@ const distanceOf = async (
   { base, base_commit, ...place }: WorktreeRecord,
   { upstream, ahead, behind, head }: WorktreeStatus,
 ): Promise<Distance> => {
-  if (upstream !== null) return { ahead, behind };
-  if (head === null) return { ahead: null, behind: null };
+  const unknown = { ahead: null, behind: null, new_in_base: null };
+  const pushed = upstream === null ? {} : { ahead, behind };
+  if (head === null) return { ...unknown, ...pushed };
   const from = /^(HEAD|@)/.test(base) ? base_commit : base;
   const range = ['--end-of-options', `${from}...${head}`, '--'];
   const args = ['rev-list', '--left-right', '--count', ...range];
   const said = await git.at(place).find(args, { ok: [0, 128] });
-  if (said === undefined) return { ahead: null, behind: null };
+  if (said === undefined) return { ...unknown, ...pushed };
   const [left = 0, right = 0] = said.split('\t').map(Number);
-  return { ahead: right, behind: left };
+  return { ahead: right, behind: left, new_in_base: left, ...pushed };
 };
 
 // git fails if the worktree is removed meanwhile: read again under the lock of the worktree.

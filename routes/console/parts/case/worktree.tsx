@@ -1,4 +1,5 @@
 import type { Data, SessionLock } from '../../../../lib/client/client.ts';
+import { baseHasMoved } from '../../../../lib/text/wording.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import { ApiForm } from '../form.tsx';
 import { Copy, OpenInEditor } from '../links.tsx';
@@ -6,9 +7,13 @@ import { RelativeTime } from '../relative-time.tsx';
 
 export type WorktreeStatus = Data<'GET /api/worktrees/{case_id}/status'>;
 
+/** With how many commits of its base its branch does not have. */
+export type WorktreeShown = WorktreeStatus & { new_in_base: number | null };
+
 /** The worktree of a Work item. */
-export const WorktreeFacts = ({ of }: { of: WorktreeStatus }) => {
+export const WorktreeFacts = ({ of }: { of: WorktreeShown }) => {
   const { path, branch, base, base_commit, base_notes = [], status, detail, files = [] } = of;
+  const { new_in_base } = of;
   return (
     <section aria-label="Worktree">
       <h2>Worktree</h2>
@@ -18,7 +23,15 @@ export const WorktreeFacts = ({ of }: { of: WorktreeStatus }) => {
           <code>{visible(branch)}</code>
         </dd>
         <dt>Based on</dt>
-        <dd>{visible([`${base} (${base_commit.slice(0, 7)}).`, ...base_notes].join(' '))}</dd>
+        <dd>
+          {visible([`${base} (${base_commit.slice(0, 7)}).`, ...base_notes].join(' '))}
+          {new_in_base !== null && new_in_base > 0 && (
+            <>
+              {' '}
+              <span class="tag">{baseHasMoved(new_in_base)}</span>
+            </>
+          )}
+        </dd>
         <dt>Path</dt>
         <dd>
           <code>{visible(path)}</code>

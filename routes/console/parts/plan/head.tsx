@@ -1,5 +1,5 @@
 import type { Boundary, Session, WorktreeBase } from '../../../../lib/client/client.ts';
-import { describeBase } from '../../../../lib/text/wording.ts';
+import { baseHasMoved, describeBase } from '../../../../lib/text/wording.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import { Copy } from '../links.tsx';
 import { boundaryFacts, IsolationWarnings } from './boundary.tsx';
@@ -9,13 +9,13 @@ interface HeadProps {
   /** undefined if it cannot be read, or the session has ended. */
   boundary: Boundary | undefined;
   /** The number of new commits on the base branch, if known. */
-  behind: number | null;
+  new_in_base: number | null;
   /** What the worktree was created from, if known. */
   base: WorktreeBase | undefined;
 }
 
 /** The provider, base, boundary and hash of a plan. */
-export const PlanHead = ({ session, boundary, behind, base }: HeadProps) => {
+export const PlanHead = ({ session, boundary, new_in_base, base }: HeadProps) => {
   const { provider, model, effort, base_commit, usage } = session;
   const { approval_sha256 } = boundary?.unasked ?? {};
   const hash = session.approved_sha256 ?? approval_sha256 ?? session.plan_sha256;
@@ -28,7 +28,7 @@ export const PlanHead = ({ session, boundary, behind, base }: HeadProps) => {
         {base_commit !== null && (
           <Fact
             name="Base"
-            text={`${base === undefined ? `${base_commit.slice(0, 10)}.` : describeBase(base)}${movedBy(behind)}`}
+            text={`${base === undefined ? `${base_commit.slice(0, 10)}.` : describeBase(base)}${movedBy(new_in_base)}`}
           />
         )}
         {boundary &&
@@ -52,10 +52,9 @@ export const PlanHead = ({ session, boundary, behind, base }: HeadProps) => {
   );
 };
 
-const movedBy = (behind: number | null): string => {
-  if (behind === null) return '';
-  if (behind === 0) return ' Up to date.';
-  return behind === 1 ? ' The base has one new commit.' : ` The base has ${behind} new commits.`;
+const movedBy = (new_in_base: number | null): string => {
+  if (new_in_base === null) return '';
+  return new_in_base === 0 ? ' Up to date.' : ` ${baseHasMoved(new_in_base)}`;
 };
 
 const Fact = ({ name, text }: { name: string; text: string }) => (

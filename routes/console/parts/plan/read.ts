@@ -23,7 +23,7 @@ export interface PlanRead {
   /** Commands taken off the list of those that run without asking. */
   ask: readonly string[];
   /** The number of new commits on the base branch, if known. */
-  behind: number | null;
+  new_in_base: number | null;
   /** What the worktree was created from, if known. */
   base: WorktreeBase | undefined;
 }
@@ -76,8 +76,8 @@ const readAround = async (
   { call }: Pick<Api, 'call'>,
   { case_id, id, base_commit, status }: Session,
   ask?: string,
-): Promise<Pick<PlanRead, 'boundary' | 'ask' | 'behind' | 'base'>> => {
-  if (hasEnded(status)) return { boundary: undefined, ask: [], behind: null, base: undefined };
+): Promise<Pick<PlanRead, 'boundary' | 'ask' | 'new_in_base' | 'base'>> => {
+  if (hasEnded(status)) return { boundary: undefined, ask: [], new_in_base: null, base: undefined };
   const [within, health, base] = await Promise.all([
     boundaryOf({ call }, { id: case_id, sid: id }, ask),
     base_commit === null
@@ -85,7 +85,7 @@ const readAround = async (
       : call('GET /api/worktrees/{case_id}/health', { case_id }).catch(() => null),
     call('GET /api/worktrees/{case_id}/base', { case_id }).catch(() => undefined),
   ]);
-  return { ...within, behind: health?.behind ?? null, base };
+  return { ...within, new_in_base: health?.new_in_base ?? null, base };
 };
 
 // If the plan no longer has a command of `ask`, the full list is requested.

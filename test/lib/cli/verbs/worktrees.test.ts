@@ -18,7 +18,7 @@ import { STATE_DIR } from '../../../helpers/state-dir.ts';
 import { atTerminal, noTerminal } from '../../../helpers/terminal.ts';
 
 const withWorktrees = async (t: TestContext, ...titles: string[]) => {
-  const { root } = makeRepository(t, { files: { 'a.txt': 'one\n' } });
+  const { root, git } = makeRepository(t, { files: { 'a.txt': 'one\n' } });
   const workspace = temporaryDirectory(t);
   const { url } = await startHere(t, ['--workspace', workspace, '--repo', root]);
   const api = connect({ url });
@@ -30,7 +30,7 @@ const withWorktrees = async (t: TestContext, ...titles: string[]) => {
   const args = (...words: string[]) => ['worktrees', ...words, '--workspace', workspace];
   const said = (...words: string[]) => dossier(t, ...args(...words));
   const run = (...words: string[]) => dossier(t, ...words, '--workspace', workspace);
-  return { api, made, args, said, run, layout: layoutOf(workspace, STATE_DIR) };
+  return { api, git, made, args, said, run, layout: layoutOf(workspace, STATE_DIR) };
 };
 
 describe('dossier worktrees', () => {
@@ -69,7 +69,7 @@ describe('dossier worktrees', () => {
   });
 
   it('says where work is uncommitted, and so do ls and show, until it is committed', async (t) => {
-    const { api, made, said, run } = await withWorktrees(t, 'Whole', 'Failing');
+    const { api, git: base, made, said, run } = await withWorktrees(t, 'Whole', 'Failing');
     const [whole, failing] = made;
     assert.ok(whole !== undefined && failing !== undefined);
     const id = failing.case_id;
@@ -96,7 +96,9 @@ describe('dossier worktrees', () => {
     git('add', '--all');
     git('-c', 'user.name=A', '-c', 'user.email=a@b', 'commit', '-qm', 'by hand');
     for (const words of [['worktrees'], ['ls'], ['show', 'Failing']])
-      assert.doesNotMatch((await run(...words)).stdout, /uncommitted/);
+      assert.doesNotMatch((await run(...words)).stdout, /uncommitted|new commit/);
+    base('-c', 'user.name=A', '-c', 'user.email=a@b', 'commit', '-qm', 'later', '--allow-empty');
+    assert.match((await run('show', 'Failing')).stdout, /^The base has one new commit\.$/m);
   });
 
   it('shows and deletes what was installed for later worktrees', {
