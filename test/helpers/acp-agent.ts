@@ -287,7 +287,7 @@ const BEHAVIOURS: Record<string, (turn: Turn) => Promise<Answer>> = {
   },
   'hang-on-feedback': async (turn) => {
     await say(turn, turn.prompt);
-    if (turn.prompt.includes('What has to change')) await turn.cancelled;
+    if (turn.prompt.includes('Requested changes')) await turn.cancelled;
     return END;
   },
   // Notes each prompt. In Work mode it holds a call for as long as there is a file `hold`, asks leave where there is one

@@ -90,13 +90,7 @@ describe('POST /api/cases/{id}/pr/address-feedback', () => {
     assert.deepEqual([session.type, session.mode], ['feedback', 'plan']);
     await until(session.id, 'plan_ready');
     const proposed = await plan(session.id);
-    for (const said of [
-      'src/a.ts:2',
-      'reviewer',
-      WORDS,
-      'Mind the tests.',
-      '## What reviewers said',
-    ])
+    for (const said of ['src/a.ts:2', 'reviewer', WORDS, 'Mind the tests.', '## Review comments'])
       assert.ok(proposed.includes(said), `${said} is not in\n${proposed}`);
     assert.deepEqual(await feedback(), ['in_session']);
     assert.equal((await call('POST', `${at}/sessions/${session.id}/approve`)).status, 200);

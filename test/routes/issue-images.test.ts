@@ -161,7 +161,7 @@ describe('the images of an imported issue', () => {
       `${address('round')}: ${elsewhere}`,
       `${address('svg')}: it is not a PNG, JPEG, GIF or WebP`,
     ]);
-    assert.ok(test.prompt.includes(`not here: ${address('large')}: it is larger than 5 MB`));
+    assert.ok(test.prompt.includes(`not downloaded: ${address('large')}: it is larger than 5 MB`));
     assert.deepEqual(test.blocks, []);
     assert.equal(met, 0);
     assert.equal(existsSync(join(test.running.workspace, test.item.path, 'images')), false);
@@ -192,7 +192,7 @@ describe('the links of an imported issue', () => {
     const body =
       'As in #3, other/lib#4 and [the docs](https://docs.example/a), see https://docs.example/a.';
     const { prompt } = await planned(t, body);
-    const [, linked] = prompt.split('## What the issue links to');
+    const [, linked] = prompt.split('## Links in the issue');
     assert.deepEqual(linked?.match(/https:\S+/g), [
       'https://docs.example/a',
       'https://github.com/acme/app/issues/3',

@@ -170,10 +170,7 @@ describe('POST /cases/{id}/sessions/{sid}/revise', () => {
     assert.deepEqual([revised.status, revised.body.status], [200, 'planning'], revised.text);
     await it.until(id, 'plan_ready');
     const plan = await it.running.call('GET', `${it.at}/sessions/${id}/plan`);
-    assert.match(
-      plan.text,
-      /The plan you proposed[\s\S]*What has to change[\s\S]*Use tabs, please\./,
-    );
+    assert.match(plan.text, /Your proposed plan[\s\S]*Requested changes[\s\S]*Use tabs, please\./);
     const record = readFileSync(join(newestSession(it.running, it.item), 'session.md'), 'utf8');
     assert.doesNotMatch(record, /Use tabs/);
   });

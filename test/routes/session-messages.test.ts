@@ -85,7 +85,10 @@ describe('POST /cases/{id}/sessions/{sid}/messages in Work mode', () => {
     it.unset('hold');
     await it.untilEvent(id, 'operator_message_delivered');
     it.unset('on');
-    assert.match(it.prompts()[2] ?? '', /^## The operator says\n[\s\S]*Keep the old name too\./);
+    assert.match(
+      it.prompts()[2] ?? '',
+      /^## Message from the operator\n[\s\S]*Keep the old name too\./,
+    );
     assert.equal((await it.control('pause')).status, 200);
     const [kept] = await it.messages(id);
     assert.notEqual(kept?.delivered_at, null);
@@ -224,7 +227,7 @@ describe('POST /cases/{id}/sessions/{sid}/messages in Plan mode', () => {
     const second = await it.until(id, 'plan_ready');
     assert.deepEqual([second.mode, second.approved_at, second.sent_back], ['plan', null, true]);
     const [last = ''] = it.prompts().slice(-1);
-    assert.match(last, /The plan you proposed[\s\S]*Answer 2\.[\s\S]*Approved, go\./);
+    assert.match(last, /Your proposed plan[\s\S]*Answer 2\.[\s\S]*Approved, go\./);
     const stale = await it.post(`/sessions/${id}/approve`, { plan_sha256: ready.plan_sha256 });
     assert.equal(stale.status, 409);
   });

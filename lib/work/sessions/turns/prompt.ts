@@ -62,12 +62,12 @@ export const bounded = (files: readonly TextFile[], total: number, folder: strin
     const { output, truncated } = capText(content, most);
     if (!truncated) return { filename, content: output };
     const path = join(folder, filename);
-    return { filename, path, content: `${output}\n\n(The whole of it is in ${path}.)\n` };
+    return { filename, path, content: `${output}\n\n(The complete file is ${path}.)\n` };
   });
   const more = files.length - told.length;
   if (more === 0) return texts;
-  const content = `${counted(more, 'more file')} of ${folder} left out here, from ${files[MOST_FILES]?.filename} on.\n`;
-  return [...texts, { filename: 'the others', content, path: folder }];
+  const content = `${counted(more, 'more file')} in ${folder} left out here, from ${files[MOST_FILES]?.filename} on.\n`;
+  return [...texts, { filename: 'more files', content, path: folder }];
 };
 
 /**

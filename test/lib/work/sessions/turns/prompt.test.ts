@@ -24,7 +24,7 @@ describe('bounded', () => {
     assert.equal(short?.content, 'x'.repeat(100));
     assert.equal(long?.content.match(/x/g)?.length, 500);
     assert.match(long?.content ?? '', /8500 characters left out/);
-    assert.match(long?.content ?? '', /The whole of it is in \/m\/b\.md/);
+    assert.match(long?.content ?? '', /The complete file is \/m\/b\.md/);
   });
 
   it('says how many files it leaves out', () => {
@@ -33,7 +33,7 @@ describe('bounded', () => {
     assert.equal(told.length, 101);
     assert.match(
       told.at(-1)?.content ?? '',
-      /^50 more files of \/m left out here, from 1100\.md on/,
+      /^50 more files in \/m left out here, from 1100\.md on/,
     );
   });
 });
