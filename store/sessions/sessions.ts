@@ -5,12 +5,13 @@ import { sessionDirName, shortId } from '../base/names.ts';
 import { listDirectory, namesIn } from '../front-matter/folder.ts';
 import { type FrontMatter, textOfBody } from '../front-matter/front-matter.ts';
 import { checkerOf } from '../front-matter/parse.ts';
-import { ifReadable } from '../front-matter/problem.ts';
+import { ifReadable, toProblem } from '../front-matter/problem.ts';
 import {
   editRecord,
   readable,
   readRecord,
   readRegularFile,
+  unreadable,
   withReadableErrors,
 } from '../front-matter/record-file.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
@@ -202,8 +203,7 @@ const findSessionDir = (
 ): { dir: string; matter?: SessionMatter } | undefined => {
   const folder = folderOf(store, caseId);
   if (folder === undefined) return undefined;
-  // A folder that cannot be read may have it: that is no session that does not exist.
-  for (const name of namesIn(folder).filter((each) => each.endsWith(shortId(id)))) {
+  for (const name of namesOf(store, folder).filter((each) => each.endsWith(shortId(id)))) {
     const dir = join(folder, name);
     const matter = orElse(() => readMatterAt(store, dir), undefined);
     if (matter?.id === id) return { dir, matter };
@@ -211,6 +211,15 @@ const findSessionDir = (
     if (bytesOf(store, dir)?.includes(id)) return { dir };
   }
   return undefined;
+};
+
+// Not an empty list where the folder cannot be read: the session may be there.
+const namesOf = ({ layout }: Store, folder: string): string[] => {
+  try {
+    return namesIn(folder);
+  } catch (error) {
+    throw unreadable(relative(layout.root, folder), toProblem(error));
+  }
 };
 
 const bytesOf = ({ layout }: Store, dir: string): Buffer | undefined =>

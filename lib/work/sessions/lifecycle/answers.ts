@@ -27,9 +27,9 @@ export const finishSession = async (
   return finished;
 };
 
-// The run has ended, whether the file system lets its record be read or not.
+// The run has ended, whether its record can be read or not.
 const unread = (error: unknown): never => {
-  if (!(error instanceof Error) || !('syscall' in error)) throw error;
+  if (error instanceof ServiceError) throw error;
   const message = 'The work was ended, but the record of its session could not be read';
   throw new StoreError('may_be_written', message);
 };
