@@ -63,7 +63,7 @@ describe('comments of a plan', () => {
     const revised = await it.post(`/sessions/${id}/revise`);
     assert.deepEqual([revised.status, revised.body.status], [200, 'planning'], revised.text);
     await it.until(id, 'plan_ready');
-    assert.match((await it.running.call('GET', plan)).text, /has to change[\s\S]*Why txt\?/);
+    assert.match((await it.running.call('GET', plan)).text, /Requested changes[\s\S]*Why txt\?/);
     const { rounds, unsent } = readComments((await read()).text);
     assert.deepEqual([rounds[0]?.comments.length, unsent.length], [2, 0]);
     assert.ok(plan_sha256?.startsWith(rounds[0]?.plan ?? '-'));
