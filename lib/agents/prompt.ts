@@ -96,7 +96,7 @@ const MESSAGES = {
     'and end with the complete plan, not with a part of it.',
   ].join('\n'),
   work: [
-    'The operator sent this while you were working. It is approved as it stands here, and nothing else is: ask for',
+    'The operator sent this message while you were working. Its exact text is approved and nothing else: ask for',
     'permission as before. Do it, then continue with the plan. If you have read this message before, do it only once.',
   ].join('\n'),
 };

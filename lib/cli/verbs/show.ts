@@ -30,10 +30,12 @@ export const show = verb(async ({ dossier, words: [word = ''], values, out }) =>
 });
 
 const baseLines = async (dossier: Dossier, case_id: string): Promise<Words[]> => {
-  const from = await readBaseText(dossier, case_id);
+  const [from, health] = await Promise.all([
+    readBaseText(dossier, case_id),
+    unlessRefused(dossier.call('GET /api/worktrees/{case_id}/health', { case_id })),
+  ]);
   if (from === undefined) return [];
-  const health = dossier.call('GET /api/worktrees/{case_id}/health', { case_id });
-  const moved = (await unlessRefused(health))?.new_in_base ?? 0;
+  const moved = health?.new_in_base ?? 0;
   return moved === 0 ? [from] : [from, { style: 'yellow', text: baseHasMoved(moved) }];
 };
 

@@ -90,7 +90,7 @@ const worktreeOf = async ({ call }: Api, case_id: string): Promise<WorktreeShown
   const { exists, new_in_base } = await call('GET /api/worktrees/{case_id}/health', { case_id });
   if (!exists) return undefined;
   return call('GET /api/worktrees/{case_id}/status', { case_id }).then(
-    (status) => ({ ...status, new_in_base: new_in_base ?? null }),
+    (status) => ({ ...status, new_in_base: new_in_base ?? 0 }),
     () => undefined,
   );
 };

@@ -82,25 +82,33 @@ const gitHealth = async (
 interface Distance {
   ahead: number | null;
   behind: number | null;
-  new_in_base: number | null;
 }
+
+const UNKNOWN: Distance = { ahead: null, behind: null };
 
 // From the upstream, as `git status` reports it; from the base if the branch was never pushed.
 const distanceOf = async (
   git: Git,
-  { base, base_commit, ...place }: WorktreeRecord,
+  record: WorktreeRecord,
   { upstream, ahead, behind, head }: WorktreeStatus,
+): Promise<Distance & { new_in_base: number | null }> => {
+  const fromBase = head === null ? UNKNOWN : await distanceFromBase(git, record, head);
+  const distance = upstream === null ? fromBase : { ahead, behind };
+  return { ...distance, new_in_base: fromBase.behind };
+};
+
+const distanceFromBase = async (
+  git: Git,
+  { base, base_commit, ...place }: WorktreeRecord,
+  head: string,
 ): Promise<Distance> => {
-  const unknown = { ahead: null, behind: null, new_in_base: null };
-  const pushed = upstream === null ? {} : { ahead, behind };
-  if (head === null) return { ...unknown, ...pushed };
   const from = /^(HEAD|@)/.test(base) ? base_commit : base;
   const range = ['--end-of-options', `${from}...${head}`, '--'];
   const args = ['rev-list', '--left-right', '--count', ...range];
   const said = await git.at(place).find(args, { ok: [0, 128] });
-  if (said === undefined) return { ...unknown, ...pushed };
-  const [left = 0, right = 0] = said.split('\t').map(Number);
-  return { ahead: right, behind: left, new_in_base: left, ...pushed };
+  if (said === undefined) return UNKNOWN;
+  const [behind = 0, ahead = 0] = said.split('\t').map(Number);
+  return { ahead, behind };
 };
 
 // git fails if the worktree is removed meanwhile: read again under the lock of the worktree.

@@ -16,9 +16,9 @@ interface ScopedEntry extends ConfigEntry {
   local: boolean;
 }
 
-/** Lists the settings that apply, with those of included files and the scope of each, for `scopedEntries`. */
 export const LIST_SETTINGS = ['config', '--list', '-z', '--show-scope', '--includes'] as const;
 
+/** Lists the settings that apply, with those of included files and the scope of each, for `scopedEntries`. */
 export const listSettings = (git: GitAt<Checkout>): Promise<Buffer> => git.read(LIST_SETTINGS);
 
 /** Parses a listing with scopes. */

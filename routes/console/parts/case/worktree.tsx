@@ -7,8 +7,8 @@ import { RelativeTime } from '../relative-time.tsx';
 
 export type WorktreeStatus = Data<'GET /api/worktrees/{case_id}/status'>;
 
-/** With how many commits of its base its branch does not have. */
-export type WorktreeShown = WorktreeStatus & { new_in_base: number | null };
+/** Also counts the commits of the base that the branch does not have; 0 if unknown. */
+export type WorktreeShown = WorktreeStatus & { new_in_base: number };
 
 /** The worktree of a Work item. */
 export const WorktreeFacts = ({ of }: { of: WorktreeShown }) => {
@@ -25,7 +25,7 @@ export const WorktreeFacts = ({ of }: { of: WorktreeShown }) => {
         <dt>Based on</dt>
         <dd>
           {visible([`${base} (${base_commit.slice(0, 7)}).`, ...base_notes].join(' '))}
-          {new_in_base !== null && new_in_base > 0 && (
+          {new_in_base > 0 && (
             <>
               {' '}
               <span class="tag">{baseHasMoved(new_in_base)}</span>
