@@ -10,6 +10,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -84,7 +85,9 @@ export const seenByRuns = (dir: string): string => {
 
 export const temporaryDirectory = (t: TestContext, parent = tmpdir()): string => {
   const root = seenByRuns(realpathSync(mkdtempSync(join(parent, 'dossier-test-'))));
-  atEnd(t, () => rmSync(root, { recursive: true, force: true }));
+  // Again while somebody adds to it: a daemon that was started before this was made, and ends later, may run git here.
+  const patiently = { recursive: true, force: true, maxRetries: 8, retryDelay: 20 };
+  atEnd(t, () => rm(root, patiently));
   return root;
 };
 
