@@ -6,6 +6,7 @@ import type axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { atEnd } from './at-end.ts';
 import { CHROMIUM, FLAGS, isLive } from './chromium.ts';
+import { GIVE_UP_MS } from './eventually.ts';
 
 export const SIZES = {
   wide: { width: 1280, height: 860 },
@@ -85,6 +86,7 @@ export const openTab = async (
   { size = 'wide', ...options }: Options = {},
 ): Promise<Omit<Looked, 'browser'>> => {
   const context = await browser.newContext({ viewport: SIZES[size], ...options });
+  context.setDefaultTimeout(GIVE_UP_MS);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('pageerror', ({ message }) => complaints.push(message));

@@ -4,7 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 // At first soon, then less often: a look takes time of what is waited for.
 const SOONEST_MS = 5;
 const LATEST_MS = 80;
-const GIVE_UP_MS = 120_000;
+/** How long a test waits for what should come: long, as a machine may have other work. */
+export const GIVE_UP_MS = 120_000;
 
 /** Tries until what is asserted holds, and answers its value; after two minutes the last assertion fails. */
 export const eventually = async <T>(

@@ -9,8 +9,9 @@ import { startHere } from '../../helpers/daemon-here.ts';
 import { withPlan } from '../../helpers/with-plan.ts';
 
 // Nobody looks away and comes back, and the regular comparison is a minute away.
+const SOONER = { timeout: 40_000 };
 const shows = (page: Page, text: string): Promise<void> =>
-  page.getByText(text).first().waitFor({ timeout: 15_000 });
+  page.getByText(text).first().waitFor(SOONER);
 
 describe('a plan that waits', { skip: noBrowser }, () => {
   it('is shown as an editor saves it, with what is said of it, after a restart too', async (t) => {
@@ -33,7 +34,7 @@ describe('a plan that waits', { skip: noBrowser }, () => {
     writeFileSync(join(dir, 'plan.md.new'), '# Plan\n\nWritten anew.\n');
     renameSync(join(dir, 'plan.md.new'), join(dir, 'plan.md'));
     // What was read is not what waits now: it is shown, and answered once that is seen.
-    await page.getByText('Written by a hand.').waitFor({ state: 'detached', timeout: 15_000 });
+    await page.getByText('Written by a hand.').waitFor({ state: 'detached', ...SOONER });
     await shows(page, 'Written anew.');
     const approve = page.getByRole('button', { name: /^Approve/ });
     assert.equal(await approve.count(), 0);
