@@ -1,4 +1,5 @@
 import type { Section } from '../lib/http/route.ts';
+import { adoptionRoutes } from './adoption.ts';
 import { apiKeyRoutes } from './api-keys.ts';
 import { caseRoutes } from './cases.ts';
 import { checklistRoutes } from './checklist.ts';
@@ -99,6 +100,11 @@ export const sections: readonly Section[] = [
     title: 'Conflicts and rebase',
     description: 'Rebases, and the resolution of their conflicts',
     routes: conflictRoutes,
+  },
+  {
+    title: 'Adoption',
+    description: 'Work that began without Dossier: sessions of agents, worktrees and branches',
+    routes: adoptionRoutes,
   },
   {
     title: 'Export',

@@ -45,6 +45,8 @@ export interface Layout {
   readonly answers: string;
   /** Full transcripts of sessions whose events.ndjson reached its limit. */
   readonly transcripts: string;
+  /** Transcripts of conversations that became Work items, as the agent wrote them. */
+  readonly adopted: string;
   readonly tmp: string;
   readonly trash: string;
   readonly undo: string;
@@ -83,6 +85,7 @@ export const layoutOf = (root: string, state?: string): Layout => {
     states: join(dossier, 'agent-state'),
     answers: join(dossier, 'answers'),
     transcripts: join(dossier, 'transcripts'),
+    adopted: join(dossier, 'adopted'),
     tmp: join(dossier, 'tmp'),
     trash: join(dossier, 'trash'),
     undo: join(dossier, 'undo'),
@@ -121,6 +124,9 @@ export const conflictsDir = (dir: string): string => join(dir, 'conflicts');
 /** The full transcript of a session whose events.ndjson reached its limit. */
 export const transcriptFile = ({ transcripts }: Layout, sessionId: string): string =>
   join(transcripts, `${sessionId}.ndjson`);
+
+export const adoptedFile = ({ adopted }: Layout, name: string): string =>
+  join(adopted, `${name}.jsonl`);
 
 // Inside the directory of one session.
 export const sessionFile = (dir: string): string => join(dir, 'session.md');

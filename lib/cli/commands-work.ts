@@ -25,6 +25,22 @@ export const WORK: readonly Command[] = [
     open: async () => (await import('./verbs/new.ts')).newItem,
   },
   {
+    name: 'adopt',
+    group: 'Work items',
+    words: '[NAME]',
+    summary:
+      'List sessions of Claude Code and Codex, worktrees and unmerged branches that are no Work items; with a NAME, create one from it',
+    options: {
+      title: 'The title of the Work item (default: that of the session or commit)',
+      type: NEW_ITEM.type,
+      file: 'Of a session: a file with the text that becomes its memory; - is standard input. Without it and without a terminal, the proposed text is printed',
+      'no-changes': 'Of a session: do not copy the uncommitted files of its directory',
+      project: 'A project in the settings',
+      json: AS_JSON,
+    },
+    open: async () => (await import('./verbs/adopt.ts')).adopt,
+  },
+  {
     name: 'ls',
     group: 'Work items',
     words: '[WORD...]',

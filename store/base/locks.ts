@@ -24,6 +24,11 @@ export const LOCKS = [
       'One daemon serves a workspace. A file, held until the daemon exits; a second daemon is refused.',
   },
   { kind: 'trust', purpose: 'Pending approvals are checked and applied in one step.' },
+  {
+    kind: 'adoption',
+    per: 'conversation with an agent',
+    purpose: 'A conversation becomes one Work item.',
+  },
   { kind: 'attach', purpose: 'Only one Work item attaches a given directory as its worktree.' },
   { kind: 'arrivals', purpose: 'Deliveries from the code host are processed one at a time.' },
   { kind: 'codehostSettings', purpose: 'Code host settings and their secret change together.' },

@@ -76,6 +76,13 @@ const attachProof = unlessGone(async (life, world) => {
   await must(life, `DELETE ${at(world)}/proof/${id}`);
 });
 
+const appendToMemory: Operation['next'] = async (life) => {
+  const body = { content: 'X\n', mode: 'append' };
+  const { status, text } = await ask(life, 'POST /api/global-memory/write', body);
+  // While a session is at work, it is refused.
+  assert.ok(status < 300 || (status === 409 && text.includes('lock_held')), text);
+};
+
 const removeItem: Operation['next'] = async (life, world) => {
   if (await isGone(life, world)) return;
   const { status, text } = await ask(life, `DELETE ${at(world)}`);
@@ -180,7 +187,7 @@ export const OPERATIONS: readonly Operation[] = [
     name: 'append to the global memory',
     run: (life) =>
       ask(life, 'POST /api/global-memory/write', { content: 'After.\n', mode: 'append' }),
-    next: (life) => must(life, 'POST /api/global-memory/write', { content: 'X\n', mode: 'append' }),
+    next: appendToMemory,
   },
   {
     name: 'take a snapshot of the global memory',
@@ -201,6 +208,8 @@ export const OPERATIONS: readonly Operation[] = [
   {
     name: 'delete a proof',
     run: (life, world) => ask(life, `DELETE ${at(world)}/proof/${world.pid}`),
+    // Where it had resolved the Work item.
+    logs: /gate_not_satisfied/,
     next: attachProof,
   },
   {

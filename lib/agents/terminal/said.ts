@@ -7,14 +7,18 @@ type ReadSaid = (line: Wire) => string | undefined;
  * Reads what the operator said in the lines that an agent added to its transcript. Nothing proves who wrote a line: the agent
  * can write its own transcript.
  */
-export const saidIn = (lines: string, read: ReadSaid): string[] =>
-  lines
-    .split('\n')
-    .slice(0, MOST_LINES)
-    .flatMap((line) => read(parsed(line)) ?? [])
+export const saidIn = (lines: string, format: TranscriptFormat): string[] => {
+  const all = linesOf(lines);
+  const found = TRANSCRIPTS[format].map((read) => all.flatMap((line) => read(line) ?? []));
+  return (found.find(({ length }) => length > 0) ?? [])
     .map((said) => said.trim().slice(0, LONGEST))
     .filter((said) => said !== '')
     .slice(0, MOST_SAID);
+};
+
+/** The lines of a transcript. One that is no JSON object reads as empty. */
+export const linesOf = (lines: string): Wire[] =>
+  lines.split('\n').slice(0, MOST_LINES).map(parsed);
 
 const MOST_LINES = 100_000;
 const MOST_SAID = 50;
@@ -46,11 +50,24 @@ const textOf = (parts: readonly Wire[]): string | undefined => {
 
 const OWN_NOTE = /^\s*(?:<(?:command|local-command|bash|system)-|Caveat: |\[Request interrupted)/;
 
-/** Codex repeats each message for its model, with its own context; this event is the operator's text alone. */
+/** Codex repeats each message for its model, with its own context; this item is the operator's text alone. */
 const codex: ReadSaid = ({ type, payload }) => {
+  const { type: kind, item } = record(payload);
+  const { type: what, content } = record(item);
+  if (type !== 'event_msg' || kind !== 'item_completed' || what !== 'UserMessage') return undefined;
+  return textOf(list(content).map(record));
+};
+
+/** The same as earlier versions wrote it. */
+const earlierCodex: ReadSaid = ({ type, payload }) => {
   const { type: kind, message } = record(payload);
   return type === 'event_msg' && kind === 'user_message' ? text(message) : undefined;
 };
 
-/** The known formats of transcripts. */
-export const TRANSCRIPTS = { claude, codex } as const satisfies Record<string, ReadSaid>;
+/** The known formats of transcripts. Of several readers, the first that finds anything counts. */
+const TRANSCRIPTS = {
+  claude: [claude],
+  codex: [codex, earlierCodex],
+} as const satisfies Record<string, readonly ReadSaid[]>;
+
+export type TranscriptFormat = keyof typeof TRANSCRIPTS;

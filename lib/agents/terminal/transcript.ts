@@ -2,7 +2,7 @@ import { bytesOf, LARGEST_BYTES } from '../../sandbox/state/files.ts';
 import { conversationIn } from '../../sandbox/state/sync-back.ts';
 import type { AcpAgent } from '../presets.ts';
 import type { TerminalSpec } from '../provider.ts';
-import { saidIn, TRANSCRIPTS } from './said.ts';
+import { saidIn } from './said.ts';
 
 /** An agent's transcript of one conversation, from the time at which it was opened. */
 interface OpenTranscript {
@@ -18,8 +18,7 @@ export const openTranscript = async (
   { state, transcript: format }: Pick<AcpAgent, 'state' | 'transcript'>,
   { binds = [], cwd, native_session_id }: TerminalSpec,
 ): Promise<OpenTranscript> => {
-  const read = format && TRANSCRIPTS[format];
-  if (read === undefined) return { said: async () => [] };
+  if (format === undefined) return { said: async () => [] };
   const scope = { cwd, native_session_id };
   const files: { path: string; from: number }[] = [];
   for (const { path: root, rules = {} } of state) {
@@ -33,7 +32,7 @@ export const openTranscript = async (
       const said: string[] = [];
       for (const { path, from } of files) {
         const bytes = await bytesOf(path, LARGEST_BYTES);
-        said.push(...saidIn(bytes.subarray(from).toString('utf8'), read));
+        said.push(...saidIn(bytes.subarray(from).toString('utf8'), format));
       }
       return said;
     },

@@ -21,6 +21,8 @@ export const OPTIONS = {
   file: { type: 'string', value: 'FILE' },
   issue: { type: 'string', value: 'N' },
   project: { type: 'string', value: 'NAME' },
+  title: { type: 'string', value: 'TEXT' },
+  'no-changes': { type: 'boolean' },
   type: { type: 'string', value: 'TYPE' },
   provider: { type: 'string', value: 'NAME' },
   model: { type: 'string', value: 'NAME' },

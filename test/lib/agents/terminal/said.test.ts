@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { saidIn, TRANSCRIPTS } from '../../../../lib/agents/terminal/said.ts';
+import { saidIn } from '../../../../lib/agents/terminal/said.ts';
 
 const lines = (...all: unknown[]): string => all.map((each) => JSON.stringify(each)).join('\n');
 const user = (content: unknown, more: object = {}) => ({
@@ -22,7 +22,7 @@ describe('saidIn', () => {
       { type: 'assistant', message: { content: 'An answer' } },
       null,
     );
-    assert.deepEqual(saidIn(`${text}\n{"type":"us`, TRANSCRIPTS.claude), ['As typed', 'In parts']);
+    assert.deepEqual(saidIn(`${text}\n{"type":"us`, 'claude'), ['As typed', 'In parts']);
   });
 
   it('takes from Codex only the events of the operator, at most fifty', () => {
@@ -37,8 +37,8 @@ describe('saidIn', () => {
       event('user_message', 7),
       event('user_message', '  '),
     );
-    assert.deepEqual(saidIn(text, TRANSCRIPTS.codex), ['As typed']);
+    assert.deepEqual(saidIn(text, 'codex'), ['As typed']);
     const many = lines(...Array.from({ length: 60 }, (_, at) => event('user_message', `${at}`)));
-    assert.equal(saidIn(many, TRANSCRIPTS.codex).length, 50);
+    assert.equal(saidIn(many, 'codex').length, 50);
   });
 });
