@@ -92,15 +92,15 @@ describe('dossier adopt', () => {
     assert.equal(git('status', '--porcelain'), '?? open.txt\n');
   });
 
-  it('asks at a terminal: no creates nothing, yes takes the text, edit the edited one', {
+  it('asks at a terminal: no creates nothing, edit takes the edited text', {
     skip: noTerminal,
   }, async (t) => {
     const { titles, typed, memoryOf } = await start(t);
-    const no = await typed([[/e\(dit\)\] $/, '\r']]);
+    const no = await typed([[/e\(dit\)\] /, '\r']]);
     assert.deepEqual([no.code, await titles()], [1, []]);
     assert.match(no.text, /What came before[\s\S]*Nothing was created\./);
     const EDITOR = `sh -c 'echo "# Edited" > "$1"' -`;
-    const edited = await typed([[/e\(dit\)\] $/, 'e\r']], { EDITOR, VISUAL: EDITOR });
+    const edited = await typed([[/e\(dit\)\] /, 'e\r']], { EDITOR, VISUAL: EDITOR });
     assert.equal(edited.code, 0, edited.text);
     assert.equal(await memoryOf(), '# Edited\n');
     assert.deepEqual(await titles(), ['Greet by name, not only the world']);
