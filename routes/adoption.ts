@@ -42,7 +42,7 @@ export const adoptionRoutes = [
       sessionToAdopt(service, { agent, id, project: query.project }),
   }),
   route('POST /api/adopt', {
-    operationId: 'adopt',
+    operationId: 'adoptWork',
     summary: 'Create a Work item from a session, a worktree, or a branch',
     description:
       'Send one of them. Of a session, the summary becomes `memory/adopted.md`, the transcript is copied below `.dossier/`, and uncommitted files are copied into a new worktree; a plan in it is not approved. A worktree is attached as it is. A branch is checked out in a new worktree. Where the work was, nothing changes.',

@@ -74,6 +74,7 @@ describe('--json', () => {
     await json('start another --provider manual');
     await json('wait make --for done');
     assert.equal((await json('worktrees')).length, 2);
+    assert.deepEqual((await json('adopt')).worktrees, []);
     await json('dismiss make');
     await json('abort another');
     await json('export another --file', join(temporaryDirectory(t), 'another.zip'));
