@@ -240,8 +240,9 @@ export const deleteProof = async (
     if (ifMatch !== undefined && ifMatch !== etagOf(kept.sha)) throw changedSince('The proof');
     const problem = item.files.proofs.get(kept.name)?.problem;
     if (problem !== undefined) throw unreadable(`${dir}/proof/${kept.name}`, problem);
-    revokeVerification(store, id);
     await removeProofFiles(store, item, kept.name);
+    // Last, so that a deletion that is cut off leaves the proof verified as it was.
+    revokeVerification(store, id);
     return true;
   });
   return removed === true;

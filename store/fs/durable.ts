@@ -124,8 +124,9 @@ export const removeFile = async (layout: Layout, target: string): Promise<boolea
   try {
     moveToUndo(layout, target);
   } catch (error) {
-    if (hasCode(error, 'ENOENT') && statsAt(target) === undefined) return false;
-    throw error;
+    if (statsAt(target) !== undefined) throw error;
+    if (hasCode(error, 'ENOENT')) return false;
+    // The disk reported an error, and has done it.
   }
   await finalSync(syncIfThere(dirname(target)));
   return true;

@@ -49,6 +49,14 @@ describe('an error of the file system', () => {
     assert.ok(met >= 2);
   });
 
+  it('of a removal that was done is a removal', async (t) => {
+    if (!canTrace(t)) return;
+    const operations = ['delete a proof'];
+    const [met, wrong] = await tried({ most: 0, operations, fault: 'rename 1 EIO once done' });
+    assert.equal(wrong, '');
+    assert.equal(met, 1);
+  });
+
   it('leaves no session working with nothing that runs where its records cannot be written', async (t) => {
     if (!canTrace(t)) return;
     const operations = ['approve the plan, which runs'];
