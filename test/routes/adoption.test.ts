@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import {
   chmodSync,
   existsSync,
+  mkdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -55,6 +56,7 @@ describe('GET /api/adoptable', () => {
   it("lists this repository's sessions, worktrees and unmerged branches, newest sessions first", async (t) => {
     const { home, root, git, list } = await start(t);
     branchOff(root, 'topic');
+    git('branch', "ü/o'x", 'topic');
     git('branch', 'merged');
     const stray = join(temporaryDirectory(t), 'stray');
     git('worktree', 'add', '--quiet', '-b', 'mine', stray);
@@ -84,7 +86,10 @@ describe('GET /api/adoptable', () => {
     );
     assert.deepEqual(
       branches.map(({ name, commits, subject }) => [name, commits, subject]),
-      [['topic', 1, 'Add topic.txt']],
+      [
+        ['topic', 1, 'Add topic.txt'],
+        ["ü/o'x", 1, 'Add topic.txt'],
+      ],
     );
   });
 
@@ -110,6 +115,21 @@ describe('GET /api/adoptable', () => {
     rmSync(join(home, '.claude'), { recursive: true });
     rmSync(join(home, '.codex'), { recursive: true });
     assert.deepEqual((await list()).sessions, []);
+  });
+
+  it('goes by where a session really was, and copies from no other repository', async (t) => {
+    const { home, root, list, read } = await start(t);
+    const folder = join(home, '.claude/projects', root.replaceAll(/[^A-Za-z0-9]/g, '-'));
+    const nested = join(root, 'nested');
+    mkdirSync(nested);
+    gitIn(nested)('init', '--quiet');
+    writeFiles(nested, { 'open.txt': 'x' });
+    const id = (n: number) => `${n}0000000-0000-4000-8000-000000000000`;
+    for (const [n, at] of [`${root}/../elsewhere`, 'relative', nested].entries())
+      writeFiles(folder, { [`${id(n)}.jsonl`]: transcriptOf('planned', at) });
+    const ids = (await list()).sessions.map((one) => one.id);
+    assert.deepEqual([ids.length, ids.includes(id(0)), ids.includes(id(1))], [4, false, false]);
+    assert.equal((await read(id(2))).uncommitted, 0);
   });
 
   it('is 422 without a repository', async (t) => {

@@ -99,25 +99,29 @@ const strayWorktrees = async ({ store, git }: ProjectNeeds, repository: Reposito
 const currentOf = async (git: GitAt): Promise<string | null> =>
   (await listWorktrees(git))[0]?.branch ?? null;
 
-const FORMAT = ['refname:lstrip=2', 'committerdate:iso-strict', 'contents:subject'];
+const FORMAT = ['objectname', 'refname:lstrip=2', 'committerdate:iso-strict', 'contents:subject'];
 
 // One process for all, and one that counts for each that is not merged.
 const branchesOf = async (git: GitAt, base: string): Promise<AdoptableBranch[]> => {
   const args = ['for-each-ref', '--sort=-committerdate', 'refs/heads'];
   const format = `--format=${FORMAT.map((field) => `%(${field})`).join('%00')}`;
-  const all = await git.lines([...args, format]);
+  const all = await linesOf(git, [...args, format]);
   const open = new Set(
-    await git.lines([...args, `--no-merged=${base}`, '--format=%(refname:lstrip=2)']),
+    await linesOf(git, [...args, `--no-merged=${base}`, '--format=%(objectname)']),
   );
   return Promise.all(
     all.slice(0, MOST_READ).map(async (line) => {
-      const [name = '', at = '', subject = ''] = line.split('\0');
-      const range = ['rev-list', '--count', `refs/heads/${name}`, `^${base}`];
-      const commits = open.has(name) ? Number(await git.text(range)) : 0;
+      const [tip = '', name = '', at = '', subject = ''] = line.split('\0');
+      const range = ['rev-list', '--count', tip, `^${base}`];
+      const commits = open.has(tip) ? Number(await git.text(range)) : 0;
       return { name, commits, subject, committed_at: new Date(at).toISOString() };
     }),
   );
 };
+
+// Names of branches are text here, as in the settings and records of worktrees.
+const linesOf = async (git: GitAt, args: readonly string[]): Promise<string[]> =>
+  (await git.text(args)).split('\n').filter(Boolean);
 
 const MOST_READ = 200;
 
@@ -154,18 +158,19 @@ export const readSession = async (
   }
   const transcript = await bytesOf(found.path, LARGEST_BYTES);
   const conversation: Conversation = readConversation(agent, transcript.toString('utf8'));
-  const checkout = await checkoutAt(service, found.directory);
+  const checkout = await checkoutAt(service, found.directory, repository);
   const uncommitted = checkout === undefined ? 0 : await uncommittedIn(service, checkout);
   return { found, transcript, conversation, checkout, uncommitted };
 };
 
-/** The working tree in which a conversation took place; undefined if it is gone. */
+/** The working tree in which a conversation took place; undefined if it is gone, or of another repository by now. */
 const checkoutAt = async (
   { git }: ProjectNeeds,
   directory: string,
+  { common_dir }: Repository,
 ): Promise<Repository | undefined> => {
   const found = await findRepository(git, directory).catch(() => undefined);
-  return found === undefined || found.bare ? undefined : found;
+  return found?.common_dir === common_dir && !found.bare ? found : undefined;
 };
 
 const uncommittedIn = async (

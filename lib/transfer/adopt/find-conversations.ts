@@ -1,5 +1,5 @@
 import { open, readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { isAtOrBelow } from '../../../store/base/paths.ts';
 import { oneLine, shorten } from '../../text/wording.ts';
 import { readConversation, type TranscriptAgent } from './conversation.ts';
@@ -114,11 +114,12 @@ const look = async (place: TranscriptPlace): Promise<FoundConversation | undefin
     if (!stats.isFile()) return undefined;
     const beginning = await beginningOf(place.path, Math.min(stats.size, BEGINNING));
     const { said, directory, branch, title } = readConversation(place.agent, beginning);
-    if (directory === undefined || said[0] === undefined) return undefined;
+    if (said[0] === undefined || directory === undefined || !isAbsolute(directory))
+      return undefined;
     return {
       ...place,
       title: shorten(oneLine(title ?? said[0]), LONGEST_TITLE, ' …'),
-      directory,
+      directory: resolve(directory),
       branch: branch ?? null,
       updated_at: stats.mtime,
       bytes: stats.size,
