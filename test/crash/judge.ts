@@ -197,7 +197,10 @@ const judgeStates = async (events: readonly EventRecord[], life: Running): Promi
       .length;
   for (const { id, state } of await must<{ id: string; state: string }[]>(life, 'GET /cases')) {
     assert.equal(last.get(id) ?? state, state, `${id} is ${state}, and ${last.get(id)} was told`);
-    assert.equal(told('case_created', id), 1, `${id} is there, and not told once`);
+    // The oldest events are dropped once nobody needs them.
+    const created = told('case_created', id);
+    const isFine = created === 1 || (created === 0 && events[0]?.seq !== 1);
+    assert.ok(isFine, `${id} is there, and was told ${created} times`);
     assert.equal(told('case_deleted', id), 0, `${id} is there, and was told to be deleted`);
   }
 };
