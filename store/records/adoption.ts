@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { Description } from './case.ts';
 import { Id, Time, Word } from './id.ts';
 import { orNull } from './or-null.ts';
 import { Worktree } from './worktree.ts';
@@ -59,6 +60,7 @@ export type Adoptable = Static<typeof Adoptable>;
 export const SessionToAdopt = Type.Object(
   {
     ...AdoptableSession.properties,
+    description: Type.String({ description: 'The first message of the operator' }),
     summary: Type.String({
       description: 'Markdown that `POST /api/adopt` takes as it is, or as you changed it',
     }),
@@ -102,6 +104,7 @@ export const AdoptionWish = Type.Object({
       description: 'Default: the title of the session, or the subject of the newest commit',
     }),
   ),
+  description: Type.Optional(Description),
   type: Type.Optional(Word),
   project: Type.Optional(Type.String({ minLength: 1 })),
 });

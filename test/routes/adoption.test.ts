@@ -31,8 +31,8 @@ const start = async (t: TestContext, settings = 'provider: runbook') => {
     (await call<SessionToAdopt>('GET', `/api/adoptable/sessions/${agent}/${id}`)).body;
   const adopt = (body: object) => call<Adopted & { detail: string }>('POST', '/api/adopt', body);
   const session = async (id: string, more: object = {}) => {
-    const { summary } = await read(id);
-    return adopt({ session: { agent: 'claude', id, summary, ...more } });
+    const { summary, description } = await read(id);
+    return adopt({ description, session: { agent: 'claude', id, summary, ...more } });
   };
   const titles = async () => (await call<Case[]>('GET', '/cases')).body.map(({ title }) => title);
   return { ...running, home, root, git, list, read, adopt, session, titles };
@@ -195,7 +195,8 @@ describe('POST /api/adopt', () => {
     assert.equal(statSync(join(tree, 'greet.sh')).mode & 0o111, 0o111);
     assert.equal(existsSync(join(tree, 'ignored')), false);
     const { body: item } = await call<Case>('GET', `/cases/${body.case_id}`);
-    assert.deepEqual([item.title, item.state], ['Greet by name, not only the world', 'OPEN']);
+    const said = 'Greet by name, not only the world';
+    assert.deepEqual([item.title, item.description, item.state], [said, said, 'OPEN']);
     const memory = await call('GET', `/cases/${item.id}/memory/adopted.md`);
     assert.match(memory.text, /nobody approved/);
     // Nothing is approved by it, and no session is there.

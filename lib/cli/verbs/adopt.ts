@@ -13,6 +13,8 @@ import { shellCommand, type Verb, verb } from './verb.ts';
 type Adoptable = Data<'GET /api/adoptable'>;
 
 interface SessionWish {
+  title: string;
+  description: string;
   session: Named & { summary: string; copy_changes: boolean };
 }
 
@@ -36,7 +38,8 @@ export const adopt = verb(async (given) => {
   const wish = 'agent' in what ? await ofSession(given, what, project) : what;
   if (typeof wish === 'number') return wish;
   const { title, type } = values;
-  const made = await dossier.call('POST /api/adopt', { body: { ...wish, title, type, project } });
+  const body = { ...wish, ...(title !== undefined && { title }), type, project };
+  const made = await dossier.call('POST /api/adopt', { body });
   if (values.json === true) return void out.json(made);
   const { case_id, worktree, copied } = made;
   out.table([[case_id.slice(0, 8), made.title]]);
@@ -118,7 +121,9 @@ const ofSession = async (
   const summary = await confirmed(given, read);
   if (typeof summary === 'number') return summary;
   const copy_changes = values['no-changes'] !== true;
-  return { session: { agent, id, summary, copy_changes } };
+  // As it was shown, whatever the transcript says by now.
+  const { title, description } = read;
+  return { title, description, session: { agent, id, summary, copy_changes } };
 };
 
 type Read = Data<'GET /api/adoptable/sessions/{agent}/{id}'>;

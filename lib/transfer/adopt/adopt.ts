@@ -55,10 +55,9 @@ const adoptSession = async (
   const { project } = wish;
   refuseAgain(store, { agent, id });
   const read = await readSession(service, { agent, id, project });
-  const { found, transcript, conversation, checkout, uncommitted } = read;
+  const { found, transcript, checkout, uncommitted } = read;
   const item = await createCase(service, {
     ...named(wish, found.title),
-    description: conversation.said[0] ?? '',
     ...(project !== undefined && { project }),
   });
   const copies = copy_changes && checkout !== undefined && uncommitted > 0;
@@ -85,9 +84,10 @@ const refuseAgain = (store: Store, { agent, id }: Pick<Session, 'agent' | 'id'>)
   throw new ServiceError('already_exists', message);
 };
 
-const named = ({ title, type = USUAL_TYPE }: AdoptionWish, otherwise: string) => ({
+const named = ({ title, type = USUAL_TYPE, description }: AdoptionWish, otherwise: string) => ({
   title: title ?? shorten(asOneLine(otherwise), LONGEST_TITLE - 2, ' …'),
   type,
+  ...(description !== undefined && { description }),
 });
 
 const adoptWorktree = async (

@@ -4,7 +4,6 @@ import type {
   Adoptable,
   AdoptableBranch,
   AdoptableSession,
-  AdoptableWorktree,
   SessionToAdopt,
 } from '../../../store/records/adoption.ts';
 import { adoptedConversations } from '../../../store/sessions/adopted.ts';
@@ -34,46 +33,48 @@ export const listAdoptable = async (
 ): Promise<Adoptable> => {
   const { store, git } = service;
   const repository = await repositoryFor(service, project);
-  const [sessions, places] = await Promise.all([
-    findSessions(service, repository),
-    strayWorktrees(service, repository),
-  ]);
+  const listed = await listWorktrees(git.at(repository));
+  const sessions = await findSessions(service, repository, listed);
   const { base_branch } = worktreeConfig(store);
   const { commit } = await chooseBase(git.at(repository), base_branch ?? undefined);
   const branches = await branchesOf(git.at(repository), commit);
-  const ours = new Set(worktreeRecords(store).map(({ record }) => record?.branch));
+  const stray = new Map(strayWorktrees(store, listed).map(({ path, branch }) => [branch, path]));
+  const records = worktreeRecords(store).map(({ record }) => record?.branch);
+  const taken = new Set([...records, ...listed.map(({ branch }) => branch)]);
+  const free = branches.filter(({ name, isMerged }) => !isMerged && !taken.has(name));
   return {
     project,
     repository: repository.root,
-    sessions: sessions.map((found) => served(store, found)),
-    worktrees: places.stray.flatMap(({ path, branch }): AdoptableWorktree[] => {
-      const known = branches.find(({ name }) => name === branch);
-      return known === undefined ? [] : [{ path, branch, ...tipOf(known) }];
-    }),
-    branches: branches
-      .filter(({ name, commits }) => commits > 0 && !places.taken.has(name) && !ours.has(name))
-      .slice(0, MOST_BRANCHES),
+    sessions: servedAll(store, sessions),
+    worktrees: (
+      await counted(
+        git.at(repository),
+        commit,
+        branches.filter(({ name }) => stray.has(name)),
+      )
+    ).map(({ name, ...tip }) => ({ path: stray.get(name) ?? '', branch: name, ...tip })),
+    branches: await counted(git.at(repository), commit, free.slice(0, MOST_BRANCHES)),
   };
 };
 
 const MOST_BRANCHES = 100;
 
-const tipOf = ({ name: _name, ...tip }: AdoptableBranch) => tip;
-
-const served = (store: Store, found: FoundConversation): AdoptableSession => {
-  const { agent, id, title, directory, branch, updated_at, bytes } = found;
-  const known = adoptedConversations(store).find((one) => one.agent === agent && one.id === id);
-  const case_id = known !== undefined && itemOf(store, known.case_id) ? known.case_id : null;
-  const at = updated_at.toISOString();
-  return { agent, id, title, directory, branch, updated_at: at, bytes, case_id };
+const servedAll = (store: Store, all: readonly FoundConversation[]): AdoptableSession[] => {
+  const adopted = adoptedConversations(store).filter(({ case_id }) => itemOf(store, case_id));
+  return all.map(({ path: _path, updated_at, ...found }) => {
+    const known = adopted.find((one) => one.agent === found.agent && one.id === found.id);
+    return { ...found, updated_at: updated_at.toISOString(), case_id: known?.case_id ?? null };
+  });
 };
+
+type Listed = Awaited<ReturnType<typeof listWorktrees>>;
 
 // Work in progress elsewhere in the repository, and the conversations about it.
 const findSessions = async (
-  { store, git, config }: ProjectNeeds,
+  { store, config }: ProjectNeeds,
   repository: Repository,
+  listed: Listed,
 ): Promise<FoundConversation[]> => {
-  const listed = await listWorktrees(git.at(repository));
   const ours = worktreeRecords(store).flatMap(({ record }) => record?.path ?? []);
   return findConversations({
     env: config.env,
@@ -82,48 +83,62 @@ const findSessions = async (
   });
 };
 
-/** Worktrees on a branch that belong to no Work item, and the branches that are checked out anywhere. */
-const strayWorktrees = async ({ store, git }: ProjectNeeds, repository: Repository) => {
-  const [, ...linked] = await listWorktrees(git.at(repository));
+/** Linked worktrees on a branch that belong to no Work item. */
+const strayWorktrees = (store: Store, [, ...linked]: Listed) => {
   const records = worktreeRecords(store).flatMap(({ record }) => record?.path ?? []);
-  const main = await currentOf(git.at(repository));
-  const stray = linked.flatMap(({ path, branch, prunable, locked }) => {
+  return linked.flatMap(({ path, branch, prunable, locked }) => {
     const isOurs = records.includes(path) || caseIdOfLockReason(locked ?? '') !== undefined;
     if (branch === null || prunable || isOurs || isAtOrBelow(path, store.layout.root)) return [];
     return [{ path, branch }];
   });
-  const taken = new Set([main, ...linked.map(({ branch }) => branch)]);
-  return { stray, taken };
 };
 
-const currentOf = async (git: GitAt): Promise<string | null> =>
-  (await listWorktrees(git))[0]?.branch ?? null;
+interface Branch {
+  name: string;
+  tip: string;
+  committed_at: string;
+  subject: string;
+  isMerged: boolean;
+}
 
 const FORMAT = ['objectname', 'refname:lstrip=2', 'committerdate:iso-strict', 'contents:subject'];
 
-// One process for all, and one that counts for each that is not merged.
-const branchesOf = async (git: GitAt, base: string): Promise<AdoptableBranch[]> => {
+/** All branches, the newest first. */
+const branchesOf = async (git: GitAt, base: string): Promise<Branch[]> => {
   const args = ['for-each-ref', '--sort=-committerdate', 'refs/heads'];
   const format = `--format=${FORMAT.map((field) => `%(${field})`).join('%00')}`;
-  const all = await linesOf(git, [...args, format]);
   const open = new Set(
     await linesOf(git, [...args, `--no-merged=${base}`, '--format=%(objectname)']),
   );
-  return Promise.all(
-    all.slice(0, MOST_READ).map(async (line) => {
-      const [tip = '', name = '', at = '', subject = ''] = line.split('\0');
-      const range = ['rev-list', '--count', tip, `^${base}`];
-      const commits = open.has(tip) ? Number(await git.text(range)) : 0;
-      return { name, commits, subject, committed_at: new Date(at).toISOString() };
-    }),
-  );
+  return (await linesOf(git, [...args, format])).map((line) => {
+    const [tip = '', name = '', at = '', subject = ''] = line.split('\0');
+    return {
+      name,
+      tip,
+      subject,
+      committed_at: new Date(at).toISOString(),
+      isMerged: !open.has(tip),
+    };
+  });
 };
 
 // Names of branches are text here, as in the settings and records of worktrees.
 const linesOf = async (git: GitAt, args: readonly string[]): Promise<string[]> =>
   (await git.text(args)).split('\n').filter(Boolean);
 
-const MOST_READ = 200;
+// One process each, one after the other.
+const counted = async (
+  git: GitAt,
+  base: string,
+  branches: readonly Branch[],
+): Promise<AdoptableBranch[]> => {
+  const all: AdoptableBranch[] = [];
+  for (const { tip, isMerged, ...branch } of branches) {
+    const args = ['rev-list', '--count', tip, `^${base}`];
+    all.push({ ...branch, commits: isMerged ? 0 : Number(await git.text(args)) });
+  }
+  return all;
+};
 
 /** One conversation with the memory that is proposed for its Work item. Throws 404. */
 export const sessionToAdopt = async (
@@ -131,8 +146,10 @@ export const sessionToAdopt = async (
   { agent, id, project }: { agent: TranscriptAgent; id: string; project?: string | undefined },
 ): Promise<SessionToAdopt> => {
   const { found, conversation, uncommitted } = await readSession(service, { agent, id, project });
+  const [served] = servedAll(service.store, [found]);
   return {
-    ...served(service.store, found),
+    ...(served as AdoptableSession),
+    description: conversation.said[0] ?? '',
     summary: summaryOf(found, conversation),
     plan: conversation.plan ?? null,
     uncommitted,
@@ -146,7 +163,8 @@ export const readSession = async (
 ) => {
   const name = project ?? onlyProjectName(service) ?? 'default';
   const repository = await repositoryFor(service, name);
-  const all = await findSessions(service, repository);
+  const listed = await listWorktrees(service.git.at(repository));
+  const all = await findSessions(service, repository, listed);
   const found = all.find((one) => one.agent === agent && one.id === id);
   if (found === undefined) {
     const message = `There is no session ${id} of ${agent} about ${repository.root}. GET /api/adoptable lists them.`;
