@@ -76,6 +76,7 @@ const MADE_ELSEWHERE = [
 
 /** There can be but one: a second is refused, or finds the first, whatever key it has. */
 const ONE_ALONE = [
+  '/api/adopt',
   '/api/worktrees/{case_id}/lock',
   '/api/worktrees',
   '/api/worktrees/{case_id}/attach',

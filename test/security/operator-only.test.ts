@@ -108,7 +108,7 @@ const fill = async (call: Send, at: string, case_id: string): Promise<Record<str
     ...{ filename: 'notes.md', '/api/global-memory/': 'memory.md', language: 'typescript' },
     ...{ '/trusted/': 'sandbox', '/projects/': 'default', '/providers/': 'runbook', number: '1' },
     ...{ delivery_id: NONE, recovery_id: NONE, request_id: NONE, review_id: NONE, update_id: NONE },
-    ...{ question_id: NONE, topic: 'sessions' },
+    ...{ question_id: NONE, topic: 'sessions', agent: 'claude-code' },
   };
 };
 
