@@ -3,7 +3,7 @@ import type { Offers, ProviderInfo } from '../../store/records/provider.ts';
 import type { QuestionAnswer } from '../../store/records/question.ts';
 import type { RunEvent } from '../../store/records/run-event.ts';
 import type { Usage } from '../../store/records/session.ts';
-import type { Bind } from '../sandbox/sandbox.ts';
+import type { Bind } from '../sandbox/view.ts';
 import type { Environment } from '../tools/process/environment.ts';
 import type { ModelChoice } from './model-choice.ts';
 import type { Outage } from './outage.ts';

@@ -39,7 +39,7 @@ const isAtLeast = (version: string, [major, minor]: readonly [number, number]): 
 };
 
 const sandbox = function* ({ sandbox: box }: DoctorContext): Generator<DoctorFinding> {
-  if (box.kind === 'bubblewrap')
+  if (box.kind === 'bubblewrap' && box.reason === undefined)
     yield ok('bubblewrap', 'works: in Plan mode the system prevents an agent from writing');
   for (const { about, sentence } of missingProtections({ ...detectCapabilities(), sandbox: box }))
     yield note(about, sentence);

@@ -29,11 +29,12 @@ export const rootOnlyMounts = ({ PATH = '' }: Environment, named: readonly strin
   const shut = ['sysrq-trigger', 'kcore', 'keys', 'mtrr'].map((name) => `/proc/${name}`);
   const needed = [process.execPath, ...PATH.split(delimiter), ...named].filter(isAbsolute);
   const everyNeeded = [...needed, ...real(needed)];
-  const all = [...real(shut), ...rootOnly(everyNeeded)];
-  const again = shownAgain(everyNeeded).flatMap((path) => ['--ro-bind-try', path, path]);
+  const again = shownAgain(everyNeeded);
+  const all = [...bind('--ro-bind', seen), ...[...real(shut), ...rootOnly(everyNeeded)].map(hide)];
   return [
-    ...[...bind('--ro-bind', seen), ...all.map(hide)].flatMap((one) => one.arguments),
-    ...again,
+    ...all.flatMap((one) => one.arguments),
+    ...again.shown.flatMap((path) => ['--ro-bind-try', path, path]),
+    ...again.covered.map(hide).flatMap((one) => one.arguments),
   ];
 };
 
@@ -58,11 +59,12 @@ const OTHERWISE = [
 ];
 /**
  * Its files are short-lived, and bubblewrap fails to cover a file that is gone. So the whole directory is covered, and
- * directories that others may read are bound back.
+ * directories in which root alone may read nothing are bound back.
  */
 const SHARED = '/var/tmp';
 
 const MOST_ENTRIES = 20_000;
+const DEEPEST = Number.POSITIVE_INFINITY;
 // Each covered path is a mount of every run.
 const MOST_IN_ONE = 64;
 
@@ -76,19 +78,24 @@ export const rootOnly = (needed: readonly string[]): string[] => {
   const others = below.filter((path) => ![...SYSTEM, ...OTHERWISE].includes(path));
   return [
     ...shut.filter((path) => ![...SYSTEM, ...OTHERWISE].includes(path) && !isNeeded(path)),
-    ...SYSTEM.flatMap((place) => coveredIn(place, Number.POSITIVE_INFINITY, isNeeded)),
+    ...SYSTEM.flatMap((place) => coveredIn(place, DEEPEST, isNeeded)),
     ...(existsSync(SHARED) ? [SHARED] : []),
     ...others.flatMap((place) => coveredIn(place, 1, isNeeded)),
   ];
 };
 
-/** Directories in /var/tmp that are bound back, first those that contain a `needed` path. */
-const shownAgain = (needed: readonly string[]): string[] => {
+/** Directories in /var/tmp that are bound back, and what is covered again in those that contain a `needed` path. */
+const shownAgain = (needed: readonly string[]): Record<'shown' | 'covered', string[]> => {
   const { shut, below } = contentOf(SHARED) ?? NOTHING;
   const isNeeded: Needed = (path) => needed.some((one) => isAtOrBelow(one, path));
-  return [...shut.filter(isNeeded), ...below.filter(isNeeded), ...below]
-    .filter((path, at, all) => all.indexOf(path) === at)
-    .slice(0, MOST_IN_ONE);
+  const used = [...shut, ...below].filter(isNeeded);
+  const free = below
+    .filter((path) => !isNeeded(path))
+    .slice(0, Math.max(0, MOST_IN_ONE - used.length));
+  return {
+    shown: [...used, ...free.filter((path) => coveredIn(path, DEEPEST, NONE).length === 0)],
+    covered: used.flatMap((path) => coveredIn(path, DEEPEST, isNeeded)),
+  };
 };
 
 // Breadth first, so that the search limit cuts off the deepest directories.
@@ -117,6 +124,7 @@ const lookInto = (dir: string, budget: { left: number }, isNeeded: Needed) => {
 };
 
 type Needed = (path: string) => boolean;
+const NONE: Needed = () => false;
 
 interface Content {
   /** Entries that other users may not read. */

@@ -15,7 +15,7 @@ import {
   openRunNetwork,
   type RunNetworkOptions,
 } from '../../lib/sandbox/egress/run-network.ts';
-import type { OwnNetwork } from '../../lib/sandbox/sandbox.ts';
+import type { OwnNetwork } from '../../lib/sandbox/view.ts';
 import { atEnd } from './at-end.ts';
 
 export interface Egress extends Omit<OpenNetwork, 'view'> {

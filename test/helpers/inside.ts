@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createSandbox, type Sandbox, type SandboxView } from '../../lib/sandbox/sandbox.ts';
+import { createSandbox, type Sandbox } from '../../lib/sandbox/sandbox.ts';
+import type { SandboxView } from '../../lib/sandbox/view.ts';
 import { cleanEnvironment, type Environment } from '../../lib/tools/process/environment.ts';
 import { createRuns } from '../../lib/tools/process/runs.ts';
 import { startProgram } from '../../lib/tools/process/spawn.ts';

@@ -4,7 +4,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { createSandbox, type SandboxView } from '../../lib/sandbox/sandbox.ts';
+import { createSandbox } from '../../lib/sandbox/sandbox.ts';
+import type { SandboxView } from '../../lib/sandbox/view.ts';
 import { missing, runInside } from '../helpers/inside.ts';
 import { temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 

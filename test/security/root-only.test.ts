@@ -13,7 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { rootOnly } from '../../lib/sandbox/root-user.ts';
-import type { SandboxView } from '../../lib/sandbox/sandbox.ts';
+import type { SandboxView } from '../../lib/sandbox/view.ts';
 import { missing, runInside } from '../helpers/inside.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';
 
@@ -92,6 +92,24 @@ describe('a sandbox of root', { skip }, () => {
     chmodSync(shut, 0o700);
     const { output } = await runInside(view(t, { cwd }), program);
     assert.match(output, /^mine$/m);
+    assert.doesNotMatch(output, /a secret/);
+  });
+
+  it('shows a directory in /var/tmp where it has nothing of root alone, and no such file beside what it needs', async (t) => {
+    const [open, mixed, used] = [below(t, '/var/tmp'), below(t, '/var/tmp'), below(t, '/var/tmp')];
+    const fine = put(join(open, 'a/file'), 'open to all', 0o644);
+    const secrets = [
+      put(join(mixed, 'one'), SECRET, 0o600),
+      put(join(mixed, 'deep/two'), SECRET, 0o640),
+      put(join(used, 'a/three'), SECRET, 0o600),
+    ];
+    const program = put(
+      join(used, 'a/program.sh'),
+      `#!/bin/sh\ncat ${fine} ${secrets.join(' ')}`,
+      0o755,
+    );
+    const { output } = await runInside(view(t), program);
+    assert.match(output, /open to all/);
     assert.doesNotMatch(output, /a secret/);
   });
 

@@ -5,7 +5,8 @@ import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { createSandbox, type SandboxView } from '../../lib/sandbox/sandbox.ts';
+import { createSandbox } from '../../lib/sandbox/sandbox.ts';
+import type { SandboxView } from '../../lib/sandbox/view.ts';
 import { missing, runInside } from '../helpers/inside.ts';
 import { temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 

@@ -4,7 +4,7 @@ import { copyFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
-import { NET_DIR } from '../../lib/sandbox/sandbox.ts';
+import { NET_DIR } from '../../lib/sandbox/view.ts';
 import { DOSSIER } from '../helpers/daemon.ts';
 import { missing, runInside } from '../helpers/inside.ts';
 import { temporaryDirectory, writeFiles } from '../helpers/repository.ts';

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { createSandbox, type SandboxView } from '../../lib/sandbox/sandbox.ts';
+import { createSandbox } from '../../lib/sandbox/sandbox.ts';
+import type { SandboxView } from '../../lib/sandbox/view.ts';
 import { missing } from '../helpers/inside.ts';
 import { OTHER, runInsideAs } from '../helpers/inside-as.ts';
 import { temporaryDirectory, writeFiles } from '../helpers/repository.ts';
@@ -134,6 +135,23 @@ describe('createSandbox', { skip: missing }, () => {
     const { kind, reason } = createSandbox('auto', { PATH: bin, HOME: userInfo().homedir });
     assert.equal(kind, 'none');
     assert.equal(reason, 'bubblewrap does not work here: loopback: Failed RTM_NEWADDR.');
+  });
+
+  it('starts nothing where a run could not be prepared on a machine that allows sandboxes, until it can', (t) => {
+    const bin = temporaryDirectory(t);
+    const ready = join(bin, 'ready');
+    writeFiles(bin, {
+      bwrap: `#!/bin/sh\ncase "$*" in *--seccomp*) [ -e ${ready} ] || { echo "no space" >&2; exit 1; };; esac\n`,
+    });
+    execFileSync('chmod', ['755', join(bin, 'bwrap')]);
+    const sandbox = createSandbox('auto', { PATH: bin, HOME: userInfo().homedir });
+    assert.equal(sandbox.kind, 'bubblewrap');
+    const wrap = () => sandbox.wrap(['true'], place(t, 0));
+    assert.throws(wrap, /could not be prepared: no space\. Nothing starts until it can/);
+    assert.match(sandbox.reason ?? '', /no space/);
+    writeFileSync(ready, '');
+    assert.ok(wrap().includes('true'));
+    assert.equal(sandbox.reason, undefined);
   });
 
   it('tries again when a file that is to be hidden was removed meanwhile', (t) => {

@@ -4,6 +4,7 @@ import { leftToCompare } from '../../../store/reconcile/items.ts';
 import type { Health, Machine } from '../../../store/records/machine.ts';
 import type { WithStore } from '../../../store/store.ts';
 import { detectCapabilities } from '../../sandbox/capabilities.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { Service } from '../../service.ts';
 
 /** Describes the directories, the disk and the missing protections of this machine, which the daemon logs at its start. */
@@ -35,7 +36,7 @@ export interface Capabilities {
   /** User namespaces are allowed; undefined if the system does not report it. */
   namespaces: boolean | undefined;
   cgroups: { cgroup: boolean; limits: boolean };
-  sandbox: { kind: 'bubblewrap' | 'none'; reason?: string; untried?: true };
+  sandbox: Pick<Sandbox, 'kind' | 'reason' | 'untried'>;
 }
 
 /** A missing protection and its consequence. */
@@ -58,7 +59,7 @@ type Sentence = (ground: Capabilities) => string | undefined;
 
 const SENTENCES: Readonly<Record<string, Sentence>> = {
   bubblewrap: ({ sandbox: { kind, reason } }) =>
-    kind === 'none' ? `${reason ?? 'There is no sandbox.'} Without it ${NO_SANDBOX}.` : undefined,
+    kind === 'none' ? `${reason ?? 'There is no sandbox.'} Without it ${NO_SANDBOX}.` : reason,
   namespaces: ({ sandbox, namespaces, container }) =>
     sandbox.kind === 'none' && namespaces === false
       ? `User namespaces are disabled, and bubblewrap needs them: ${container ? ALLOW_IN_CONTAINER : ALLOW}.`

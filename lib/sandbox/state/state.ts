@@ -4,7 +4,7 @@ import { basename, dirname, extname, join } from 'node:path';
 import { messageOf, orElse } from '../../../store/base/attempt.ts';
 import { isAtOrBelow } from '../../../store/base/paths.ts';
 import { writeSynced } from '../../../store/fs/synced.ts';
-import type { Bind } from '../sandbox.ts';
+import type { Bind } from '../view.ts';
 import { copyIn, type RefusedFiles } from './copy.ts';
 import { bytesOf, replaceAt, stampAt } from './files.ts';
 import { judgeLogins, type LoginFile } from './logins.ts';
