@@ -10,7 +10,7 @@ import { readable, readRegularFile } from '../front-matter/record-file.ts';
 import { putFile } from '../front-matter/text-file.ts';
 import { createFile } from '../fs/durable.ts';
 import { findGitDir } from '../fs/git-dir.ts';
-import { statsAt } from '../fs/plain-path.ts';
+import { isDirectoryItself, statsAt } from '../fs/plain-path.ts';
 import type { Layout } from '../layout.ts';
 import { readSettings } from '../settings/globals.ts';
 import { parseWebhook, type WebhookFile } from '../settings/read-webhooks.ts';
@@ -126,7 +126,7 @@ const addLinesFix =
 
 const checkOwn = (layout: Layout): Finding[] => {
   const path = join(layout.root, OWN);
-  if (statsAt(layout.dossier) === undefined || statsAt(path) !== undefined) return [];
+  if (!isDirectoryItself(layout.dossier) || statsAt(path) !== undefined) return [];
   const message =
     'The file is missing; it keeps secrets out of git. dossier check --fix creates it';
   return [

@@ -9,7 +9,7 @@ import {
   type FileProblem,
   fileProblem,
   LINKED_FOLDER,
-  NO_FOLDER,
+  Problem,
   toProblem,
 } from '../front-matter/problem.ts';
 import { statsAt } from '../fs/plain-path.ts';
@@ -42,7 +42,7 @@ export const checkMachine = (machine: Machine): Finding[] => {
   const stats = statsAt(layout.dossier);
   if (stats === undefined) return [];
   const own = relative(layout.root, layout.dossier);
-  if (!stats.isDirectory()) return errorAt(own, stats.isSymbolicLink() ? LINKED_FOLDER : NO_FOLDER);
+  if (!stats.isDirectory()) return errorAt(own, NOT_OURS);
   return [
     ...checkMode(layout, layout.dossier, 0o700),
     ...checkLinks(layout),
@@ -53,6 +53,11 @@ export const checkMachine = (machine: Machine): Finding[] => {
     ...checkKeys(layout),
   ];
 };
+
+const NOT_OURS = new Problem(
+  'not_a_directory',
+  'It is a link or a file, and has to be a directory of this machine. Move it away: the daemon makes its own',
+);
 
 const checkMode = ({ root }: Layout, path: string, mode: number): Finding[] => {
   const now = (statsAt(path)?.mode ?? mode) & 0o777;

@@ -1,15 +1,14 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import lockfile from 'proper-lockfile';
-import { orElse } from '../base/attempt.ts';
 import { awayFrom } from '../fs/directories.ts';
 import { hasCode } from '../fs/durable.ts';
 import { placeNew } from '../fs/place.ts';
 import { isDirectoryItself, statsAt } from '../fs/plain-path.ts';
 import type { Layout } from '../layout.ts';
-import { describeSelf, isNear, livenessOf, type Owner } from './owner.ts';
+import { describeSelf, isNear, livenessOf, type Owner, readOwner } from './owner.ts';
 
 export interface DaemonLock {
   /** Records where the daemon listens. */
@@ -127,6 +126,8 @@ const removeOwner = (layout: Layout, { token }: Owner): void => {
 
 const ignore = (): void => undefined;
 
+const REPLACED =
+  'is a link or a file now, and has to be a directory. Move it away, and the daemon goes on';
 const REMOVED = 'The lock on the workspace was removed';
 
 // A lock beside our own token is ours. Throws if another process took over the workspace in between.
@@ -150,6 +151,7 @@ const whyLost = (layout: Layout, { token }: Owner): string | undefined => {
   const { root, dossier, owner } = layout;
   if (!isDirectoryItself(root)) return awayFrom(root);
   if (statsAt(dossier) === undefined) mkdirSync(dossier, { mode: 0o700 });
+  if (!isDirectoryItself(dossier)) return `${dossier} ${REPLACED}`;
   const now = readOwner(owner) ?? readOwner(`${owner}.${token}`);
   if (statsAt(owner) === undefined || now?.token === token) return undefined;
   return `${now === undefined ? 'Another process' : nameOf(now)} holds the workspace ${root} now. Stop that process, and this one continues; or stop this one`;
@@ -161,6 +163,7 @@ const retake = async (
   self: Owner,
   taking: Taking,
 ): Promise<Release | undefined> => {
+  if (!isDirectoryItself(layout.dossier)) return undefined;
   const other = readOwner(layout.owner);
   if (other === undefined || other.token === self.token) return undefined;
   return takeLock(layout, self, taking);
@@ -289,12 +292,6 @@ const isLeftover = (path: string): boolean => {
   const writer = readOwner(path);
   if (writer !== undefined) return livenessOf(writer) === 'dead';
   return Date.now() - (statsAt(path)?.mtimeMs ?? Date.now()) > OLD_MS;
-};
-
-// A torn file reads as undefined.
-const readOwner = (path: string): Owner | undefined => {
-  const text = orElse(() => readFileSync(path, 'utf8'), '', 'ENOENT');
-  return orElse(() => JSON.parse(text) as Owner, undefined);
 };
 
 const writeOwner = (layout: Layout, value: Owner): void =>

@@ -21,6 +21,12 @@ export interface Owner {
   state?: string;
 }
 
+/** The owner that a file names; undefined if there is no file, or it is torn. */
+export const readOwner = (path: string): Owner | undefined => {
+  const text = orElse(() => readFileSync(path, 'utf8'), '', 'ENOENT');
+  return orElse(() => JSON.parse(text) as Owner, undefined);
+};
+
 export const describeSelf = (): Owner => ({
   token: randomUUID(),
   pid: process.pid,

@@ -1,7 +1,7 @@
 /** Whoever can push to the workspace's repository grants nothing with what git brings, into `.dossier/` too. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { WaitingValue } from '../../store/records/trust.ts';
@@ -107,6 +107,43 @@ describe('a pull that brings files below .dossier/', () => {
     const running = await startForTest(t, { workspace, trust: false });
     assert.deepEqual((await waiting(running)).toSorted(), ['sandbox', 'worktrees.setup']);
   });
+
+  for (const [what, bring] of [
+    [
+      'a link',
+      async (upstream: string) => {
+        symlinkSync('/var/tmp', join(upstream, '.dossier'));
+        await push(upstream, {});
+      },
+    ],
+    [
+      'a submodule',
+      async (upstream: string, t: TestContext) => {
+        const theirs = temporaryDirectory(t);
+        await asyncGit(theirs)('init', '--quiet', '--initial-branch=main');
+        await push(theirs, { 'secrets/incoming': 'known to them\n' });
+        const add = ['submodule', '--quiet', 'add', '--force', theirs, '.dossier'];
+        await asyncGit(upstream)('-c', 'protocol.file.allow=always', ...add);
+        await push(upstream, {});
+      },
+    ],
+  ] as const) {
+    it(`starts no daemon in a clone where .dossier is ${what}, and is told by check`, async (t) => {
+      const { upstream } = await cloned(t);
+      await bring(upstream, t);
+      const workspace = join(temporaryDirectory(t), 'space');
+      await asyncGit(upstream)(
+        ...['-c', 'protocol.file.allow=always', 'clone', '--quiet', '--recurse-submodules'],
+        ...[upstream, workspace],
+      );
+      const served = dossier('serve', '--workspace', workspace, '--port', '0');
+      assert.equal(served.status, 1, served.said);
+      const checked = dossier('check', '--workspace', workspace);
+      assert.equal(checked.status, 1);
+      assert.match(checked.said, /\.dossier .*tracked_private.*Git tracks \.dossier itself/);
+      assert.doesNotMatch(checked.said, /git checkout/);
+    });
+  }
 
   it('is told of a lock of sessions, and the daemon starts', async (t) => {
     const { upstream, workspace } = await cloned(t);

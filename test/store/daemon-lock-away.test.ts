@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
 import { describe, it, type TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { type Layout, layoutOf } from '../../store/layout.ts';
 import { type DaemonLock, LOCK_PACE, lockWorkspace } from '../../store/workspace/daemon-lock.ts';
 import { describeSelf, type Owner } from '../../store/workspace/owner.ts';
@@ -147,6 +156,20 @@ describe('the lock of a workspace that was away', () => {
     rmSync(layout.dossier, { recursive: true });
     await until(() => said.includes('held'));
     assert.equal(ownerOf(layout).url, 'http://127.0.0.1:4870');
+  });
+
+  it('is written through no link that a pull put in place of .dossier/', async (t) => {
+    const { layout, said } = await watched(t);
+    const theirs = place(t);
+    renameSync(layout.dossier, `${layout.root}-away`);
+    symlinkSync(theirs.dossier, layout.dossier);
+    await until(() => said.length > 0);
+    assert.match(said[0] ?? '', /\.dossier is a link or a file now.*Move it away/);
+    await setTimeout(10 * QUICK.look_ms);
+    assert.deepEqual(readdirSync(theirs.dossier), []);
+    rmSync(layout.dossier);
+    await until(() => said.includes('held'));
+    assert.equal(ownerOf(layout).pid, process.pid);
   });
 
   it('is taken back from who took it over, and was killed', async (t) => {

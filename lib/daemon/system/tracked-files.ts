@@ -39,7 +39,8 @@ const listTrackedFiles = async (
   }));
 };
 
-const PRIVATE = /^\.dossier\/|\/sessions\/lock\.md$/;
+// `.dossier` alone is a link, a file or a submodule.
+const PRIVATE = /^\.dossier(?:\/|$)|\/sessions\/lock\.md$/;
 
 /** Lists the tracked files below `.dossier/` and the tracked locks of sessions. */
 export const trackedPrivateFiles = async (
@@ -56,7 +57,10 @@ const isInRepository = (path: string): boolean =>
 const messageFor = (root: string, file: string): string => {
   const below = file.startsWith('.dossier/') ? '.dossier' : file;
   const git = `git -C ${shellQuoted(root)}`;
-  return `Git tracks this file, which belongs to this machine only: a pull could replace it. Run ${git} rm -r --cached --quiet -- ${shellQuoted(below)} && ${git} commit --message 'Untrack it'. If another machine committed it, leave --cached out to delete its files here`;
+  const untrack = `${git} rm -r --cached --quiet -- ${shellQuoted(below)} && ${git} commit --message 'Untrack it'`;
+  return file === '.dossier'
+    ? `Git tracks .dossier itself as a link, a file or a submodule, so it is not this machine's. Run ${untrack}, then move it away: the daemon makes its own directory`
+    : `Git tracks this file, which belongs to this machine only: a pull could replace it. Run ${untrack}. If another machine committed it, leave --cached out to delete its files here`;
 };
 
 // The reason why decisions of this machine are ignored; undefined if git tracks no such file.
