@@ -31,16 +31,28 @@ const COMMANDS: Readonly<Partial<Record<AttentionItem['kind'], string>>> = {
   waiting: 'tail',
   failed: 'start',
   paused: 'resume',
+  trust: 'trust',
+  held: 'trust',
+  file: 'check',
 };
+/** They take no Work item. */
+const OF_WORKSPACE = new Set(['trust', 'check']);
 
 /** The arguments of `dossier` that answer an entry. */
-export const commandFor = ({ kind, case_id, other_case_id, answer }: AttentionItem): string => {
-  if (kind === 'trust' || kind === 'held') return 'trust';
-  if (kind === 'file') return 'check';
+export const commandFor = (item: AttentionItem): string => {
+  const { kind, case_id, other_case_id } = item;
   if (kind === 'overlap' && other_case_id !== undefined)
     return `merge ${other_case_id.slice(0, 8)}`;
-  // Other entries are answered on their page. For a plan that the operator has to write, `plan` says where.
-  const isToPlan = kind === 'manual' && answer.path.endsWith('/plan');
-  const command = isToPlan ? 'plan' : (COMMANDS[kind] ?? 'open');
-  return case_id === undefined ? 'open' : `${command} ${case_id.slice(0, 8)}`;
+  const word = wordFor(item);
+  if (OF_WORKSPACE.has(word)) return word;
+  return case_id === undefined ? 'open' : `${word} ${case_id.slice(0, 8)}`;
+};
+
+// Entries without a command are answered on their page.
+const wordFor = ({ kind, answer: { path } }: AttentionItem): string => {
+  // A plan of which only files say that it was approved.
+  if (kind === 'trust' && path.endsWith('/approve')) return 'approve';
+  // A plan that the operator writes: `plan` says where.
+  if (kind === 'manual' && path.endsWith('/plan')) return 'plan';
+  return COMMANDS[kind] ?? 'open';
 };

@@ -96,7 +96,7 @@ const bytesOf = (file: string): Buffer => {
   }
 };
 
-/** `dossier verify ITEM PROOF`: marks a proof as verified. */
+/** `dossier verify ITEM PROOF`: marks a proof as verified, and says where that resolves the Work item. */
 export const verify = verb(async ({ dossier, words: [word = '', named = ''], values, out }) => {
   const id = await findItem(dossier, word);
   const found = (await dossier.call('GET /cases/{id}/proof', { id })).filter((each) =>
@@ -108,7 +108,9 @@ export const verify = verb(async ({ dossier, words: [word = '', named = ''], val
       `${only === undefined ? 'No proof has' : 'Several proofs have'} an id that begins with ${named}. List them with dossier proof ${id.slice(0, 8)}`,
     );
   const held = await dossier.call('PUT /cases/{id}/proof/{pid}/verify', { id, pid: only.id });
-  if (values.json === true) out.json(held);
-  else out.say(`Verified ${held.type} ${held.id.slice(0, 8)}: ${held.file ?? held.content}`);
+  if (values.json === true) return void out.json(held);
+  out.say(`Verified ${held.type} ${held.id.slice(0, 8)}: ${held.file ?? held.content}`);
+  const { state } = await dossier.call('GET /cases/{id}', { id });
+  out.say(`The Work item is ${state}.`);
   return undefined;
 });

@@ -63,7 +63,7 @@ export const untrustedProblem = (
   const verb = keys.length === 1 ? 'waits' : 'wait';
   return new Problem(
     TRUST_NEEDED,
-    `${what} ${verb} until you say on this machine that it may hold: run ${trustCommandFor(layout)}`,
+    `${what} ${verb} for your decision on this machine: run ${trustCommandFor(layout)}`,
     place,
   );
 };

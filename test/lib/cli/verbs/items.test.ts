@@ -252,7 +252,7 @@ describe('dossier proof and verify', () => {
     );
     assert.match(
       (await said('verify', 'hello', pid)).stdout,
-      new RegExp(`^Verified test-log ${pid}: `),
+      new RegExp(`^Verified test-log ${pid}: .*\nThe Work item is OPEN\\.\n$`),
     );
     const { proofs, gate } = JSON.parse((await said('proof', 'hello', '--json')).stdout);
     assert.deepEqual([proofs[0].verified, gate.satisfied], [true, true]);

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { commandFor } from '../../../../lib/cli/verbs/inbox.ts';
+import type { AttentionItem } from '../../../../lib/client/client.ts';
+
+const command = (kind: AttentionItem['kind'], path: string): string =>
+  commandFor({
+    ...{ id: 'x', kind, title: 'One', message: '', since: '2026-11-26T10:00:00Z' },
+    ...{ case_id: '0b1c2d3e-1111-4111-8111-111111111111', answer: { method: 'POST', path } },
+  } as AttentionItem);
+
+describe('the command of an entry of the inbox', () => {
+  it('approves a plan that only files say was approved, and trusts everything else that arrived', () => {
+    assert.equal(command('trust', '/cases/0b1c/sessions/5/approve'), 'approve 0b1c2d3e');
+    assert.equal(command('trust', '/trust'), 'trust');
+    assert.equal(command('held', '/trust'), 'trust');
+  });
+
+  it('is plan where the operator writes it, and open where only the page can answer', () => {
+    assert.equal(command('manual', '/cases/0b1c/sessions/5/plan'), 'plan 0b1c2d3e');
+    assert.equal(command('manual', '/cases/0b1c/sessions/5/finish'), 'open 0b1c2d3e');
+    assert.equal(command('file', '/api/diagnostics'), 'check');
+  });
+});
