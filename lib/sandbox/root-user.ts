@@ -58,8 +58,8 @@ const OTHERWISE = [
   ...['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'],
 ];
 /**
- * Its files are short-lived, and bubblewrap fails to cover a file that is gone. So the whole directory is covered, and
- * directories in which root alone may read nothing are bound back.
+ * Its files are short-lived, and bubblewrap fails to cover a file that is gone. So the whole directory is covered, but for
+ * what leads to a program of the run.
  */
 const SHARED = '/var/tmp';
 
@@ -84,18 +84,12 @@ export const rootOnly = (needed: readonly string[]): string[] => {
   ];
 };
 
-/** Directories in /var/tmp that are bound back, and what is covered again in those that contain a `needed` path. */
+/** The directories in /var/tmp that contain a `needed` path are bound back, and what root alone may read in them is covered. */
 const shownAgain = (needed: readonly string[]): Record<'shown' | 'covered', string[]> => {
   const { shut, below } = contentOf(SHARED) ?? NOTHING;
   const isNeeded: Needed = (path) => needed.some((one) => isAtOrBelow(one, path));
-  const used = [...shut, ...below].filter(isNeeded);
-  const free = below
-    .filter((path) => !isNeeded(path))
-    .slice(0, Math.max(0, MOST_IN_ONE - used.length));
-  return {
-    shown: [...used, ...free.filter((path) => coveredIn(path, DEEPEST, NONE).length === 0)],
-    covered: used.flatMap((path) => coveredIn(path, DEEPEST, isNeeded)),
-  };
+  const shown = [...shut, ...below].filter(isNeeded);
+  return { shown, covered: shown.flatMap((path) => coveredIn(path, DEEPEST, isNeeded)) };
 };
 
 // Breadth first, so that the search limit cuts off the deepest directories.
@@ -124,7 +118,6 @@ const lookInto = (dir: string, budget: { left: number }, isNeeded: Needed) => {
 };
 
 type Needed = (path: string) => boolean;
-const NONE: Needed = () => false;
 
 interface Content {
   /** Entries that other users may not read. */

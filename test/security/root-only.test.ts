@@ -95,12 +95,12 @@ describe('a sandbox of root', { skip }, () => {
     assert.doesNotMatch(output, /a secret/);
   });
 
-  it('shows a directory in /var/tmp where it has nothing of root alone, and no such file beside what it needs', async (t) => {
-    const [open, mixed, used] = [below(t, '/var/tmp'), below(t, '/var/tmp'), below(t, '/var/tmp')];
-    const fine = put(join(open, 'a/file'), 'open to all', 0o644);
+  it('shows of /var/tmp what leads to its program alone, and no secret beside it', async (t) => {
+    const [other, used] = [below(t, '/var/tmp'), below(t, '/var/tmp')];
+    const fine = put(join(used, 'lib/file'), 'open to all', 0o644);
     const secrets = [
-      put(join(mixed, 'one'), SECRET, 0o600),
-      put(join(mixed, 'deep/two'), SECRET, 0o640),
+      put(join(other, 'one'), SECRET, 0o600),
+      put(join(other, 'deep/two'), SECRET, 0o640),
       put(join(used, 'a/three'), SECRET, 0o600),
     ];
     const program = put(
