@@ -30,8 +30,24 @@ const MOVES: Readonly<Record<string, () => void>> = {
 };
 
 const press = (found: HTMLElement): void => {
+  if (showsMore(found)) return;
   found.click();
   if (found.matches('input, textarea, select')) found.focus();
+};
+
+/**
+ * Whether the text that `found` decides about (the selector in `data-reads`) goes on below the screen: then its next part is
+ * shown instead.
+ */
+const showsMore = (found: HTMLElement): boolean => {
+  const { reads } = found.dataset;
+  const text = reads && (found.closest('[data-row]') ?? document).querySelector(reads);
+  if (!text) return false;
+  const floor = Math.min(innerHeight, found.getBoundingClientRect().top);
+  const below = text.getBoundingClientRect().bottom - floor;
+  const before = scrollY;
+  if (below > 0) scrollBy({ top: Math.min(below + 1, floor * 0.8), behavior: 'instant' });
+  return scrollY !== before;
 };
 
 const isEditable = (target: EventTarget | null): boolean =>

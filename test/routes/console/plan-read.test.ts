@@ -111,6 +111,29 @@ describe('a plan in the inbox', { skip: noBrowser }, () => {
     assert.deepEqual(complaints, []);
   });
 
+  for (const [where, open] of [
+    ['here', inboxOf],
+    ['on its page', ({ url }: Planned) => url],
+  ] as const)
+    it(`is approved by key once its end was on the screen, ${where}`, async (t) => {
+      const planned = await withPlan(t);
+      await put(planned, `${'A paragraph.\n\n'.repeat(80)}The end.\n`);
+      const { page } = await look(t, open(planned));
+      if (where === 'here') await page.getByText('Review plan').click();
+      await approve(page).waitFor();
+      const end = page.getByText('The end.');
+      const isBelow = () => end.evaluate((one) => one.getBoundingClientRect().top > innerHeight);
+      assert.ok(await isBelow());
+      while (await isBelow()) {
+        assert.equal((await sessionOf(planned)).status, 'plan_ready');
+        await page.keyboard.press('a');
+      }
+      await page.keyboard.press('End');
+      const sent = page.waitForRequest((request) => request.url().endsWith('/approve'));
+      await page.keyboard.press('a');
+      await sent;
+    });
+
   it('that is too long for it is approved on its page, where all of it stands', async (t) => {
     const planned = await withPlan(t);
     await put(planned, `${LONG}\n`);

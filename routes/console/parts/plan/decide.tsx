@@ -105,7 +105,12 @@ export const Approve = (given: ApproveProps) => {
           call={`POST /cases/${case_id}/sessions/${id}/approve`}
           body={{ plan_sha256, ...unasked }}
         >
-          <button type="submit" class={isPrimary ? 'primary' : ''} data-key="a">
+          <button
+            type="submit"
+            class={isPrimary ? 'primary' : ''}
+            data-key="a"
+            data-reads="div.plan, .plan-whole, .diff-lines"
+          >
             {`Approve ${hash?.slice(0, 8)}`}
           </button>
         </ApiForm>
