@@ -36,21 +36,39 @@ export const up = async ({ config: given, values }: Call): Promise<number> => {
   say(`Dossier is ready: ${url}/dashboard (workspace ${workspace})`);
   const here = await showProject(config, found);
   if (asks) await askForSettings(found.dossier, here?.path);
-  await openConsole(config, found, values);
+  await openConsole(config, { found, here, values });
   return isUnderNpx(config) && began ? untilStopped(config, pid) : 0;
 };
 
 const isWorkspaceNamed = ({ env }: Config, { workspace }: Values): boolean =>
   Boolean(workspace ?? env.DOSSIER_WORKSPACE);
 
+interface Opening {
+  found: FoundDaemon;
+  here: ProjectHere | undefined;
+  values: Values;
+}
+
 // The page for a first Work item, as long as there is none.
-const openConsole = async (config: Config, { url, dossier }: FoundDaemon, values: Values) => {
+const openConsole = async (config: Config, { found, here, values }: Opening): Promise<void> => {
   if (!isTerminal()) return;
+  const { url, dossier } = found;
   const [first] = await dossier.call('GET /cases', { query: { limit: 1, fields: 'title' } });
-  if (first === undefined) say('Next: dossier run "What should be done?"');
+  if (first === undefined) {
+    say('Next: dossier run "What should be done?"');
+    if (here !== undefined) await offerAdoption(found, here);
+  }
   const opener = values['no-open'] === true ? undefined : browserOpener(config.env, true);
   const page = first === undefined ? '/dashboard/new' : '/dashboard';
   if (opener !== undefined) await openWith(opener, `${url}${page}`);
+};
+
+// What was begun without Dossier. Where that cannot be read, `dossier adopt` says why.
+const offerAdoption = async ({ dossier }: FoundDaemon, { name }: ProjectHere): Promise<void> => {
+  const asked = dossier.call('GET /api/adoptable', { query: { project: name } });
+  const found = await asked.catch(() => undefined);
+  const count = found && found.sessions.length + found.worktrees.length + found.branches.length;
+  if (count) say(`Or go on with what was begun here (${count} found): dossier adopt`);
 };
 
 const isUnderNpx = ({ env }: Config): boolean => env.npm_command === 'exec';

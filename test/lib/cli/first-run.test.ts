@@ -6,6 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { atEnd } from '../../helpers/at-end.ts';
 import { dossierIn } from '../../helpers/command.ts';
+import { putConversations } from '../../helpers/conversations.ts';
 import { DOSSIER } from '../../helpers/daemon.ts';
 import { skipOf } from '../../helpers/git-scene.ts';
 import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
@@ -47,13 +48,15 @@ const SETUP = /Run npm ci in each new worktree that has package-lock\.json\? \[Y
 
 describe('dossier in a new workspace at a terminal', { skip: noTerminal }, () => {
   it('asks three things, each with a default, and trusts what was answered', async (t) => {
-    const { home, git, shown, type } = newUser(t);
+    const { home, root, git, shown, type } = newUser(t);
+    putConversations(home, root);
     const { code, text } = await shown([
       [PLACE, '\n'],
       [AGENT_ASKED, '\n'],
       [SETUP, '\n'],
     ]);
     assert.equal(code, 0, text);
+    assert.match(text, /Or go on with what was begun here \(\d+ found\): dossier adopt/);
     assert.match(text, /claude \(logged in\)/);
     assert.match(text, /Next: dossier run "What should be done\?"/);
     const settings = readFileSync(join(home, 'dossier/workspace.md'), 'utf8');
@@ -78,6 +81,7 @@ describe('dossier in a new workspace at a terminal', { skip: noTerminal }, () =>
     ]);
     assert.equal(code, 0, text);
     assert.match(text, /export DOSSIER_WORKSPACE='.*cases here'/);
+    assert.doesNotMatch(text, /dossier adopt/);
     const settings = readFileSync(join(home, 'cases here/workspace.md'), 'utf8');
     assert.match(settings, /^provider: runbook$/m);
     assert.doesNotMatch(settings, /npm ci/);
