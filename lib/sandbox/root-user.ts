@@ -29,12 +29,10 @@ export const rootOnlyMounts = ({ PATH = '' }: Environment, named: readonly strin
   const shut = ['sysrq-trigger', 'kcore', 'keys', 'mtrr'].map((name) => `/proc/${name}`);
   const needed = [process.execPath, ...PATH.split(delimiter), ...named].filter(isAbsolute);
   const everyNeeded = [...needed, ...real(needed)];
-  const again = shownAgain(everyNeeded);
   const all = [...bind('--ro-bind', seen), ...[...real(shut), ...rootOnly(everyNeeded)].map(hide)];
   return [
     ...all.flatMap((one) => one.arguments),
-    ...again.shown.flatMap((path) => ['--ro-bind-try', path, path]),
-    ...again.covered.map(hide).flatMap((one) => one.arguments),
+    ...shownAgain(everyNeeded).flatMap((path) => ['--ro-bind-try', path, path]),
   ];
 };
 
@@ -84,12 +82,10 @@ export const rootOnly = (needed: readonly string[]): string[] => {
   ];
 };
 
-/** The directories in /var/tmp that contain a `needed` path are bound back, and what root alone may read in them is covered. */
-const shownAgain = (needed: readonly string[]): Record<'shown' | 'covered', string[]> => {
+/** The directories in /var/tmp that contain a `needed` path, which are bound back. */
+const shownAgain = (needed: readonly string[]): string[] => {
   const { shut, below } = contentOf(SHARED) ?? NOTHING;
-  const isNeeded: Needed = (path) => needed.some((one) => isAtOrBelow(one, path));
-  const shown = [...shut, ...below].filter(isNeeded);
-  return { shown, covered: shown.flatMap((path) => coveredIn(path, DEEPEST, isNeeded)) };
+  return [...shut, ...below].filter((path) => needed.some((one) => isAtOrBelow(one, path)));
 };
 
 // Breadth first, so that the search limit cuts off the deepest directories.
