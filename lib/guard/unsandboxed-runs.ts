@@ -1,5 +1,5 @@
 import { lockOn } from '../../store/base/locks.ts';
-import { apart } from '../../store/base/mutex.ts';
+import { withoutLocks } from '../../store/base/mutex.ts';
 import type { UnsandboxedRun } from '../../store/held/held.ts';
 import {
   unsandboxedEnded,
@@ -28,7 +28,7 @@ export const trackUnsandboxedRuns = ({ store, log }: WithLog & WithStore, runs: 
     for (const marker of noted) {
       if (open.has(marker)) continue;
       noted.delete(marker);
-      apart(() => unsandboxedEnded(store, marker)).catch((error: unknown) =>
+      withoutLocks(() => unsandboxedEnded(store, marker)).catch((error: unknown) =>
         log.error({ err: error }, 'Held changes could not be released after an unsandboxed run'),
       );
     }

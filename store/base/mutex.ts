@@ -7,7 +7,7 @@ export const createLocks = (released: (lock: LockKey) => void = () => undefined)
   return {
     take: <T>(lock: LockKey, work: () => Promise<T>): Promise<T> => {
       const name = nameOf(lock);
-      const withOrder = holding(lock, work);
+      const withOrder = asHolder(lock, work);
       const held = (last.get(name) ?? Promise.resolve()).then(withOrder, withOrder);
       last.set(name, held);
       const release = () => {
@@ -47,7 +47,7 @@ export const checkLockOrder = (): void => {
 };
 
 /** Registers a lock as held while `work` runs; the caller does the locking. Throws against the order if checked. */
-export const holding = <T>(lock: LockKey, work: () => Promise<T>): (() => Promise<T>) => {
+export const asHolder = <T>(lock: LockKey, work: () => Promise<T>): (() => Promise<T>) => {
   const followed = chain;
   if (followed === undefined) return work;
   assertLockOrder(lock);
@@ -60,7 +60,8 @@ export const holding = <T>(lock: LockKey, work: () => Promise<T>): (() => Promis
 };
 
 /** Runs background work that no caller awaits, so that it does not count as holding the caller's locks. */
-export const apart = <T>(work: () => T): T => (chain === undefined ? work() : chain.run([], work));
+export const withoutLocks = <T>(work: () => T): T =>
+  chain === undefined ? work() : chain.run([], work);
 
 // Work that was started under a lock and outlives it holds it no longer.
 const heldNow = (): Held[] => (chain?.getStore() ?? []).filter(({ isReleased }) => !isReleased);

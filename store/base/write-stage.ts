@@ -42,7 +42,7 @@ export const recordChange = (path: string): 'first' | 'again' => {
 };
 
 /** Runs `change`, which changes a path, and records it, also after an error that leaves the outcome unknown. */
-export const placing = <T>(path: string, change: () => T): T => {
+export const recordingChange = <T>(path: string, change: () => T): T => {
   const changed = recordIfUncertain(path, change);
   recordChange(path);
   return changed;

@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
 import { isDone } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
-import { noteTakenBack, placing, recordChange } from '../base/write-stage.ts';
+import { noteTakenBack, recordChange, recordingChange } from '../base/write-stage.ts';
 import type { Layout } from '../layout.ts';
 import { whenGitIdle } from './git-dir.ts';
 import { keepOwner, moveToUndo, placeNew, withUndoCopy } from './place.ts';
@@ -56,7 +56,7 @@ export const exchangeFile = (
   keepOwner(temporary, before);
   return withUndoCopy(layout, { target, expected }, () => {
     if (statsAt(target)?.ino !== before.ino) return false;
-    placing(target, () => renameSync(temporary, target));
+    recordingChange(target, () => renameSync(temporary, target));
     return true;
   });
 };
@@ -147,7 +147,7 @@ export const createDirectory = async (
     await syncDirectory(path);
   };
   await viaTemporary(layout, target, write, (ready) =>
-    placing(target, () => moveTo(ready, target)),
+    recordingChange(target, () => moveTo(ready, target)),
   );
   await finalSync(syncName(target));
 };

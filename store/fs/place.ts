@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isDone, orElse } from '../base/attempt.ts';
-import { placing } from '../base/write-stage.ts';
+import { recordingChange } from '../base/write-stage.ts';
 import type { Layout } from '../layout.ts';
 import { isDirectoryItself } from './plain-path.ts';
 import { makeSyncedDirectory } from './synced.ts';
@@ -40,7 +40,7 @@ export const placeNew = (ready: string, target: string): boolean => {
 /** Hard-links a file to a free name. */
 export const linkNew = (file: string, target: string): 'linked' | 'exists' | 'no links' => {
   try {
-    placing(target, () => linkSync(file, target));
+    recordingChange(target, () => linkSync(file, target));
     return 'linked';
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return 'exists';
@@ -60,7 +60,7 @@ export const placeClaimed = (ready: string, target: string): boolean => {
   try {
     // Another process replaced the claim or wrote into it.
     if (!isStill(target, claim)) return false;
-    placing(target, () => renameSync(ready, target));
+    recordingChange(target, () => renameSync(ready, target));
     return true;
   } catch (error) {
     if (isStill(target, claim)) rmSync(target, { force: true });
@@ -120,7 +120,7 @@ const dropLink = (kept: string): void => {
 /** Moves a file to `.dossier/undo`. */
 export const moveToUndo = (layout: Layout, target: string): void => {
   const kept = undoPlace(layout, target);
-  placing(target, () => moveOrCopy(target, kept));
+  recordingChange(target, () => moveOrCopy(target, kept));
 };
 
 const moveOrCopy = (target: string, kept: string): void => {

@@ -22,9 +22,9 @@ import { parseWebhook, type WebhookFile } from '../settings/read-webhooks.ts';
 import { computeEffective } from '../settings/trust/effective.ts';
 import { openTrustLog } from '../settings/trust/tightening.ts';
 import {
-  type Book,
   createTrustLog,
   revokeTrusted,
+  type TrustLog,
   trustedValues,
 } from '../settings/trust/trust-log.ts';
 import { waitingSettingValues, waitingValue } from '../settings/trust/waiting.ts';
@@ -64,13 +64,13 @@ export const revokeOnDisk = (layout: Layout, key: string): boolean =>
 
 /** Untrusted settings and webhook receivers, read without a daemon. Writes nothing. */
 export const lookForWaiting = (layout: Layout): WaitingValue[] => {
-  const book = createTrustLog(readConsentLog(layout));
+  const trustLog = createTrustLog(readConsentLog(layout));
   const { entries } = readFolder(layout.webhooks, new Map(), { parse: parseWebhook });
   return [
-    ...waitingSettingsIn(layout, book),
-    ...waitingWebhooksIn(book, { scope: undefined, folder: 'webhooks', entries }),
+    ...waitingSettingsIn(layout, trustLog),
+    ...waitingWebhooksIn(trustLog, { scope: undefined, folder: 'webhooks', entries }),
     ...[...walk(layout.root)].flatMap(({ dir, kind }) =>
-      kind === 'item' ? waitingInItem(layout, book, dir) : [],
+      kind === 'item' ? waitingInItem(layout, trustLog, dir) : [],
     ),
   ];
 };
@@ -78,20 +78,20 @@ export const lookForWaiting = (layout: Layout): WaitingValue[] => {
 /** Untrusted settings. */
 export const waitingSettingsIn = (
   layout: Layout,
-  book = createTrustLog(readConsentLog(layout)),
+  trustLog = createTrustLog(readConsentLog(layout)),
 ): WaitingValue[] => {
   const entry = readSettings(layout);
-  const { waiting } = computeEffective(entry?.value ?? {}, book);
+  const { waiting } = computeEffective(entry?.value ?? {}, trustLog);
   return waitingSettingValues(layout, { waiting, written_at: entry?.written_at ?? 0 });
 };
 
-const waitingInItem = (layout: Layout, book: Book, dir: string): WaitingValue[] => {
+const waitingInItem = (layout: Layout, trustLog: TrustLog, dir: string): WaitingValue[] => {
   if (readFolder(join(layout.root, dir, 'webhooks'), new Map(), PARSING).entries.size === 0)
     return [];
   const files = readItemFiles(layout.root, dir);
   const scope = files?.case.value?.matter.id;
   if (files === undefined || scope === undefined) return [];
-  return waitingWebhooksIn(book, { scope, folder: `${dir}/webhooks`, entries: files.webhooks });
+  return waitingWebhooksIn(trustLog, { scope, folder: `${dir}/webhooks`, entries: files.webhooks });
 };
 
 const PARSING = { parse: parseWebhook };
@@ -103,9 +103,12 @@ interface Registrations {
 }
 
 // A registration without an id gets one from the daemon, so the file itself is the key.
-const waitingWebhooksIn = (book: Book, { scope, folder, entries }: Registrations): WaitingValue[] =>
+const waitingWebhooksIn = (
+  trustLog: TrustLog,
+  { scope, folder, entries }: Registrations,
+): WaitingValue[] =>
   [...entries].flatMap(([name, { value, written_at }]) => {
-    const part = value && waitingWebhook(book, { scope, matter: value.matter });
+    const part = value && waitingWebhook(trustLog, { scope, matter: value.matter });
     const file = `${folder}/${name}`;
     if (part === undefined) return [];
     const key = value?.adopt?.id === undefined ? part.key : file;

@@ -1,4 +1,4 @@
-import { apart } from '../base/mutex.ts';
+import { withoutLocks } from '../base/mutex.ts';
 import { remembered, type Store } from '../store.ts';
 
 interface Deferrable {
@@ -34,6 +34,6 @@ export const runDeferred = (store: Store): void => {
   if (store.readOnly !== undefined) return;
   for (const [name, step] of [...all]) {
     all.delete(name);
-    void apart(() => doOrDefer(store, name, step));
+    void withoutLocks(() => doOrDefer(store, name, step));
   }
 };

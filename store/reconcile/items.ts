@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type Signal, signal } from '../base/async.ts';
-import { apart } from '../base/mutex.ts';
+import { withoutLocks } from '../base/mutex.ts';
 import type { FileProblem } from '../front-matter/problem.ts';
 import type { MatterChanges } from '../front-matter/splice.ts';
 import { type Standing, standing } from '../fs/plain-path.ts';
@@ -137,7 +137,7 @@ export const onItemChanged = (
 /** Notifies the listeners of a Work item. */
 export const notifyItemChanged = (store: Store, id: string): void => {
   const item = itemOf(store, id);
-  for (const listener of itemsOf(store).changed) apart(() => listener(id, item));
+  for (const listener of itemsOf(store).changed) withoutLocks(() => listener(id, item));
 };
 
 /** Calls `listener` after any file of a Work item may have changed, or, without an id, a file of the workspace itself. */
@@ -146,7 +146,7 @@ export const onFilesChanged = (store: Store, listener: (id?: string) => void): v
 
 export const notice = (store: Store, id?: string): void => {
   if (id === undefined || itemOf(store, id) !== undefined)
-    for (const listener of itemsOf(store).noticed) apart(() => listener(id));
+    for (const listener of itemsOf(store).noticed) withoutLocks(() => listener(id));
 };
 
 /** Drops the cached response of a changed Work item, and updates its problems and the version of lists. */

@@ -1,5 +1,5 @@
 import { lockOn } from '../base/locks.ts';
-import { apart } from '../base/mutex.ts';
+import { withoutLocks } from '../base/mutex.ts';
 import type { FileProblem } from '../front-matter/problem.ts';
 import { ROLLED_BACK } from '../journal/journal.ts';
 import type { EventBody } from '../records/event.ts';
@@ -47,7 +47,7 @@ export const followProblems = (store: Store): (() => void) => {
   };
   const update = (owner: string): void => {
     owners.add(owner);
-    void apart(() =>
+    void withoutLocks(() =>
       doOrDefer(store, 'problems', {
         what: 'journaling problems of files',
         work: () => store.locks.take(lockOn.problems(), journalAll),

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { isDiskFault } from '../base/attempt.ts';
 import { lockOn } from '../base/locks.ts';
-import { assertLockOrder, holding } from '../base/mutex.ts';
+import { asHolder, assertLockOrder } from '../base/mutex.ts';
 import { checkerOf } from '../front-matter/parse.ts';
 import { readable, readRegularFile } from '../front-matter/record-file.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
@@ -113,7 +113,7 @@ const inSessionsFolder = async <T>(
   const folder = sessionsDir(dir);
   assertNoLinks(store.layout.root, folder);
   makeDirectory(folder);
-  const enter = holding(lockOn.sessions(caseId), () =>
+  const enter = asHolder(lockOn.sessions(caseId), () =>
     withFolderLock(store.layout.root, folder, () => work(dir)),
   );
   return enter();

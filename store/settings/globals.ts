@@ -27,7 +27,7 @@ import { remembered, type Store, watchRequestsOf } from '../store.ts';
 import { createMerge, LOCAL, readLocal, remotesIn, withPaths } from './local.ts';
 import { parseWebhook, type WebhookFile } from './read-webhooks.ts';
 import { computeEffective, type WaitingPart } from './trust/effective.ts';
-import { type Book, createTrustLog, logVerdicts, revokeTrusted } from './trust/trust-log.ts';
+import { createTrustLog, logVerdicts, revokeTrusted, type TrustLog } from './trust/trust-log.ts';
 import { placesOf, untrustedProblem } from './trust/waiting.ts';
 
 /** Workspace-wide files as last read: settings and global webhook registrations. */
@@ -38,7 +38,7 @@ interface Globals {
   readonly merge: ReturnType<typeof createMerge>;
   webhooks: Map<string, ReadEntry<WebhookFile>>;
   /** The operator's trust decisions. */
-  readonly book: Book;
+  readonly trustLog: TrustLog;
   /** The settings in force: untrusted ones are ignored. */
   inForce: InForce;
 }
@@ -58,7 +58,7 @@ const globalsOf = remembered(
     local: undefined,
     merge: createMerge(),
     webhooks: new Map(),
-    book: createTrustLog(consent, trust),
+    trustLog: createTrustLog(consent, trust),
     inForce: { settings: NO_SETTINGS, waiting: [], from: { settings: NO_SETTINGS, version: -1 } },
   }),
 );
@@ -133,19 +133,19 @@ export const refreshGlobals = async (store: Store, patient = false): Promise<boo
 export const refreshTrust = (store: Store): void => {
   const { layout, problems } = store;
   const globals = globalsOf(store);
-  const { book } = globals;
-  book.log.refresh();
-  const { version, damage } = book.log.current();
+  const { trustLog } = globals;
+  trustLog.log.refresh();
+  const { version, damage } = trustLog.log.current();
   problems.set('consent', damage === undefined ? [] : [fileProblem(SETTINGS, damaged(damage))]);
   const settings = globals.merge(globals.settings?.value ?? NO_SETTINGS, globals.local?.value);
   const { from } = globals.inForce;
   if (from.settings === settings && from.version === version) return;
-  const { verdicts, ...inForce } = computeEffective(settings, book);
+  const { verdicts, ...inForce } = computeEffective(settings, trustLog);
   // The file is missing for a moment while an editor saves by renaming.
-  if (settings !== NO_SETTINGS) logVerdicts(book, verdicts);
-  const isReplaced = book.log.list().has(FORMER);
+  if (settings !== NO_SETTINGS) logVerdicts(trustLog, verdicts);
+  const isReplaced = trustLog.log.list().has(FORMER);
   problems.set(`${SETTINGS} trust`, untrusted(layout, inForce.waiting, isReplaced));
-  globals.inForce = { ...inForce, from: { settings, version: book.log.current().version } };
+  globals.inForce = { ...inForce, from: { settings, version: trustLog.log.current().version } };
 };
 
 const damaged = (why: string): Problem => new Problem('consent_damaged', why);
@@ -233,7 +233,7 @@ export const globalWebhooks = (store: Store): Map<string, ReadEntry<WebhookFile>
   globalsOf(store).webhooks;
 
 /** The operator's trust decisions on this machine. */
-export const trustLogOf = (store: Store): Book => globalsOf(store).book;
+export const trustLogOf = (store: Store): TrustLog => globalsOf(store).trustLog;
 
 /** Trusts these values for the operator; on disk when it returns. */
 export const trustValues = (

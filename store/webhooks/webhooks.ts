@@ -20,7 +20,7 @@ import type { WebhookMatter } from '../records/webhook.ts';
 import { globalWebhooks, refreshWebhooks, trustLogOf, trustValues } from '../settings/globals.ts';
 import type { WebhookFile } from '../settings/read-webhooks.ts';
 import type { WaitingPart } from '../settings/trust/effective.ts';
-import { type Book, logVerdicts } from '../settings/trust/trust-log.ts';
+import { logVerdicts, type TrustLog } from '../settings/trust/trust-log.ts';
 import { TRUST_NEEDED, untrustedProblem, waitingValue } from '../settings/trust/waiting.ts';
 import {
   removedVerdict,
@@ -75,8 +75,8 @@ const registration = (
     vanished: gone_at !== undefined,
   };
 
-const withTrust = (book: Book, registration: Registration): Registration => {
-  const waiting = waitingWebhook(book, registration);
+const withTrust = (trustLog: TrustLog, registration: Registration): Registration => {
+  const waiting = waitingWebhook(trustLog, registration);
   return waiting === undefined ? registration : { ...registration, waiting };
 };
 
@@ -106,9 +106,9 @@ export const trustedPart = (registration: Registration): Registration | undefine
 
 /** Records which values of a scope's registrations are trusted, and reports the others as problems. */
 export const recordTrust = (store: Store, scope: Scope, all: Registration[]): void => {
-  const book = trustLogOf(store);
-  const verdicts = all.map((one) => webhookVerdict(book, one));
-  logVerdicts(book, verdicts);
+  const trustLog = trustLogOf(store);
+  const verdicts = all.map((one) => webhookVerdict(trustLog, one));
+  logVerdicts(trustLog, verdicts);
   const waiting = all.filter((one) => one.waiting !== undefined && !one.vanished);
   store.problems.set(
     `trust ${scope}`,

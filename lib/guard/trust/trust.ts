@@ -1,5 +1,5 @@
 import { lockOn } from '../../../store/base/locks.ts';
-import { apart } from '../../../store/base/mutex.ts';
+import { withoutLocks } from '../../../store/base/mutex.ts';
 import { recordChange } from '../../../store/base/write-stage.ts';
 import type {
   Trusted,
@@ -109,7 +109,7 @@ const noted = async <T>(
 };
 
 const tellTrusted = (trusted: Set<() => void>): void => {
-  for (const hear of trusted) apart(hear);
+  for (const hear of trusted) withoutLocks(hear);
 };
 
 /** Logs unconfirmed sessions and plans at the start. Settings, webhooks and worktrees are reported as file problems. */

@@ -1,5 +1,5 @@
 import { lockOn } from '../../../store/base/locks.ts';
-import { apart } from '../../../store/base/mutex.ts';
+import { withoutLocks } from '../../../store/base/mutex.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { isRepeatedCall, newId } from '../../../store/reconcile/new-id.ts';
 import { runLimits } from '../../../store/records/applied.ts';
@@ -57,7 +57,7 @@ export const runCheck = async (
   const { live, ended } = await begin(service, caseId, id);
   try {
     const check = await storeStarted(service, live, { worktree, command, type });
-    void apart(() => finish(service, live, check).finally(ended));
+    void withoutLocks(() => finish(service, live, check).finally(ended));
     return check.proof;
   } catch (error) {
     await finish(service, live, undefined).finally(ended);

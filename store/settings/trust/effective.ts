@@ -2,7 +2,7 @@ import { trustHash } from '../../consent/seal.ts';
 import type { Settings } from '../../records/settings.ts';
 import { patternOf, trustedParts, withPart } from './keys.ts';
 import { looseningKeys } from './tightening.ts';
-import { type Book, type TrustVerdict, trustOf } from './trust-log.ts';
+import { type TrustLog, type TrustVerdict, trustOf } from './trust-log.ts';
 
 /** A value in a file that is ignored until the operator trusts it. */
 export interface WaitingPart {
@@ -21,15 +21,15 @@ export interface Effective {
 }
 
 /** The settings in force, and the untrusted ones. Returns the same object if all are trusted. */
-export const computeEffective = (settings: Settings, book: Book): Effective => {
+export const computeEffective = (settings: Settings, trustLog: TrustLog): Effective => {
   const parts = trustedParts(settings);
-  const known = [...book.log.list().keys()].filter(isSetting);
+  const known = [...trustLog.log.list().keys()].filter(isSetting);
   const keys = [...new Set([...parts.keys(), ...known])];
-  const loosening = looseningIn(settings, book, keys);
+  const loosening = looseningIn(settings, trustLog, keys);
   const effective: Effective = { settings, waiting: [], verdicts: [] };
   for (const key of keys) {
     const value = parts.get(key);
-    const verdict = trustOf(book, key, value, () => !loosening.has(key));
+    const verdict = trustOf(trustLog, key, value, () => !loosening.has(key));
     effective.verdicts.push(verdict);
     if (verdict.holds) continue;
     effective.waiting.push(waitingPart(key, value, verdict.in_force));
@@ -39,11 +39,15 @@ export const computeEffective = (settings: Settings, book: Book): Effective => {
 };
 
 // Compares with the settings of which only the trusted values apply.
-const looseningIn = (settings: Settings, book: Book, keys: readonly string[]): Set<string> => {
+const looseningIn = (
+  settings: Settings,
+  trustLog: TrustLog,
+  keys: readonly string[],
+): Set<string> => {
   const parts = trustedParts(settings);
   let trusted = settings;
   for (const key of keys) {
-    const { holds, in_force } = trustOf(book, key, parts.get(key), () => false);
+    const { holds, in_force } = trustOf(trustLog, key, parts.get(key), () => false);
     if (!holds) trusted = withPart(trusted, key, in_force);
   }
   return looseningKeys(trusted, settings);

@@ -7,7 +7,7 @@ import { patternOf } from './keys.ts';
 import { stricter } from './tightening.ts';
 
 /** Decides which values are trusted, from the consent log of this machine. */
-export interface Book {
+export interface TrustLog {
   readonly log: ConsentLog;
   /** All values in the files are trusted: `serve --trust`. */
   readonly all: boolean;
@@ -17,7 +17,7 @@ export interface Book {
   readonly doubted: Set<string>;
 }
 
-export const createTrustLog = (log: ConsentLog, all = false): Book => ({
+export const createTrustLog = (log: ConsentLog, all = false): TrustLog => ({
   log,
   all,
   closed: false,
@@ -25,7 +25,7 @@ export const createTrustLog = (log: ConsentLog, all = false): Book => ({
 });
 
 /** The last trusted value of a key; undefined if there is none. */
-export const heldValue = ({ log }: Book, key: string): unknown => log.list().get(key)?.value;
+export const heldValue = ({ log }: TrustLog, key: string): unknown => log.list().get(key)?.value;
 
 /** The decision about a value in a file. */
 export interface TrustVerdict {
@@ -41,21 +41,21 @@ export interface TrustVerdict {
  * says that it is not looser than the last trusted one.
  */
 export const trustOf = (
-  book: Book,
+  trustLog: TrustLog,
   key: string,
   value: unknown,
   opensNoMore: (held: unknown) => boolean,
 ): TrustVerdict => {
-  const held = heldValue(book, key);
+  const held = heldValue(trustLog, key);
   if (canonical(held) === canonical(value)) return { holds: true, in_force: value };
-  const isSaid = isTaken(book, key, value) || book.log.wasGranted(key, trustHash(value));
+  const isSaid = isTaken(trustLog, key, value) || trustLog.log.wasGranted(key, trustHash(value));
   const by = isSaid ? 'operator' : 'tightening';
   if (by === 'tightening' && !opensNoMore(held)) return { holds: false, in_force: held };
   return { holds: true, in_force: value, line: lineFor(key, value, by) };
 };
 
 // With `serve --trust` all values are trusted, except those that came while an unsandboxed program ran.
-const isTaken = ({ all, closed, doubted }: Book, key: string, value: unknown): boolean => {
+const isTaken = ({ all, closed, doubted }: TrustLog, key: string, value: unknown): boolean => {
   const one = `${key} ${trustHash(value)}`;
   if (closed) doubted.add(one);
   return all && !doubted.has(one);
@@ -68,7 +68,7 @@ const lineFor = (key: string, value: unknown, by: Consent['by']): Consent => ({
 });
 
 /** Logs the decisions. If the disk fails, they apply in memory, and the next change tries again. */
-export const logVerdicts = ({ log }: Book, verdicts: Iterable<TrustVerdict>): void => {
+export const logVerdicts = ({ log }: TrustLog, verdicts: Iterable<TrustVerdict>): void => {
   const lines = [...verdicts].flatMap(({ line }) => line ?? []);
   try {
     for (const by of ['operator', 'tightening'] as const)
@@ -102,7 +102,7 @@ const kindOf = (key: string): TrustedValue['kind'] | undefined => {
  * trusted.
  */
 export const revokeTrusted = (
-  { log, doubted }: Pick<Book, 'log' | 'doubted'>,
+  { log, doubted }: Pick<TrustLog, 'log' | 'doubted'>,
   key: string,
 ): boolean => {
   const found = trustedValues(log).find((one) => one.key === key);

@@ -1,7 +1,7 @@
 import type { WebhookMatter } from '../../records/webhook.ts';
 import { type WaitingPart, waitingPart } from './effective.ts';
 import { sendsNoMore } from './tightening.ts';
-import { type Book, type TrustVerdict, trustOf } from './trust-log.ts';
+import { type TrustLog, type TrustVerdict, trustOf } from './trust-log.ts';
 
 /** A webhook registration and its Work item; `scope` is undefined for a workspace-wide one. */
 export interface Trusting {
@@ -20,18 +20,21 @@ export const trustValueOf = ({ matter: { url, events } }: Trusting): object => (
 });
 
 /** The untrusted part of a registration; undefined if it is trusted. */
-export const waitingWebhook = (book: Book, registration: Trusting): WaitingPart | undefined => {
-  const { holds, in_force } = webhookVerdict(book, registration);
+export const waitingWebhook = (
+  trustLog: TrustLog,
+  registration: Trusting,
+): WaitingPart | undefined => {
+  const { holds, in_force } = webhookVerdict(trustLog, registration);
   if (holds) return undefined;
   return waitingPart(trustKeyOf(registration), trustValueOf(registration), in_force);
 };
 
 /** The decision about a registration. */
-export const webhookVerdict = (book: Book, registration: Trusting): TrustVerdict => {
+export const webhookVerdict = (trustLog: TrustLog, registration: Trusting): TrustVerdict => {
   const value = trustValueOf(registration);
-  return trustOf(book, trustKeyOf(registration), value, (held) => sendsNoMore(held, value));
+  return trustOf(trustLog, trustKeyOf(registration), value, (held) => sendsNoMore(held, value));
 };
 
 /** The decision about a removed registration, which always applies. */
-export const removedVerdict = (book: Book, registration: Trusting): TrustVerdict =>
-  trustOf(book, trustKeyOf(registration), undefined, () => true);
+export const removedVerdict = (trustLog: TrustLog, registration: Trusting): TrustVerdict =>
+  trustOf(trustLog, trustKeyOf(registration), undefined, () => true);

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { lockOn } from '../../../store/base/locks.ts';
-import { apart, checkLockOrder, createLocks, holding } from '../../../store/base/mutex.ts';
+import { asHolder, checkLockOrder, createLocks, withoutLocks } from '../../../store/base/mutex.ts';
 
 const done = async (): Promise<void> => undefined;
 
 describe('turns', () => {
   it('follow nothing until they are told to: the work is run as it is, and nested as anybody likes', async () => {
-    assert.equal(holding(lockOn.git('r'), done), done);
+    assert.equal(asHolder(lockOn.git('r'), done), done);
     const locks = createLocks();
     await locks.take(lockOn.git('r'), () => locks.take(lockOn.item('a'), done));
     checkLockOrder();
@@ -50,7 +50,7 @@ describe('turns', () => {
 describe('the order of locks', () => {
   it('is kept from the outside in', async () => {
     const locks = createLocks();
-    const within = holding(lockOn.sessions('a'), () => locks.take(lockOn.item('a'), done));
+    const within = asHolder(lockOn.sessions('a'), () => locks.take(lockOn.item('a'), done));
     await locks.take(lockOn.worktree('a'), within);
   });
 
@@ -84,7 +84,7 @@ describe('the order of locks', () => {
     let later: Promise<void> = Promise.resolve();
     await locks.take(lockOn.item('a'), async () => {
       later = gone.then(() => locks.take(lockOn.worktree('a'), done));
-      void apart(() => locks.take(lockOn.worktree('a'), done));
+      void withoutLocks(() => locks.take(lockOn.worktree('a'), done));
     });
     go();
     await later;

@@ -1,6 +1,6 @@
 import { messageOf } from '../../../../store/base/attempt.ts';
 import { lockOn } from '../../../../store/base/locks.ts';
-import { apart } from '../../../../store/base/mutex.ts';
+import { withoutLocks } from '../../../../store/base/mutex.ts';
 import { readCase } from '../../../../store/cases/cases.ts';
 import { notice } from '../../../../store/reconcile/items.ts';
 import type { Case } from '../../../../store/records/case.ts';
@@ -138,10 +138,10 @@ const isNext = (service: EngineNeeds, caseId: string, id: string): boolean => {
 
 /** Executes the approved plan. Only approve and resume call this, with a record that is in Work mode already. */
 export const startWorkTurn = (service: SessionNeeds, kept: StoredSession, work: WorkTurn): void =>
-  apart(() => runInBackground(service, kept, (current) => workTurn(service, current, work)));
+  withoutLocks(() => runInBackground(service, kept, (current) => workTurn(service, current, work)));
 
 export const startPlanTurn = (service: SessionNeeds, kept: StoredSession): void =>
-  apart(() => runInBackground(service, kept, (current) => planTurn(service, current)));
+  withoutLocks(() => runInBackground(service, kept, (current) => planTurn(service, current)));
 
 const runInBackground = (
   service: SessionNeeds,

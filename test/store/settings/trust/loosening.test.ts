@@ -18,9 +18,9 @@ import type { ProviderSettings, Settings } from '../../../../store/records/setti
 import { computeEffective } from '../../../../store/settings/trust/effective.ts';
 import { partAt, trustedParts, withPart } from '../../../../store/settings/trust/keys.ts';
 import {
-  type Book,
   createTrustLog,
   heldValue,
+  type TrustLog,
 } from '../../../../store/settings/trust/trust-log.ts';
 
 const HOSTS = ['a.com', 'b.com', 'elsewhere.com'];
@@ -148,7 +148,7 @@ const opened = (of: Settings): Set<string> => {
   ]);
 };
 
-const trustLogOf = (held: Settings, words: Settings = {}): Book => {
+const trustLogOf = (held: Settings, words: Settings = {}): TrustLog => {
   const log = readConsentLog(layoutOf('/nowhere'));
   const said = [...trustedParts(words)];
   log.assume(said.map(([key, value]) => ({ key, value, by: 'operator' })));
@@ -158,14 +158,14 @@ const trustLogOf = (held: Settings, words: Settings = {}): Book => {
 };
 
 /** With the value that held for each key whose value was never trusted. */
-const trustedOnly = (now: Settings, book: Book): Settings => {
-  const keys = [...new Set([...trustedParts(now).keys(), ...book.log.list().keys()])];
+const trustedOnly = (now: Settings, trustLog: TrustLog): Settings => {
+  const keys = [...new Set([...trustedParts(now).keys(), ...trustLog.log.list().keys()])];
   return keys
-    .filter((key) => !book.log.wasGranted(key, trustHash(partAt(now, key))))
-    .reduce((mix, key) => withPart(mix, key, heldValue(book, key)), now);
+    .filter((key) => !trustLog.log.wasGranted(key, trustHash(partAt(now, key))))
+    .reduce((mix, key) => withPart(mix, key, heldValue(trustLog, key)), now);
 };
 
-const noted = ({ log }: Book, { verdicts }: ReturnType<typeof computeEffective>): void =>
+const noted = ({ log }: TrustLog, { verdicts }: ReturnType<typeof computeEffective>): void =>
   log.assume(verdicts.flatMap(({ line }) => (line ? [{ ...line, by: 'tightening' }] : [])));
 
 const keysOf = ({ waiting }: ReturnType<typeof computeEffective>): string[] =>
@@ -186,15 +186,15 @@ describe('computeEffective', () => {
     let [held, waited] = [0, 0];
     fc.assert(
       fc.property(settings, settings, (before, now) => {
-        const book = trustLogOf(before);
-        const effective = computeEffective(now, book);
+        const trustLog = trustLogOf(before);
+        const effective = computeEffective(now, trustLog);
         const known = opened(before);
         for (const line of opened(effective.settings)) assert.ok(known.has(line), line);
-        assert.deepEqual(keysOf(computeEffective(reversed(now), book)), keysOf(effective));
+        assert.deepEqual(keysOf(computeEffective(reversed(now), trustLog)), keysOf(effective));
         held += effective.verdicts.some(({ line }) => line !== undefined) ? 1 : 0;
         waited += effective.waiting.length > 0 ? 1 : 0;
-        noted(book, effective);
-        assert.deepEqual(keysOf(computeEffective(now, book)), keysOf(effective));
+        noted(trustLog, effective);
+        assert.deepEqual(keysOf(computeEffective(now, trustLog)), keysOf(effective));
       }),
       { numRuns: 300, seed: 8 },
     );
@@ -207,9 +207,9 @@ describe('computeEffective', () => {
         const { network, ...rest } = file;
         const providers = { ...words.providers, ...file.providers };
         const now = { ...rest, ...(words.network && { network: words.network }), providers };
-        const book = trustLogOf(before, words);
-        const known = opened(trustedOnly(now, book));
-        for (const line of opened(computeEffective(now, book).settings))
+        const trustLog = trustLogOf(before, words);
+        const known = opened(trustedOnly(now, trustLog));
+        for (const line of opened(computeEffective(now, trustLog).settings))
           assert.ok(known.has(line), line);
       }),
       { numRuns: 200, seed: 9 },
