@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { messageOf } from '../../store/base/attempt.ts';
+import { messageOf, orElse } from '../../store/base/attempt.ts';
 import { bubblewrapCommand, FLAGS, type Host } from './bubblewrap.ts';
+import { filterArguments, withFilter } from './seccomp.ts';
 import type { SandboxView } from './view.ts';
 
 // Successful trials, so that a change of the settings does not repeat them.
@@ -31,7 +32,10 @@ const BARE = [
 
 /** Why the machine allows no sandbox, whatever is shown in it; undefined if it does, or did not answer. */
 export const refusalOf = (host: Host): string | undefined => {
-  const { failure, isAnswer } = outcomeOf([host.bwrap, ...FLAGS, ...BARE, 'true'], host);
+  const filter = orElse(withFilter, undefined);
+  if (filter === undefined) return undefined;
+  const argv = [...filter, host.bwrap, ...filterArguments(), ...FLAGS, ...BARE, 'true'];
+  const { failure, isAnswer } = outcomeOf(argv, host);
   return isAnswer ? failure : undefined;
 };
 

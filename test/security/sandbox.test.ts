@@ -141,7 +141,7 @@ describe('createSandbox', { skip: missing }, () => {
     const bin = temporaryDirectory(t);
     const ready = join(bin, 'ready');
     writeFiles(bin, {
-      bwrap: `#!/bin/sh\ncase "$*" in *--seccomp*) [ -e ${ready} ] || { echo "no space" >&2; exit 1; };; esac\n`,
+      bwrap: `#!/bin/sh\ncase "$*" in *--chdir*) [ -e ${ready} ] || { echo "no space" >&2; exit 1; };; esac\n`,
     });
     execFileSync('chmod', ['755', join(bin, 'bwrap')]);
     const sandbox = createSandbox('auto', { PATH: bin, HOME: userInfo().homedir });
