@@ -86,7 +86,7 @@ const NOT_HERE =
   'sandbox: seatbelt needs macOS, so nothing is started. Set sandbox: auto in workspace.md and install bubblewrap.';
 
 const unprepared = (failure: string): string =>
-  `The sandbox could not be prepared: ${failure}. Nothing starts until it can; each start tries again.`;
+  `The sandbox could not be prepared: ${failure}. Nothing starts until it can: each start tries again. To run without one, set sandbox: off in workspace.md.`;
 
 /** A service with the sandbox of the current settings. */
 export interface WithSandbox {
