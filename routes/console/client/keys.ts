@@ -46,7 +46,8 @@ const showsMore = (found: HTMLElement): boolean => {
   const floor = Math.min(innerHeight, found.getBoundingClientRect().top);
   const below = text.getBoundingClientRect().bottom - floor;
   const before = scrollY;
-  if (below > 0) scrollBy({ top: Math.min(below + 1, floor * 0.8), behavior: 'instant' });
+  // Positions are fractions of a pixel.
+  if (below > 1) scrollBy({ top: Math.min(below + 1, floor * 0.8), behavior: 'instant' });
   return scrollY !== before;
 };
 

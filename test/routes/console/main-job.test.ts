@@ -56,7 +56,7 @@ const decide = async (page: Page, hands: Hands): Promise<void> => {
   await page.getByText('This plan was sent back').first().waitFor();
   await page.locator('.comment', { hasText: 'on the previous version' }).waitFor();
   // By key a plan is approved once its end was on the screen.
-  await page.keyboard.press('End');
+  await page.evaluate('scrollTo(0, document.body.scrollHeight)');
   await hands.press(button(page, /^Approve/), 'a');
   await page.getByText(/Approved by operator (.* )?at/).waitFor();
 };

@@ -33,6 +33,9 @@ const answerFirst = async (page: Page): Promise<void> => {
   if (id.startsWith('plan/')) {
     await page.keyboard.press('p');
     await row.getByText('Step 1').first().waitFor();
+    // By key a plan is approved once its end was on the screen.
+    const approve = row.getByRole('button', { name: /^Approve/ });
+    await approve.evaluate((one) => one.scrollIntoView({ block: 'end' }));
   }
   await page.keyboard.press('a');
   await row.waitFor({ state: 'detached' });
