@@ -29,10 +29,11 @@ export const rootOnlyMounts = ({ PATH = '' }: Environment, named: readonly strin
   const shut = ['sysrq-trigger', 'kcore', 'keys', 'mtrr'].map((name) => `/proc/${name}`);
   const needed = [process.execPath, ...PATH.split(delimiter), ...named].filter(isAbsolute);
   const everyNeeded = [...needed, ...real(needed)];
-  const all = [...bind('--ro-bind', seen), ...[...real(shut), ...rootOnly(everyNeeded)].map(hide)];
+  const all = [...real(shut), ...rootOnly(everyNeeded)];
+  const again = shownAgain(everyNeeded).flatMap((path) => ['--ro-bind-try', path, path]);
   return [
-    ...all.flatMap((one) => one.arguments),
-    ...shownAgain(everyNeeded).flatMap((path) => ['--ro-bind-try', path, path]),
+    ...[...bind('--ro-bind', seen), ...all.map(hide)].flatMap((one) => one.arguments),
+    ...again,
   ];
 };
 
@@ -56,13 +57,12 @@ const OTHERWISE = [
   ...['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'],
 ];
 /**
- * Its files are short-lived, and bubblewrap fails to cover a file that is gone. So the whole directory is covered, but for
- * what leads to a program of the run.
+ * Its files are short-lived, and bubblewrap fails to cover a file that is gone. So the whole directory is covered, and
+ * directories that others may read are bound back.
  */
 const SHARED = '/var/tmp';
 
 const MOST_ENTRIES = 20_000;
-const DEEPEST = Number.POSITIVE_INFINITY;
 // Each covered path is a mount of every run.
 const MOST_IN_ONE = 64;
 
@@ -76,16 +76,19 @@ export const rootOnly = (needed: readonly string[]): string[] => {
   const others = below.filter((path) => ![...SYSTEM, ...OTHERWISE].includes(path));
   return [
     ...shut.filter((path) => ![...SYSTEM, ...OTHERWISE].includes(path) && !isNeeded(path)),
-    ...SYSTEM.flatMap((place) => coveredIn(place, DEEPEST, isNeeded)),
+    ...SYSTEM.flatMap((place) => coveredIn(place, Number.POSITIVE_INFINITY, isNeeded)),
     ...(existsSync(SHARED) ? [SHARED] : []),
     ...others.flatMap((place) => coveredIn(place, 1, isNeeded)),
   ];
 };
 
-/** The directories in /var/tmp that contain a `needed` path, which are bound back. */
+/** Directories in /var/tmp that are bound back, first those that contain a `needed` path. */
 const shownAgain = (needed: readonly string[]): string[] => {
   const { shut, below } = contentOf(SHARED) ?? NOTHING;
-  return [...shut, ...below].filter((path) => needed.some((one) => isAtOrBelow(one, path)));
+  const isNeeded: Needed = (path) => needed.some((one) => isAtOrBelow(one, path));
+  return [...shut.filter(isNeeded), ...below.filter(isNeeded), ...below]
+    .filter((path, at, all) => all.indexOf(path) === at)
+    .slice(0, MOST_IN_ONE);
 };
 
 // Breadth first, so that the search limit cuts off the deepest directories.

@@ -95,23 +95,6 @@ describe('a sandbox of root', { skip }, () => {
     assert.doesNotMatch(output, /a secret/);
   });
 
-  it('shows of /var/tmp the directory of its program alone', async (t) => {
-    const [other, used] = [below(t, '/var/tmp'), below(t, '/var/tmp')];
-    const fine = put(join(used, 'lib/file'), 'open to all', 0o644);
-    const secrets = [
-      put(join(other, 'one'), SECRET, 0o600),
-      put(join(other, 'deep/two'), SECRET, 0o640),
-    ];
-    const program = put(
-      join(used, 'a/program.sh'),
-      `#!/bin/sh\ncat ${fine} ${secrets.join(' ')}`,
-      0o755,
-    );
-    const { output } = await runInside(view(t), program);
-    assert.match(output, /open to all/);
-    assert.doesNotMatch(output, /a secret/);
-  });
-
   it('covers a directory as a whole where too much of it is shut', (t) => {
     const dir = join(below(t, '/var/lib'), 'many');
     for (let at = 0; at < 100; at += 1) put(join(dir, `${at}`), SECRET, 0o600);
