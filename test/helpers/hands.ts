@@ -33,6 +33,9 @@ export const keyboard = (page: Page): Hands => {
     press: async (what, keys) => {
       await what.waitFor();
       if (keys === undefined) await strike('Tab', what);
+      // By key a plan is approved once its end was on the screen.
+      if ((await what.getAttribute('data-reads')) !== null)
+        await page.evaluate('scrollTo(0, document.body.scrollHeight)');
       for (const key of keys?.split(' ') ?? ['Enter']) await page.keyboard.press(key);
     },
     write: async (field, text) => {
