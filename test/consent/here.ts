@@ -130,7 +130,8 @@ export const worldOfProcess = async (t: TestContext): Promise<World> => {
   // Where this process looks for what is decided, too.
   const state = { XDG_STATE_HOME: dirname(STATE_DIR) };
   const env = { DOSSIER_TRUST: '', HOME: homeFor(t, traces), ...state };
-  const args = ['--workspace', workspace, '--repo', repository.root];
+  // With --dev it has the operations that the one in this process has.
+  const args = ['--workspace', workspace, '--repo', repository.root, '--dev'];
   let daemon: Daemon | undefined;
   const host: Host = {
     call: (method, path, body, key) => send(daemon?.url, method, path, { body, key }),
