@@ -4,7 +4,7 @@ import { orElse } from '../../store/base/attempt.ts';
 import { isAtOrBelow } from '../../store/base/paths.ts';
 import type { Environment } from '../tools/process/environment.ts';
 import { gitConfigMounts } from './git-config.ts';
-import { type HomeView, homeView } from './home.ts';
+import { type HomeView, homeView, unseenIn } from './home.ts';
 import { bind, hide, isDirectory, isReallyBelow, type Mount, real, socketPaths } from './mounts.ts';
 import { nameFor, PASSWD_ARGUMENTS, rootOnlyMounts, USER_ARGUMENTS } from './root-user.ts';
 import { filterArguments, sessionArguments, withFilter } from './seccomp.ts';
@@ -69,20 +69,19 @@ const viewArguments = (host: Host, argv: readonly string[], view: SandboxView): 
   ];
 };
 
-/** What is visible of the home directories. */
-export const homeFor = (
-  { env, readable }: Host,
-  argv: readonly string[],
-  view: SandboxView,
-): HomeView =>
+/** Existing paths in a program's output that the sandbox hides from it. */
+export const unseenPaths = (host: Host, text: string, view: SandboxView): string[] =>
+  unseenIn(text, homeFor(host, [], view), seenIn(view));
+
+const homeFor = ({ env, readable }: Host, argv: readonly string[], view: SandboxView): HomeView =>
   homeView(env, readable, {
     programs: [...relayOf(view), ...argv],
     network: view.network === 'host',
     given: view.state ?? [],
   });
 
-/** Visible paths outside the home view. */
-export const seenIn = ({
+// Visible paths outside the home view.
+const seenIn = ({
   cwd,
   writable,
   readable = [],

@@ -1,8 +1,7 @@
 import { ServiceError } from '../errors.ts';
 import type { Environment } from '../tools/process/environment.ts';
 import { findProgram } from '../tools/process/find-program.ts';
-import { bubblewrapCommand, homeFor, seenIn } from './bubblewrap.ts';
-import { unseenIn } from './home.ts';
+import { bubblewrapCommand, unseenPaths } from './bubblewrap.ts';
 import { seatbeltArguments } from './seatbelt.ts';
 import { failureOf, refusalOf } from './trial.ts';
 import type { SandboxView } from './view.ts';
@@ -51,7 +50,7 @@ export const createSandbox = (
       if (failure !== undefined) throw new ServiceError('provider_failed', unprepared(failure));
       return bubblewrapCommand(host, argv, { ...view, hidden: [...view.hidden, ...closed] });
     },
-    unseen: (text, view) => unseenIn(text, homeFor(host, [], view), seenIn(view)),
+    unseen: (text, view) => unseenPaths(host, text, view),
   };
 };
 

@@ -12,6 +12,7 @@ import {
   Problem,
   toProblem,
 } from '../front-matter/problem.ts';
+import { NOT_A_DIRECTORY } from '../fs/directories.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { linkedInUndo, unlinkKept } from '../fs/undo-links.ts';
 import type { JournalSnapshot } from '../journal/journal-file.ts';
@@ -42,7 +43,8 @@ export const checkMachine = (machine: Machine): Finding[] => {
   const stats = statsAt(layout.dossier);
   if (stats === undefined) return [];
   const own = relative(layout.root, layout.dossier);
-  if (!stats.isDirectory()) return errorAt(own, NOT_OURS);
+  if (!stats.isDirectory())
+    return errorAt(own, new Problem('not_a_directory', `It ${NOT_A_DIRECTORY}`));
   return [
     ...checkMode(layout, layout.dossier, 0o700),
     ...checkLinks(layout),
@@ -53,11 +55,6 @@ export const checkMachine = (machine: Machine): Finding[] => {
     ...checkKeys(layout),
   ];
 };
-
-const NOT_OURS = new Problem(
-  'not_a_directory',
-  'It is a link or a file, and has to be a directory of this machine. Move it away: the daemon makes its own',
-);
 
 const checkMode = ({ root }: Layout, path: string, mode: number): Finding[] => {
   const now = (statsAt(path)?.mode ?? mode) & 0o777;

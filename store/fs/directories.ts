@@ -62,12 +62,13 @@ const makePlainDirectory = (layout: Layout, path: string, mode: number): void =>
   refuseOther(layout, path);
 };
 
+/** What is said of a link or a file in the place of a directory that the daemon creates. */
+export const NOT_A_DIRECTORY =
+  'has to be a directory, not a link or a file. Move it away: the daemon creates the directory';
+
 const refuseOther = ({ root }: Layout, path: string): void => {
   if (statsAt(path) === undefined || isDirectoryItself(path)) return;
-  throw new StoreError(
-    'unsafe_path',
-    `${relative(root, path)} has to be a directory, not a link or a file`,
-  );
+  throw new StoreError('unsafe_path', `${relative(root, path)} ${NOT_A_DIRECTORY}`);
 };
 
 // A workspace from an untrusted source could use links here to overwrite or empty files elsewhere.

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:
 import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import lockfile from 'proper-lockfile';
-import { awayFrom } from '../fs/directories.ts';
+import { awayFrom, NOT_A_DIRECTORY } from '../fs/directories.ts';
 import { hasCode } from '../fs/durable.ts';
 import { placeNew } from '../fs/place.ts';
 import { isDirectoryItself, statsAt } from '../fs/plain-path.ts';
@@ -126,8 +126,6 @@ const removeOwner = (layout: Layout, { token }: Owner): void => {
 
 const ignore = (): void => undefined;
 
-const REPLACED =
-  'is a link or a file now, and has to be a directory. Move it away, and the daemon goes on';
 const REMOVED = 'The lock on the workspace was removed';
 
 // A lock beside our own token is ours. Throws if another process took over the workspace in between.
@@ -151,7 +149,7 @@ const whyLost = (layout: Layout, { token }: Owner): string | undefined => {
   const { root, dossier, owner } = layout;
   if (!isDirectoryItself(root)) return awayFrom(root);
   if (statsAt(dossier) === undefined) mkdirSync(dossier, { mode: 0o700 });
-  if (!isDirectoryItself(dossier)) return `${dossier} ${REPLACED}`;
+  if (!isDirectoryItself(dossier)) return `${dossier} ${NOT_A_DIRECTORY}`;
   const now = readOwner(owner) ?? readOwner(`${owner}.${token}`);
   if (statsAt(owner) === undefined || now?.token === token) return undefined;
   return `${now === undefined ? 'Another process' : nameOf(now)} holds the workspace ${root} now. Stop that process, and this one continues; or stop this one`;

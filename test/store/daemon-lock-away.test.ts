@@ -164,7 +164,10 @@ describe('the lock of a workspace that was away', () => {
     renameSync(layout.dossier, `${layout.root}-away`);
     symlinkSync(theirs.dossier, layout.dossier);
     await until(() => said.length > 0);
-    assert.match(said[0] ?? '', /\.dossier is a link or a file now.*Move it away/);
+    assert.match(
+      said[0] ?? '',
+      /\.dossier has to be a directory, not a link or a file\. Move it away/,
+    );
     await setTimeout(10 * QUICK.look_ms);
     assert.deepEqual(readdirSync(theirs.dossier), []);
     rmSync(layout.dossier);

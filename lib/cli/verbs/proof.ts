@@ -96,7 +96,7 @@ const bytesOf = (file: string): Buffer => {
   }
 };
 
-/** `dossier verify ITEM PROOF`: marks a proof as verified, and says where that resolves the Work item. */
+/** `dossier verify ITEM PROOF`: marks a proof as verified, and says the state of the Work item. */
 export const verify = verb(async ({ dossier, words: [word = '', named = ''], values, out }) => {
   const id = await findItem(dossier, word);
   const found = (await dossier.call('GET /cases/{id}/proof', { id })).filter((each) =>

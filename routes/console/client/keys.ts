@@ -30,16 +30,13 @@ const MOVES: Readonly<Record<string, () => void>> = {
 };
 
 const press = (found: HTMLElement): void => {
-  if (showsMore(found)) return;
+  if (scrollsOn(found)) return;
   found.click();
   if (found.matches('input, textarea, select')) found.focus();
 };
 
-/**
- * Whether the text that `found` decides about (the selector in `data-reads`) goes on below the screen: then its next part is
- * shown instead.
- */
-const showsMore = (found: HTMLElement): boolean => {
+/** Scrolls on if the text that `found` approves (the selector in `data-reads`) ends below the screen; else returns false. */
+const scrollsOn = (found: HTMLElement): boolean => {
   const { reads } = found.dataset;
   const text = reads && (found.closest('[data-row]') ?? document).querySelector(reads);
   if (!text) return false;

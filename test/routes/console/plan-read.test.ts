@@ -128,7 +128,6 @@ describe('a plan in the inbox', { skip: noBrowser }, () => {
         assert.equal((await sessionOf(planned)).status, 'plan_ready');
         await page.keyboard.press('a');
       }
-      await approve(page).evaluate((one) => one.scrollIntoView({ block: 'end' }));
       await page.evaluate('scrollTo(0, document.body.scrollHeight)');
       const sent = page.waitForRequest((request) => request.url().endsWith('/approve'));
       await page.keyboard.press('a');
