@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { plainRef } from '../read/plain-refs.ts';
 import { headCommit } from '../read/repository.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
 import { FROM_INPUT } from '../run/index-copy.ts';
@@ -36,7 +37,8 @@ export const commitOnly = async (
     input: moves,
   });
   await removeIntentToAdd(git, changed);
-  await alignIndex(git, { commit, scratch });
+  const standing = changed.filter(({ change }) => change !== 'removed').map(({ path }) => path);
+  await alignIndex(git, { commit, parent: before, scratch }, standing);
 };
 
 /** Marks a commit that the operator's index does not have yet, so that the next start can finish it after a crash. */
@@ -44,11 +46,14 @@ const MARK = 'refs/dossier/unaligned';
 
 /** Aligns the operator's index after a daemon ended between commit and alignment. */
 export const finishCommit = async (git: GitAt<GitWorktree>, scratch: string): Promise<void> => {
-  const commit = await idOf(git, MARK);
-  if (commit === undefined) return;
-  const isNewest = commit === (await headCommit(git));
-  if (isNewest) await alignIndex(git, { commit, scratch });
-  else await git.run(['update-ref', '-d', MARK]);
+  const plain = plainRef(git.place, MARK);
+  const commit = plain === undefined ? await idOf(git, MARK) : plain;
+  if (commit === null || commit === undefined) return;
+  if (commit !== (await headCommit(git))) {
+    await git.run(['update-ref', '-d', MARK]);
+    return;
+  }
+  await alignIndex(git, { commit, parent: await idOf(git, `${commit}^`), scratch });
 };
 
 /** Writes the tree that `work` builds in an empty temporary index. */
@@ -90,21 +95,24 @@ const removeIntentToAdd = async (
 
 interface Made {
   commit: string;
+  parent: string | undefined;
   scratch: string;
 }
 
 /**
  * Moves the operator's index from a commit's parent to the commit. git moves all entries or none, so if one has a staged
- * change, the entries are moved one by one.
+ * change, the entries are moved one by one. `known`: the files that the commit added or changed; without it git lists them.
  */
-const alignIndex = async (git: GitAt<GitWorktree>, made: Made): Promise<void> => {
-  const { commit } = made;
-  const parent = await idOf(git, `${commit}^`);
-  const before = parent ?? (await treeWith(git, made, []));
-  const isWhole = await move(git, before, commit);
-  const changes = await changesOf(git, commit);
+const alignIndex = async (
+  git: GitAt<GitWorktree>,
+  made: Made,
+  known?: readonly string[],
+): Promise<void> => {
+  const { commit, parent } = made;
+  const isWhole = await move(git, parent ?? (await treeWith(git, made, [])), commit);
+  const changes = isWhole && known !== undefined ? [] : await changesOf(git, commit);
   if (!isWhole) await alignEach(git, made, changes);
-  const standing = changes.flatMap(({ path, is }) => (is.length === 0 ? [] : [path]));
+  const standing = known ?? changes.flatMap(({ path, is }) => (is.length === 0 ? [] : [path]));
   // Refreshes times and sizes in the index; git would read each file again otherwise.
   if (standing.length > 0)
     await git.run(['add', '--refresh', ...FROM_INPUT], {

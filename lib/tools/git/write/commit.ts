@@ -31,8 +31,9 @@ export const homeOf = async (
 ): Promise<CommitPlace | undefined> => {
   const found = await findRepository(git, directory);
   if (found === undefined || found.bare) return undefined;
-  const prefix = await git.at(directory).text(['rev-parse', '--show-prefix']);
   const { root: path, git_dir, common_dir } = found;
+  const prefix =
+    path === directory ? '' : await git.at(directory).text(['rev-parse', '--show-prefix']);
   return { repository: { path, git_dir, common_dir }, prefix };
 };
 
