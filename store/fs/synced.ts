@@ -41,6 +41,10 @@ export const syncDirectory = async (path: string): Promise<void> =>
     }),
   );
 
+/** Resolves when the content of a file is on disk. */
+export const syncFile = async (path: string): Promise<void> =>
+  withDescriptor(openSync(path, 'r'), sync);
+
 // Some network file systems cannot sync a directory, and do not need it.
 const NOT_SYNCED = ['EINVAL', 'ENOTSUP', 'EOPNOTSUPP'];
 

@@ -1,10 +1,10 @@
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { readOurs, sealedText } from '../consent/seal.ts';
 import { listDirectory } from '../front-matter/folder.ts';
 import { checkedBy, readRegularFile } from '../front-matter/record-file.ts';
 import { createFile } from '../fs/durable.ts';
-import { syncDirectory } from '../fs/synced.ts';
+import { syncDirectory, syncFile } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
 import { TurnRecord } from '../records/turn.ts';
 
@@ -85,8 +85,12 @@ const forget = async (layout: Layout, caseId: string): Promise<void> => {
   await syncDirectory(layout.repositories);
 };
 
-/** Moves a complete repository to its place by one rename. */
+/** Moves a complete repository to its place by one rename. What an import reads, as the index, is on disk before. */
 export const placeTurn = async (layout: Layout, caseId: string, made: string): Promise<void> => {
+  const git = join(made, 'git');
+  const files = readdirSync(git, { withFileTypes: true }).filter((entry) => entry.isFile());
+  const names = [...files.map(({ name }) => name), 'objects/info/alternates'];
+  await Promise.all(names.map((name) => syncFile(join(git, name))));
   renameSync(made, turnPlaces(layout, caseId).home);
   await syncDirectory(layout.repositories);
 };

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { canTrace } from '../helpers/strace.ts';
+import { type Call, pathOf, stringOf } from './calls.ts';
 import { OPERATIONS } from './operations.ts';
 import type { Forget } from './recording.ts';
 import { alone, numbered, type Row, triples } from './rows.ts';
@@ -75,6 +76,21 @@ describe('a power cut', () => {
     if (!canTrace(t)) return;
     const loses = await losesOf((path, kind) => kind === 'directory' && path.includes('/cases/'));
     assert.match(loses, /is .*Before.*should be .*After/);
+  });
+
+  it('cannot tear the index that a turn starts with', async (t) => {
+    if (!canTrace(t)) return;
+    const { calls } = await performedAs('approve the plan, which runs');
+    const isPlaced = ({ name, args }: Call): boolean =>
+      name === 'rename' && /\/\.dossier\/repositories\/[\w-]+$/.test(stringOf(args[1]));
+    const placed = calls.findIndex(isPlaced);
+    assert.ok(placed > 0);
+    const synced = calls
+      .slice(0, placed)
+      .filter(({ name }) => name === 'fsync')
+      .map(({ args }) => pathOf(args[0]));
+    assert.ok(synced.some((path) => path.endsWith('/git/index')));
+    assert.ok(synced.some((path) => path.endsWith('/objects/info/alternates')));
   });
 
   it('is found to lose an event whose line was not synced', async (t) => {
