@@ -57,6 +57,14 @@ describe('an error of the file system', () => {
     assert.equal(met, 1);
   });
 
+  it('of the removal of a former name leaves both names readable', async (t) => {
+    if (!canTrace(t)) return;
+    const operations = ['rename a file in the editor'];
+    const [met, wrong] = await tried({ most: 0, operations, fault: 'unlink 1 EIO stays' });
+    assert.equal(wrong, '');
+    assert.equal(met, 1);
+  });
+
   it('leaves no session working with nothing that runs where its records cannot be written', async (t) => {
     if (!canTrace(t)) return;
     const operations = ['approve the plan, which runs'];

@@ -29,15 +29,16 @@ export const hasOnlyOwnLinks = (
   return 1 + second + temporary.length + undoLinksTo(layout, stats) === stats.nlink;
 };
 
-/** Runs work while a file that is being moved has both names. */
+/** Runs work while a file that is being moved has both names. If it fails, the file keeps them until `endLink`. */
 export const whileLinked = async <T>(stats: Stats, work: () => Promise<T>): Promise<T> => {
   linked.add(keyOf(stats));
-  try {
-    return await work();
-  } finally {
-    linked.delete(keyOf(stats));
-  }
+  const done = await work();
+  endLink(stats);
+  return done;
 };
+
+/** Another link of this file is a stranger's again. */
+export const endLink = (stats: Stats): void => void linked.delete(keyOf(stats));
 
 const linked = new Set<string>();
 

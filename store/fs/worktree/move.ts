@@ -6,7 +6,7 @@ import { hasCode } from '../durable.ts';
 import { linkNew, placeClaimed } from '../place.ts';
 import { statsAt } from '../plain-path.ts';
 import { LINK, makeFolder, pathIn, syncFolder, type Tree, type TreeFolder } from './folder.ts';
-import { whileLinked } from './hard-links.ts';
+import { endLink, whileLinked } from './hard-links.ts';
 import { assertNewName, pathNames } from './path.ts';
 import { inParent } from './write.ts';
 
@@ -56,12 +56,16 @@ export const endMove = async (tree: Tree, { from, to }: Move): Promise<void> => 
 const endBetween = async ({ from, to }: Places): Promise<void> => {
   const [old, wanted] = [from.folder.at(from.name), to.folder.at(to.name)];
   const [former, there] = [statsAt(old), statsAt(wanted)];
-  if (former === undefined || there === undefined) return;
-  if (former.isFile() && isSame(there, former) && there.nlink === 2) {
-    await syncFolder(to.folder);
-    rmSync(old);
-    await syncFolder(from.folder);
+  if (former === undefined || there === undefined) {
+    if (there !== undefined) endLink(there);
+    return;
   }
+  if (former.isFile() && isSame(there, former) && there.nlink === 2)
+    await whileLinked(former, async () => {
+      await syncFolder(to.folder);
+      rmSync(old);
+      await syncFolder(from.folder);
+    });
   // rmdir keeps a directory that is not empty.
   const isClaim = former.isDirectory() && there.isDirectory() && !isSame(there, former);
   if (isClaim && isDone(() => rmdirSync(wanted))) await syncFolder(to.folder);
