@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import { orElse } from '../base/attempt.ts';
+import { orElse, orElseUnlessDiskFault } from '../base/attempt.ts';
 import { shortId } from '../base/names.ts';
 import { sha256 } from '../base/sha256.ts';
 import { listDirectory } from '../front-matter/folder.ts';
@@ -41,7 +41,10 @@ export const keepHeldValues = (store: Store): void => {
 
 const keepSession = (store: Store, id: string, case_id: string): void => {
   const key = shortId(id);
-  const found = readHeldSession(store, case_id, key);
+  const dir = dirOf(store, case_id, key);
+  // With a disk fault the program does not start: values that were not kept would be held later.
+  const found =
+    dir === undefined ? undefined : orElseUnlessDiskFault(() => foundIn(store, dir), undefined);
   if (found === undefined) return;
   const { sessions } = gateOf(store);
   const known = sessions.get(key);
@@ -62,8 +65,9 @@ export const settleHeld = (store: Store): void => {
   const at = store.clock();
   for (const [key, kept] of gate.sessions) {
     const found = readHeldSession(store, kept.case_id, key);
-    if (found === undefined) gate.sessions.delete(key);
-    else settleSession(gate, kept, found, at);
+    if (found !== undefined) settleSession(gate, kept, found, at);
+    // Whoever makes the files unreadable for a moment would put his own into force.
+    else if (dirOf(store, kept.case_id, key) === undefined) gate.sessions.delete(key);
   }
   for (const [id, part] of gate.planning)
     gate.planning.set(id, settled(gate, part, approvedIn(store, id), at));
@@ -103,11 +107,16 @@ export const readHeldSession = (
   caseId: string,
   key: string,
 ): FoundSession | undefined => {
+  const dir = dirOf(store, caseId, key);
+  return dir === undefined ? undefined : orElse(() => foundIn(store, dir), undefined);
+};
+
+/** The directory of a session; undefined if it is gone. */
+const dirOf = (store: Store, caseId: string, key: string): string | undefined => {
   const folder = pathOfItem(store, caseId, sessionsDir);
   if (folder === undefined) return undefined;
   const name = listDirectory(folder).find((one) => sessionKey(one) === key);
-  const dir = join(folder, name ?? '');
-  return name === undefined ? undefined : orElse(() => foundIn(store, dir), undefined);
+  return name === undefined ? undefined : join(folder, name);
 };
 
 const foundIn = ({ layout: { root } }: Store, dir: string): FoundSession | undefined => {

@@ -364,7 +364,7 @@ export const OPERATIONS: readonly Operation[] = [
           const path = `${at(world)}/sessions/${world.sid}`;
           const { status } = await must<{ status: string }>(life, `GET ${path}`);
           assert.ok(!['working', 'queued', 'planning'].includes(status), status);
-          assert.equal(life.service.engine.live.size, 0);
+          assert.ok(!life.service.engine.live.has(world.sid));
         });
     },
     isMany: true,

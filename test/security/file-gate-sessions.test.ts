@@ -64,6 +64,23 @@ describe('plan.md, written by file while a program runs that no sandbox holds', 
     assert.equal(readFileSync(join(dir, 'plan.md'), 'utf8'), EVIL);
   });
 
+  it('is held also where session.md could not be read meanwhile', async (t) => {
+    const test = await withCase(t);
+    const { dir, at } = await planned(test);
+    const before = await planOf(test, at);
+    const end = unsandboxed(test);
+    const record = readFileSync(join(dir, 'session.md'));
+    writeFileSync(join(dir, 'session.md'), '---\nstatus: [\n---\n');
+    assert.deepEqual(waiting(test), []);
+    writeFileSync(join(dir, 'session.md'), record);
+    writeFileSync(join(dir, 'plan.md'), EVIL);
+    assert.equal(await planOf(test, at), before);
+    await end();
+    assert.equal(await planOf(test, at), before);
+    const kinds = waiting(test).map(({ kind }) => kind);
+    assert.deepEqual(kinds, ['plan']);
+  });
+
   it('holds once the operator says so, and a plan that the API writes holds at once', async (t) => {
     const test = await withCase(t);
     const { at, dir } = await planned(test);
