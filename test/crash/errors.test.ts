@@ -68,7 +68,18 @@ describe('an error of the file system', () => {
   it('leaves no session working with nothing that runs where its records cannot be written', async (t) => {
     if (!canTrace(t)) return;
     const operations = ['approve the plan, which runs'];
-    const [met, wrong] = await tried({ most: 0, operations, fault: 'make 20 EIO stays' });
+    // The text that runs cannot be read once the record says that it runs.
+    for (const fault of ['make 20 EIO stays', 'read 64 EIO stays']) {
+      const [met, wrong] = await tried({ most: 0, operations, fault });
+      assert.equal(wrong, '');
+      assert.equal(met, 1);
+    }
+  });
+
+  it('holds back no plan that the daemon wrote', async (t) => {
+    if (!canTrace(t)) return;
+    const operations = ['approve the plan, which runs'];
+    const [met, wrong] = await tried({ most: 0, operations, fault: 'open 171 ENFILE stays' });
     assert.equal(wrong, '');
     assert.equal(met, 1);
   });

@@ -1,4 +1,4 @@
-import { messageOf } from '../../../../store/base/attempt.ts';
+import { isDiskFault, messageOf } from '../../../../store/base/attempt.ts';
 import { lockOn } from '../../../../store/base/locks.ts';
 import { readCase } from '../../../../store/cases/cases.ts';
 import { defer } from '../../../../store/reconcile/deferred.ts';
@@ -43,7 +43,12 @@ export const decideWith = (
   make: () => Promise<SessionRule>,
 ): Promise<StoredSession | undefined> =>
   service.store.locks.take(lockOn.decision(caseId), async () => {
-    const kept = await updateSession(service.store, caseId, id, guarded(service, await make()));
+    const rule = guarded(service, await make());
+    const kept = await updateSession(service.store, caseId, id, rule).catch((error: unknown) => {
+      // The record may be written, and say that the session runs.
+      if (isDiskFault(error)) pauseLater(service, { session: { case_id: caseId, id } }, error);
+      throw error;
+    });
     if (kept === undefined) return undefined;
     await finalize(service, kept).catch((error: unknown) => pauseAndRethrow(service, kept, error));
     return kept;
@@ -79,10 +84,11 @@ const pauseAndRethrow = async (
 ): Promise<never> => {
   const { case_id, id } = kept.session;
   const rule = interrupt(messageOf(error));
-  if (!service.engine.live.has(id))
-    await updateSession(service.store, case_id, id, rule).catch(() =>
-      pauseLater(service, kept, error),
-    );
+  if (!service.engine.live.has(id)) {
+    const paused = await updateSession(service.store, case_id, id, rule).catch(() => undefined);
+    // The record cannot be read or written for now.
+    if (paused === undefined) pauseLater(service, kept, error);
+  }
   throw error;
 };
 
@@ -92,7 +98,7 @@ const pauseAndRethrow = async (
  */
 export const pauseLater = (
   service: EngineNeeds,
-  { session: { case_id, id } }: StoredSession,
+  { session: { case_id, id } }: { session: Pick<Session, 'case_id' | 'id'> },
   error: unknown,
 ): void => {
   const { store, engine } = service;

@@ -191,7 +191,9 @@ const failAfterError = async (
   if (run_marker !== undefined)
     await killRun(run_marker, tracesOf(service.store, kept.session.case_id));
   if (service.engine.closing) return;
-  if (sessionStatus(service.store, kept.session.case_id, kept.session.id) === undefined) return;
+  // Gone with its Work item, or unreadable for now.
+  if (sessionStatus(service.store, kept.session.case_id, kept.session.id) === undefined)
+    return pauseLater(service, kept, error);
   const turn = service.engine.live.get(kept.session.id)?.result;
   await failSession(service, kept, messageOf(error), turn);
 };
