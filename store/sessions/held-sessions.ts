@@ -67,7 +67,8 @@ export const settleHeld = (store: Store): void => {
     const found = readHeldSession(store, kept.case_id, key);
     if (found !== undefined) settleSession(gate, kept, found, at);
     // Whoever makes the files unreadable for a moment would put his own into force.
-    else if (dirOf(store, kept.case_id, key) === undefined) gate.sessions.delete(key);
+    else if (orElse(() => dirOf(store, kept.case_id, key) === undefined, false))
+      gate.sessions.delete(key);
   }
   for (const [id, part] of gate.planning)
     gate.planning.set(id, settled(gate, part, approvedIn(store, id), at));
@@ -106,10 +107,11 @@ export const readHeldSession = (
   store: Store,
   caseId: string,
   key: string,
-): FoundSession | undefined => {
-  const dir = dirOf(store, caseId, key);
-  return dir === undefined ? undefined : orElse(() => foundIn(store, dir), undefined);
-};
+): FoundSession | undefined =>
+  orElse(() => {
+    const dir = dirOf(store, caseId, key);
+    return dir === undefined ? undefined : foundIn(store, dir);
+  }, undefined);
 
 /** The directory of a session; undefined if it is gone. */
 const dirOf = (store: Store, caseId: string, key: string): string | undefined => {
