@@ -66,7 +66,7 @@ export const settleHeld = (store: Store): void => {
   for (const [key, kept] of gate.sessions) {
     const found = readHeldSession(store, kept.case_id, key);
     if (found !== undefined) settleSession(gate, kept, found, at);
-    // Whoever makes the files unreadable for a moment would put his own into force.
+    // If an unreadable session were dropped, the next edit of its files would count.
     else if (orElse(() => dirOf(store, kept.case_id, key) === undefined, false))
       gate.sessions.delete(key);
   }
