@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { isDone } from '../base/attempt.ts';
 import { lockOn } from '../base/locks.ts';
 import { listDirectory } from '../front-matter/folder.ts';
 import { statsAt } from '../fs/plain-path.ts';
@@ -32,7 +33,13 @@ export const unsandboxedStarts = (store: Store, marker: string, dir?: string): v
     settleHeld(store);
     keepHeldValues(store);
   }
-  noteRun(layout, marker, run);
+  try {
+    noteRun(layout, marker, run);
+  } catch (error) {
+    // The program does not start. After a restart, its record would hold what the daemon wrote meanwhile.
+    isDone(() => removeRunRecord(layout, marker));
+    throw error;
+  }
   gate.runs.set(marker, run);
   setTrustClosed(store, true);
 };

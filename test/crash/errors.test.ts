@@ -13,76 +13,65 @@ const tried = async (wanted: Omit<ErrorSearch, 'seed'>): Promise<[number, string
   return [all.length, wrong.map((one) => linesOfTried(one).join('\n')).join('\n\n')];
 };
 
-describe('an error of the file system', () => {
-  it('does not say that nothing was changed where a rename was done though it failed', async (t) => {
+/** A test that an error, injected into an operation, is answered truly and loses nothing. */
+const isAnswered = (what: string, operations: string[], faults: string[], least = 1): void => {
+  it(what, async (t) => {
     if (!canTrace(t)) return;
-    const operations = ['change the title', 'create a Work item', 'delete the Work item'];
-    const [met, wrong] = await tried({ most: 0, operations, fault: 'rename * EIO once done' });
-    assert.equal(wrong, '');
-    assert.ok(met >= 3);
-  });
-
-  it('does not say that nothing was trusted where it was', async (t) => {
-    if (!canTrace(t)) return;
-    const operations = ['trust an edited setting'];
-    const [met, wrong] = await tried({ most: 0, operations, fault: 'list * ENFILE once' });
-    assert.equal(wrong, '');
-    assert.ok(met >= 3);
-    // The decision is written, and cannot be read back.
-    const [, unread] = await tried({ most: 0, operations, fault: 'open 5 EINTR once' });
-    assert.equal(unread, '');
-  });
-
-  it('leaves no file out of a snapshot', async (t) => {
-    if (!canTrace(t)) return;
-    const operations = ['take a snapshot of the global memory'];
-    const [met, wrong] = await tried({ most: 0, operations, fault: 'list * EIO once' });
-    assert.equal(wrong, '');
-    assert.ok(met >= 2);
-  });
-
-  it('of a link into .dossier/undo, from then on, is answered as it is', async (t) => {
-    if (!canTrace(t)) return;
-    const operations = ['verify a proof, which resolves the Work item'];
-    const [met, wrong] = await tried({ most: 0, operations, fault: 'link * EIO stays' });
-    assert.equal(wrong, '');
-    assert.ok(met >= 2);
-  });
-
-  it('of a removal that was done is a removal', async (t) => {
-    if (!canTrace(t)) return;
-    const operations = ['delete a proof'];
-    const [met, wrong] = await tried({ most: 0, operations, fault: 'rename 1 EIO once done' });
-    assert.equal(wrong, '');
-    assert.equal(met, 1);
-  });
-
-  it('of the removal of a former name leaves both names readable', async (t) => {
-    if (!canTrace(t)) return;
-    const operations = ['rename a file in the editor'];
-    const [met, wrong] = await tried({ most: 0, operations, fault: 'unlink 1 EIO stays' });
-    assert.equal(wrong, '');
-    assert.equal(met, 1);
-  });
-
-  it('leaves no session working with nothing that runs where its records cannot be written', async (t) => {
-    if (!canTrace(t)) return;
-    const operations = ['approve the plan, which runs'];
-    // The text that runs cannot be read once the record says that it runs.
-    for (const fault of ['make 20 EIO stays', 'read 64 EIO stays']) {
+    for (const fault of faults) {
       const [met, wrong] = await tried({ most: 0, operations, fault });
       assert.equal(wrong, '');
-      assert.equal(met, 1);
+      assert.ok(met >= least, `${fault}: met ${met} times`);
     }
   });
+};
 
-  it('holds back no plan that the daemon wrote', async (t) => {
-    if (!canTrace(t)) return;
-    const operations = ['approve the plan, which runs'];
-    const [met, wrong] = await tried({ most: 0, operations, fault: 'open 171 ENFILE stays' });
-    assert.equal(wrong, '');
-    assert.equal(met, 1);
-  });
+describe('an error of the file system', () => {
+  isAnswered(
+    'does not say that nothing was changed where a rename was done though it failed',
+    ['change the title', 'create a Work item', 'delete the Work item'],
+    ['rename * EIO once done'],
+    3,
+  );
+  isAnswered(
+    'does not say that nothing was trusted where it was',
+    ['trust an edited setting'],
+    // At the second, the decision is written and cannot be read back.
+    ['list * ENFILE once', 'open 5 EINTR once'],
+  );
+  isAnswered(
+    'leaves no file out of a snapshot',
+    ['take a snapshot of the global memory'],
+    ['list * EIO once'],
+    2,
+  );
+  isAnswered(
+    'of a link into .dossier/undo, from then on, is answered as it is',
+    ['verify a proof, which resolves the Work item'],
+    ['link * EIO stays'],
+    2,
+  );
+  isAnswered(
+    'of a removal that was done is a removal',
+    ['delete a proof'],
+    ['rename 1 EIO once done'],
+  );
+  isAnswered(
+    'of the removal of a former name leaves both names readable',
+    ['rename a file in the editor'],
+    ['unlink 1 EIO stays'],
+  );
+  isAnswered(
+    'leaves no session working with nothing that runs where its records cannot be written',
+    ['approve the plan, which runs'],
+    // At the second, the text that runs cannot be read once the record says that it runs.
+    ['make 20 EIO stays', 'read 64 EIO stays'],
+  );
+  isAnswered(
+    'holds back nothing that the daemon wrote',
+    ['approve the plan, which runs'],
+    // At the second, the record of a run without a sandbox is written and cannot be synced.
+    ['open 171 ENFILE stays', 'fsync 8 EINTR stays'],
+  );
 
   it('is answered as it is while a session works, and when it is finished', async (t) => {
     if (!canTrace(t)) return;
