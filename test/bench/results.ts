@@ -1,4 +1,4 @@
-import { cellsIn, tableOf } from './markdown-table.ts';
+import { cellsIn, tableOf } from '../helpers/markdown-table.ts';
 import { figureOf, meets, type Row } from './report.ts';
 
 /** A row as RESULTS.md keeps it. */

@@ -1,4 +1,5 @@
 /** The table of RELIABILITY.md that runs write themselves. */
+import { tableOf } from '../helpers/markdown-table.ts';
 import type { Errors } from './errors.ts';
 import type { Tried } from './faulty.ts';
 import type { Deleted } from './hands.ts';
@@ -29,16 +30,24 @@ export const tableOfCuts = (
   const lines = tried.map(({ name, searched: { rows, states, found } }) => {
     const fresh = found.filter(({ known }) => known === undefined).length;
     const command = `npm run crash -- --only ${name} --seed ${seed} --states ${wanted}`;
-    return `| Power cut: ${NAMES[name]} | ${rows} | ${states} | ${fresh} | ${found.length - fresh} | \`${command}\` |`;
+    const counts = [rows, states, fresh, found.length - fresh].map(String);
+    return [`Power cut: ${NAMES[name]}`, ...counts, `\`${command}\``];
   });
   const known = KNOWN.map(({ says }) => `- ${says}.`);
   return [
-    '| Fault | Rows of operations | States | New faults | Known faults, by row | Command |',
-    '| --- | --- | --- | --- | --- | --- |',
-    ...lines,
+    tableOf([HEAD_OF_CUTS, ...lines]).trimEnd(),
     ...(known.length === 0 ? [] : ['', 'Known and not mended:', '', ...known]),
   ];
 };
+
+const HEAD_OF_CUTS = [
+  'Fault',
+  'Rows of operations',
+  'States',
+  'New faults',
+  'Known faults, by row',
+  'Command',
+];
 
 const ERRNOS = ['EIO', 'ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EMFILE', 'ENFILE', 'EINTR', 'git'];
 
@@ -50,14 +59,12 @@ export const tableOfErrors = ({ tried, all }: Errors, command: string): string[]
   const lines = [...all.keys()].map((operation) => {
     const own = tried.filter((one) => one.operation === operation);
     const cells = errnos.map((errno) => answersOf(own.filter((one) => one.errno === errno)));
-    return `| ${[operation, own.length, ...cells].join(' | ')} |`;
+    return [operation, String(own.length), ...cells];
   });
   return [
     `${tried.length} errors of ${there} that there are, ${wrong} answered wrongly: \`${command}\``,
     '',
-    `| ${['Operation', 'Errors', ...errnos].join(' | ')} |`,
-    `| ${['---', '---', ...errnos.map(() => '---')].join(' | ')} |`,
-    ...lines,
+    tableOf([['Operation', 'Errors', ...errnos], ...lines]).trimEnd(),
   ];
 };
 

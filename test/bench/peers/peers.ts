@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { tableOf } from '../../helpers/markdown-table.ts';
 import { describeRun } from '../describe-run.ts';
-import { tableOf } from '../markdown-table.ts';
 import { makePlace, removePlace } from '../place.ts';
 import { stopAll } from '../processes.ts';
 import { printTable } from '../report.ts';
