@@ -4,10 +4,11 @@ import { orElse } from '../../store/base/attempt.ts';
 import { isAtOrBelow } from '../../store/base/paths.ts';
 import type { Environment } from '../tools/process/environment.ts';
 import { gitConfigMounts } from './git-config.ts';
-import { type HomeView, homeView, unseenIn } from './home.ts';
+import { type HomeView, homeView, namedPaths, unseenIn } from './home.ts';
 import { bind, hide, isDirectory, isReallyBelow, type Mount, real, socketPaths } from './mounts.ts';
 import { nameFor, PASSWD_ARGUMENTS, rootOnlyMounts, USER_ARGUMENTS } from './root-user.ts';
 import { filterArguments, sessionArguments, withFilter } from './seccomp.ts';
+import { type ToolConfig, toolConfig } from './tool-config.ts';
 import { type Bind, NET_DIR, type SandboxView } from './view.ts';
 
 /** Looked up once, and the same for every run. */
@@ -53,10 +54,12 @@ export const FLAGS = [
 ];
 
 const viewArguments = (host: Host, argv: readonly string[], view: SandboxView): string[] => {
-  const home = homeFor(host, argv, view);
+  const tools = toolsOf(host);
+  const home = homeFor(host, tools, argv, view);
   const named = [...host.readable, ...relayOf(view), ...argv];
   const all = inOrder([
     ...mounts(argv, view, home),
+    ...tools.mounts,
     ...gitConfigMounts(shownIn(host.env, view, home)),
   ]);
   return [
@@ -70,11 +73,21 @@ const viewArguments = (host: Host, argv: readonly string[], view: SandboxView): 
 };
 
 /** Existing paths in a program's output that the sandbox hides from it. */
-export const unseenPaths = (host: Host, text: string, view: SandboxView): string[] =>
-  unseenIn(text, homeFor(host, [], view), seenIn(view));
+export const unseenPaths = (host: Host, text: string, view: SandboxView): string[] => {
+  const tools = toolsOf(host);
+  const seen = [...seenIn(view), ...tools.mounts.map(({ path }) => path)];
+  return unseenIn(text, homeFor(host, tools, [], view), seen);
+};
 
-const homeFor = ({ env, readable }: Host, argv: readonly string[], view: SandboxView): HomeView =>
-  homeView(env, readable, {
+const toolsOf = ({ env, readable }: Host): ToolConfig => toolConfig(env, namedPaths(env, readable));
+
+const homeFor = (
+  { env, readable }: Host,
+  { certificates }: ToolConfig,
+  argv: readonly string[],
+  view: SandboxView,
+): HomeView =>
+  homeView(env, [...readable, ...certificates], {
     programs: [...relayOf(view), ...argv],
     network: view.network === 'host',
     given: view.state ?? [],

@@ -30,7 +30,7 @@ interface Needs {
 export const homeView = (env: Environment, readable: readonly string[], needs: Needs): HomeView => {
   const home = env.HOME ?? '/';
   const hidden = hiddenPlaces(home);
-  const named = readable.map((path) => path.replace(/^~(?=\/|$)/, home)).filter(isAbsolute);
+  const named = namedPaths(env, readable);
   const wanted = [
     ...(home === '/' ? [] : SHOWN_AT_HOME.map((name) => join(home, name))),
     ...(env.PATH ?? '').split(delimiter).filter(isAbsolute).flatMap(placesOfPath(home)),
@@ -61,6 +61,10 @@ export const homeView = (env: Environment, readable: readonly string[], needs: N
     ],
   };
 };
+
+/** The absolute paths of a setting in which `~` is the home directory. */
+export const namedPaths = ({ HOME = '/' }: Environment, paths: readonly string[]): string[] =>
+  paths.map((path) => path.replace(/^~(?=\/|$)/, HOME)).filter(isAbsolute);
 
 /** Existing paths in a text that the sandbox hides: neither in `home` nor in `seen`. */
 export const unseenIn = (text: string, { hidden, shown }: HomeView, seen: readonly string[]) => {

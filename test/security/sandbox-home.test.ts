@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createSandbox } from '../../lib/sandbox/sandbox.ts';
@@ -71,7 +72,8 @@ describe('the home directory in the sandbox', { skip: missing }, () => {
     );
 
     assert.doesNotMatch(output, /SECRET/);
-    assert.equal(output.match(/No such file/g)?.length, SECRETS.length);
+    // Of .npmrc, the lines without a login are shown, and here there are none.
+    assert.equal(output.match(/No such file/g)?.length, SECRETS.length - 1);
   });
 
   it('shows what the PATH leads to, tool chains, git settings and the worktree, to be read alone', async (t) => {
@@ -97,10 +99,48 @@ describe('the home directory in the sandbox', { skip: missing }, () => {
     const all = await runInside(view, script, { box: createSandbox('auto', env, ['~']), env });
 
     assert.match(some.output, /^1,2\nSECRET\ncat: .*private.txt.*\ncat: .*vault-token/);
-    assert.match(
-      all.output,
-      /^1,2\nSECRET\ncat: .*npmrc: Permission denied\ncat: .*vault-token: Permission/,
-    );
+    assert.match(all.output, /^1,2\nSECRET\ncat: .*vault-token: Permission/);
+  });
+
+  it('asks for packages of a private scope at its registry alone, with the login that env gives', async (t) => {
+    const { HOME, env, view } = home(t);
+    const asked: string[] = [];
+    const registry = createHttpServer((request, response) => {
+      asked.push(`${request.url} ${request.headers.authorization}`);
+      response.writeHead(404).end();
+    }).listen(0, '127.0.0.1');
+    t.after(() => registry.close());
+    await once(registry, 'listening');
+    const { port } = registry.address() as AddressInfo;
+    const login = (token: string) =>
+      `@corp:registry=http://me:SECRET@127.0.0.1:${port}/\n//127.0.0.1:${port}/:_authToken=${token}\n`;
+    const look = `npm_config_cache=/tmp/npm npm view @corp/tool --fetch-retries=0; cat ${HOME}/.npmrc`;
+    const box = createSandbox('auto', env);
+
+    writeFiles(HOME, { '.npmrc': login('npm_SECRET') });
+    const hidden = await runInside(view, look, { box, env });
+    writeFiles(HOME, { '.npmrc': login(`\${NPM_TOKEN}`) });
+    const given = await runInside(view, look, { box, env: { ...env, NPM_TOKEN: 'given' } });
+
+    assert.doesNotMatch(hidden.output, /SECRET/);
+    assert.doesNotMatch(given.output, /SECRET/);
+    assert.deepEqual(asked, ['/@corp%2ftool undefined', '/@corp%2ftool Bearer given']);
+  });
+
+  it('shows the certificate authorities that variables and settings of tools name', async (t) => {
+    const { HOME, env: plain, view } = home(t);
+    const env = { ...plain, NODE_EXTRA_CA_CERTS: join(HOME, 'certificates/mine.pem') };
+    writeFiles(HOME, {
+      '.npmrc': 'cafile=~/certificates/corp.pem\n',
+      'certificates/mine.pem': 'mine\n',
+      'certificates/corp.pem': 'corp\n',
+      'certificates/key.pem': 'SECRET\n',
+    });
+    const box = createSandbox('auto', env);
+    const { output } = await runInside(view, `cd ${HOME}/certificates && cat *`, { box, env });
+    assert.equal(output, 'corp\nmine');
+    const named = `${HOME}/.npmrc ${HOME}/certificates/mine.pem ${HOME}/certificates/key.pem`;
+    assert.deepEqual(box.unseen(named, view), [join(HOME, 'certificates/key.pem')]);
   });
 
   it('names what is there and was not shown', (t) => {
@@ -138,11 +178,15 @@ describe('the home directory in the sandbox', { skip: missing }, () => {
     const link = join(temporaryDirectory(t), 'me');
     execFileSync('ln', ['-s', HOME, link]);
     const there = { ...env, HOME: link };
+    writeFiles(HOME, { '.npmrc': 'save-exact=true\n_auth=SECRET\n' });
     const { output } = await runInside(
       { ...view, cwd: join(link, 'code/worktree') },
-      `pwd; cat file.txt; cat ${link}/.gitconfig ${link}/.npmrc`,
+      `pwd; cat file.txt; cat ${link}/.gitconfig ${link}/.npmrc; cat ${link}/.netrc`,
       { box: createSandbox('auto', there), env: there },
     );
-    assert.match(output, /mine\n\[user\]\n\tname = Me\ncat: .*npmrc: No such file/);
+    assert.match(
+      output,
+      /mine\n\[user\]\n\tname = Me\nsave-exact=true\ncat: .*netrc: No such file/,
+    );
   });
 });

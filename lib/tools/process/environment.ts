@@ -2,12 +2,24 @@ import { delimiter, isAbsolute } from 'node:path';
 
 export type Environment = Record<string, string>;
 
+/** Variables that name the files of certificate authorities, as the tools define them. */
+export const CERTIFICATE_VARIABLES: readonly string[] = [
+  ...['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'REQUESTS_CA_BUNDLE', 'PIP_CERT'],
+  ...['CURL_CA_BUNDLE', 'GIT_SSL_CAINFO', 'CARGO_HTTP_CAINFO', 'AWS_CA_BUNDLE', 'DENO_CERT'],
+  ...['npm_config_cafile', 'NPM_CONFIG_CAFILE'],
+];
+
 const KEPT = new Set([
   ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TERM', 'TMPDIR', 'TZ', 'LANG', 'LANGUAGE'],
-  'XDG_CONFIG_HOME',
+  ...['XDG_CONFIG_HOME', 'NPM_CONFIG_USERCONFIG', 'PIP_CONFIG_FILE'],
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY'],
   ...['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'],
+  ...CERTIFICATE_VARIABLES,
 ]);
+
+/** Variables that name registries of packages. A login in their addresses is not passed on. */
+const REGISTRIES =
+  /^(?:npm_config_(?:@[^:]+:)?registry|yarn_(?:npm_)?registry(?:_server)?|(?:pip|uv)_(?:default_|extra_)?index(?:_url)?|pip_trusted_host|go(?:proxy|private|nosumdb|noproxy|sumdb)|cargo_registries_\w+_index)$/i;
 
 /**
  * The environment of every program that is started: an allow-list of `source` and what `extra` adds, so that no
@@ -20,7 +32,9 @@ export const cleanEnvironment = (
 ): Environment => {
   const kept: Environment = {};
   for (const [name, value] of Object.entries(source)) {
-    if (value !== undefined && isKept(name)) kept[name] = value;
+    if (value === undefined) continue;
+    if (isKept(name)) kept[name] = value;
+    if (REGISTRIES.test(name)) kept[name] = value.replaceAll(/(https?:\/\/)[^\s/,]*@/gi, '$1');
   }
   const env = { ...kept, ...extra };
   if (env.PATH !== undefined) env.PATH = absoluteOnly(env.PATH);

@@ -24,11 +24,14 @@ const shown = ({ key, value }: ConfigEntry): ConfigEntry[] => {
   if (/^credential\.(?:.*\.)?helper$/s.test(key)) return [];
   if (!isAlias && SECRET_NAME.test(key)) return [];
   const kept = { key: withoutLogin(key), value: value && withoutLogin(value) };
-  return SECRET_VALUE.test(kept.value ?? '') ? [] : [kept];
+  return looksSecret(kept.value ?? '') ? [] : [kept];
 };
 
-// The user name of an ssh URL is needed and no secret.
-const withoutLogin = (text: string): string =>
+/** Whether a text has the form of a token, or of a parameter for one. */
+export const looksSecret = (text: string): boolean => SECRET_VALUE.test(text);
+
+/** Removes logins from URLs. The user name of an ssh URL is needed and no secret. */
+export const withoutLogin = (text: string): string =>
   text.replaceAll(LOGIN, (_, scheme: string, login: string) =>
     /ssh/i.test(scheme) ? `${scheme}${login.replace(/:.*$/s, '')}@` : scheme,
   );
