@@ -50,7 +50,7 @@ const record = async (row: Row): Promise<Recorded> => {
   putBack(kept);
   const { world } = kept;
   const life = await live(root);
-  for (const one of all) await one.prepare?.(life, world);
+  for (const one of new Set(all)) await one.prepare?.(life, world);
   const views = [await look(life, world)];
   const base = await readStill();
   life.service.store.journal.onEvents((events) => {
