@@ -41,6 +41,8 @@ export interface Layout {
   readonly held: string;
   /** Copies of the agents' state directories, one for each session. */
   readonly states: string;
+  /** Agents' caches, by repository. */
+  readonly caches: string;
   /** Stored responses to requests with an Idempotency-Key. */
   readonly answers: string;
   /** Full transcripts of sessions whose events.ndjson reached its limit. */
@@ -83,6 +85,7 @@ export const layoutOf = (root: string, state?: string): Layout => {
     unsandboxed: join(dossier, 'unsandboxed'),
     held: join(dossier, 'held.json'),
     states: join(dossier, 'agent-state'),
+    caches: join(dossier, 'caches'),
     answers: join(dossier, 'answers'),
     transcripts: join(dossier, 'transcripts'),
     adopted: join(dossier, 'adopted'),

@@ -1,6 +1,8 @@
-import { isAbsolute } from 'node:path';
-import { runLimits } from '../../store/records/applied.ts';
+import { isAbsolute, join } from 'node:path';
+import { runLimits, runVariables } from '../../store/records/applied.ts';
 import type { ProviderBoundary } from '../../store/records/boundary.ts';
+import { settingsOf } from '../../store/settings/globals.ts';
+import type { Store } from '../../store/store.ts';
 import type { NetworkAccess } from '../sandbox/egress/networks.ts';
 import type { NetworkNews } from '../sandbox/egress/proxy.ts';
 import type { OpenNetwork } from '../sandbox/egress/run-network.ts';
@@ -18,6 +20,8 @@ import type { Isolation, RunSpec } from './provider.ts';
 export interface ProviderDeps {
   /** The daemon's environment. Programs get its allow-listed part and the variables of their settings. */
   env: Readonly<Record<string, string | undefined>>;
+  /** The variables that the settings give to every program. */
+  variables: Environment;
   sandbox: Sandbox;
   /** The directory of the copies of agents' state, created when needed. */
   states: string;
@@ -49,6 +53,7 @@ export type Launchable = Pick<
   | 'writable'
   | 'kept'
   | 'binds'
+  | 'cache'
   | 'hidden'
   | 'run_marker'
   | 'limits'
@@ -56,7 +61,22 @@ export type Launchable = Pick<
   | 'mcp'
 >;
 
-export type LaunchDeps = Pick<ProviderDeps, 'env' | 'sandbox' | 'network' | 'runs'>;
+export type LaunchDeps = Pick<ProviderDeps, 'env' | 'variables' | 'sandbox' | 'network' | 'runs'>;
+
+/** What a program that the daemon runs itself needs to be launched: a command of a set-up, a check. */
+export const launchDeps = (service: {
+  config: Pick<ProviderDeps, 'env'>;
+  store: Store;
+  sandbox: () => Sandbox;
+  network: () => NetworkAccess;
+  runs: Runs;
+}): LaunchDeps => ({
+  env: service.config.env,
+  variables: runVariables(settingsOf(service.store), service.config.env),
+  sandbox: service.sandbox(),
+  network: service.network(),
+  runs: service.runs,
+});
 
 /** Default limits of a turn: idle time, total time and output. */
 export const LIMITS: Required<RunSpec['limits']> = runLimits({});
@@ -86,13 +106,17 @@ export const launch = (spec: Launchable, program: Launch, deps: LaunchDeps): Pro
 const start = (
   spec: Launchable,
   program: Launch,
-  { open, ...deps }: LaunchDeps & { open: OpenNetwork },
+  { open, ...deps }: LaunchDeps & Opened,
 ): Program => {
   const { onBytes, onLine } = program;
   const { limits } = spec;
-  const view = viewOf(spec, open);
+  const view = viewOf(spec, { ...deps, open });
   return startProgram({
-    ...specOf(spec, { ...program, env: { ...UNATTENDED, ...program.env } }, { ...deps, open }),
+    ...specOf(
+      spec,
+      { ...program, env: { ...UNATTENDED, ...deps.variables, ...program.env } },
+      { ...deps, open },
+    ),
     argv: deps.sandbox.wrap(program.argv, view),
     idle_ms: limits.idle_ms,
     wall_ms: limits.wall_ms,
@@ -115,29 +139,45 @@ export const lend = (
   const { env: given = {}, onNetwork: tell = () => undefined } = program;
   const open = deps.network.open({ given, token: undefined, tell });
   try {
-    const argv = deps.sandbox.wrap(program.argv, { ...viewOf(spec, open), terminal: true });
-    return lendProgram({ ...specOf(spec, program, { ...deps, open }), argv });
+    const argv = deps.sandbox.wrap(program.argv, {
+      ...viewOf(spec, { ...deps, open }),
+      terminal: true,
+    });
+    return lendProgram({
+      ...specOf(
+        spec,
+        { ...program, env: { ...deps.variables, ...program.env } },
+        { ...deps, open },
+      ),
+      argv,
+    });
   } catch (error) {
     void open.close();
     throw error;
   }
 };
 
-type Placed = Pick<Launchable, 'cwd' | 'phase' | 'writable' | 'kept' | 'binds' | 'hidden'>;
+type Placed = Omit<Launchable, 'run_marker' | 'limits' | 'signed_as' | 'mcp'>;
 
-const viewOf = (spec: Placed, open: OpenNetwork): SandboxView => {
-  const { cwd, phase, writable, kept: readable, binds, hidden } = spec;
-  return { cwd, phase, writable, readable, hidden, network: open.view, ...(binds && { binds }) };
+const viewOf = (spec: Placed, { env, open }: Pick<LaunchDeps, 'env'> & Opened): SandboxView => {
+  const { cwd, phase, writable, kept: readable, binds = [], cache, hidden } = spec;
+  const ofCache = cache === undefined ? [] : [{ from: cache, to: cacheAt(env), write: true }];
+  const network = open.view;
+  return { cwd, phase, writable, readable, hidden, network, binds: [...binds, ...ofCache] };
 };
+
+interface Opened {
+  open: OpenNetwork;
+}
 
 const specOf = (
   { cwd, run_marker, signed_as }: Pick<Launchable, 'cwd' | 'run_marker' | 'signed_as'>,
   { env }: Pick<Launch, 'env'>,
-  { open, ...deps }: LaunchDeps & { open: OpenNetwork },
+  { open, ...deps }: LaunchDeps & Opened,
 ) => ({
   cwd,
   env: cleanEnvironment(deps.env, {
-    ...(deps.sandbox.kind === 'bubblewrap' && INSIDE),
+    ...(deps.sandbox.kind === 'bubblewrap' && inside(deps.env)),
     ...env,
     ...(signed_as !== undefined && signing(signed_as, env)),
     ...open.env,
@@ -150,8 +190,12 @@ const specOf = (
   close: open.close,
 });
 
-// The home directory is read-only inside, and npm fails without a writable cache.
-const INSIDE: Environment = { npm_config_cache: '/tmp/npm' };
+// Inside, ~/.cache can be written, and ~/.npm cannot.
+const inside = (env: LaunchDeps['env']): Environment => ({
+  npm_config_cache: join(cacheAt(env), 'npm'),
+});
+
+const cacheAt = ({ HOME = '/' }: LaunchDeps['env']): string => join(HOME, '.cache');
 
 /** How Plan mode is enforced. With the host network a program can get around the sandbox, so it is only `checked`. */
 export const isolationOf = ({

@@ -105,6 +105,8 @@ export interface RunSpec {
   kept: string[];
   /** Mounts over other paths in a sandbox, such as the repository of the turn. */
   binds?: readonly Bind[];
+  /** The directory that is `~/.cache` in the sandbox; otherwise it is private and empty. */
+  cache?: string;
   /** Directories that agents may not see: the daemon's .dossier, except this worktree. */
   hidden: string[];
   /** The daemon's MCP server, with a token for this run. */
@@ -198,7 +200,7 @@ export interface Provider {
 /** What a terminal interface is started with. */
 export type TerminalSpec = Pick<
   RunSpec,
-  'session_id' | 'cwd' | 'phase' | 'writable' | 'kept' | 'binds' | 'hidden' | 'run_marker'
+  'session_id' | 'cwd' | 'phase' | 'writable' | 'kept' | 'binds' | 'cache' | 'hidden' | 'run_marker'
 > & { native_session_id: string };
 
 /** A program for the command line to start at the operator's terminal, with its whole environment. */

@@ -31,10 +31,9 @@ export const runScript = async (
     output.add(text);
     live.add(text);
   };
-  const env = deps.sandbox.kind === 'bubblewrap' ? OWN_CACHES : {};
   let exit: Exit | Error;
   try {
-    const program = launch(spec, { argv, env, onBytes, ...(onNetwork && { onNetwork }) }, deps);
+    const program = launch(spec, { argv, onBytes, ...(onNetwork && { onNetwork }) }, deps);
     // A command that prompts gets the end of input instead of waiting for ever.
     program.stdin.end();
     // No idle limit: a build or test may run without output.
@@ -48,9 +47,6 @@ export const runScript = async (
   const exit_code = exit instanceof Error ? null : exit.code;
   return { ...output.read(), failure: whatFailed(exit), exit_code };
 };
-
-// The home directory is read-only inside; package managers need a writable cache.
-const OWN_CACHES = { XDG_CACHE_HOME: '/tmp/cache' };
 
 const whatFailed = (exit: Exit | Error): string | undefined => {
   if (exit instanceof Error) return `could not be started: ${exit.message}`;

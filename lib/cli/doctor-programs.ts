@@ -56,6 +56,7 @@ export const providers = async function* (context: DoctorContext): AsyncGenerato
   const states = `dossier-doctor-${randomUUID()}`;
   const known = createProviders(settings?.value ?? {}, {
     env: config.env,
+    variables: {},
     sandbox,
     network: createNetworkAccess({
       env: config.env,

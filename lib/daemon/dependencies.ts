@@ -1,6 +1,6 @@
 import { pathContains } from '../../store/base/paths.ts';
 import { saveToUndo } from '../../store/cases/undo.ts';
-import { sandboxSettings } from '../../store/records/applied.ts';
+import { runVariables, sandboxSettings } from '../../store/records/applied.ts';
 import type { settingsOf } from '../../store/settings/globals.ts';
 import { createProviders, type Providers } from '../agents/providers.ts';
 import { socketDirs } from '../client/node/socket-path.ts';
@@ -110,7 +110,8 @@ export const createProvidersFactory = (
       const walls = { sandbox: sandbox(), network: network(), isInside: pathContains };
       const { layout } = store;
       const keepAside = (name: string, text: string) => saveToUndo(layout, name, text);
-      const deps = { env, runs, states: layout.states, keepAside, ...walls };
+      const variables = runVariables(from, env);
+      const deps = { env, variables, runs, states: layout.states, keepAside, ...walls };
       made = { from, providers: createProviders(from, deps) };
     }
     return made.providers;

@@ -16,7 +16,7 @@ import { finishInterruptedChanges } from '../code/worktrees/recovery/changes.ts'
 import { endInterruptedSetups } from '../code/worktrees/setup/setup.ts';
 import {
   clearForUnsandboxedRuns,
-  removePartialSnapshots,
+  removeLeftoverCopies,
   sweepSnapshots,
 } from '../code/worktrees/setup/share-upkeep.ts';
 import type { Config } from '../config.ts';
@@ -186,7 +186,7 @@ const recover = async (service: Service): Promise<void> => {
   await finishInterruptedChanges(service);
   await importInterruptedTurns(service);
   await endInterruptedSetups(service);
-  await removePartialSnapshots(service);
+  await removeLeftoverCopies(service);
   await sweepSnapshots(service);
   await recoverPlanning(service);
   await recoverChecks(service);

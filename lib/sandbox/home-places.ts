@@ -8,23 +8,28 @@ export const SHOWN_AT_HOME: readonly string[] = [
   ...['.local/bin', '.local/lib', '.local/share/pipx'],
   ...['.local/share/uv', '.local/share/virtualenv'],
   ...['.nvm', '.fnm', '.local/share/fnm', '.volta', '.n', '.bun/bin', '.bun/install', '.deno/bin'],
-  ...['.npm/_cacache', '.cache/node', '.cache/node-gyp', '.cache/yarn', '.yarn/berry/cache'],
-  ...['.local/share/pnpm', '.cache/pnpm', '.cache/typescript', '.cache/ms-playwright'],
-  ...['.cache/puppeteer', '.cache/Cypress', '.cache/electron', '.cache/deno'],
+  ...['.yarn/berry/cache', '.local/share/pnpm', '.cache/ms-playwright'],
+  ...['.cache/puppeteer', '.cache/Cypress', '.cache/electron'],
   ...['.local/share/mise', '.local/share/rtx', '.asdf'],
   ...['.tool-versions', '.config/mise/config.toml'],
-  ...['.pyenv', '.cache/pip', '.cache/uv'],
-  ...['.cache/pypoetry/artifacts', '.cache/pre-commit', '.rye'],
+  ...['.pyenv', '.rye'],
   ...['.rustup', '.cargo/bin', '.cargo/env', '.cargo/registry', '.cargo/git'],
-  ...['go/bin', 'go/pkg', '.cache/go-build', '.cache/golangci-lint', 'sdk'],
+  ...['go/bin', 'go/pkg', 'sdk'],
   ...['.m2/repository', '.m2/wrapper', '.gradle/caches', '.gradle/wrapper', '.gradle/native'],
-  ...['.gradle/jdks', '.sdkman', '.jenv', '.jabba', '.ivy2/cache', '.sbt/boot', '.cache/coursier'],
-  ...['.rbenv', '.rvm', '.gem/ruby', '.bundle/cache', '.cache/composer', '.composer/vendor'],
+  ...['.gradle/jdks', '.sdkman', '.jenv', '.jabba', '.ivy2/cache', '.sbt/boot'],
+  ...['.rbenv', '.rvm', '.gem/ruby', '.bundle/cache', '.composer/vendor'],
   ...['.dotnet', '.nuget/packages', '.pub-cache', '.ghcup', '.cabal/bin', '.cabal/packages'],
   ...['.cabal/store', '.opam', '.elan', '.juliaup', '.julia/packages', '.julia/artifacts'],
   ...['.julia/compiled', '.conan2/p', '.ccache'],
-  ...['.cache/ccache', '.cache/sccache', '.cache/bazelisk'],
   ...['.terraform.d/plugin-cache', '.nix-profile', '.local/state/nix/profiles', '.pixi/bin'],
+];
+
+/**
+ * Directories below the home directory that programs cannot do without writing. A run has its own: private and empty, unless
+ * it is given a cache.
+ */
+export const OWN_AT_HOME: readonly string[] = [
+  ...['.cache', '.config/chromium', '.config/google-chrome'],
 ];
 
 /**

@@ -3,7 +3,7 @@ import { delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { orElse } from '../../store/base/attempt.ts';
 import { isAtOrBelow } from '../../store/base/paths.ts';
 import type { Environment } from '../tools/process/environment.ts';
-import { SECRET_AT_HOME, SHOWN_AT_HOME } from './home-places.ts';
+import { OWN_AT_HOME, SECRET_AT_HOME, SHOWN_AT_HOME } from './home-places.ts';
 import { bind, empty, hide, isDirectory, isLink, linksTo, type Mount } from './mounts.ts';
 
 export interface HomeView {
@@ -55,6 +55,7 @@ export const homeView = (env: Environment, readable: readonly string[], needs: N
       ...(isDirectory(home) && isBelow(hidden)(home)
         ? [{ path: home, arguments: ['--dir', home] }]
         : []),
+      ...ownPlaces(home, hidden, shown),
       ...unique(links).filter(({ path }) => !shown.some((place) => isAtOrBelow(path, place))),
       ...bind('--ro-bind', shown),
       ...secret.filter((path) => !own.includes(path)).map((path) => hide(realpathSync(path))),
@@ -65,6 +66,13 @@ export const homeView = (env: Environment, readable: readonly string[], needs: N
 /** The absolute paths of a setting in which `~` is the home directory. */
 export const namedPaths = ({ HOME = '/' }: Environment, paths: readonly string[]): string[] =>
   paths.map((path) => path.replace(/^~(?=\/|$)/, HOME)).filter(isAbsolute);
+
+// In a directory that is shown, a place can be covered only if it exists.
+const ownPlaces = (home: string, hidden: readonly string[], shown: readonly string[]): Mount[] =>
+  OWN_AT_HOME.map((name) => join(existsSync(home) ? realPath(home) : home, name))
+    .filter((path) => isBelow(hidden)(path))
+    .filter((path) => existsSync(path) || !shown.some((place) => isAtOrBelow(path, place)))
+    .map((path) => empty(existsSync(path) ? realPath(path) : path));
 
 /** Existing paths in a text that the sandbox hides: neither in `home` nor in `seen`. */
 export const unseenIn = (text: string, { hidden, shown }: HomeView, seen: readonly string[]) => {

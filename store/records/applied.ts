@@ -45,6 +45,18 @@ export const sandboxSettings = ({ sandbox = 'auto', sandbox_readable = [] }: Set
   sandbox_readable,
 });
 
+/** The variables of every program of a run; those without a value are taken from `source` if it has them. */
+export const runVariables = (
+  { env = {} }: Pick<Settings, 'env'>,
+  source: Readonly<Record<string, string | undefined>>,
+): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => {
+      const given = value ?? source[name];
+      return given === undefined ? [] : [[name, given]];
+    }),
+  );
+
 /** How far a webhook may fall behind before its backlog is closed. */
 export const webhookRetention = ({
   webhooks,

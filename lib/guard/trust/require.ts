@@ -35,12 +35,12 @@ export const requireTrusted = (store: Store, wanted: readonly string[]): void =>
 const isWanted = (wanted: readonly string[], key: string): boolean =>
   wanted.some((one) => (one.endsWith('.*') ? key.startsWith(one.slice(0, -1)) : key === one));
 
-const SHUT_IN = ['sandbox', 'sandbox_readable', 'network', 'allow_local'];
+const EVERY_RUN = ['sandbox', 'sandbox_readable', 'network', 'allow_local', 'env.*'];
 
-/** Requires the settings that starting a provider uses: its entry, the sandbox and its permissions. */
+/** Requires the settings that starting a provider uses: its entry, the sandbox, the variables and its permissions. */
 export const requireTrustedProvider = (store: Store, name: string): void => {
   if (name === 'manual') return;
-  requireTrusted(store, [`providers.${name}`, 'permissions.*', ...SHUT_IN]);
+  requireTrusted(store, [`providers.${name}`, 'permissions.*', ...EVERY_RUN]);
 };
 
 /** Requires the default provider to be trusted if no provider is named. */
@@ -71,7 +71,7 @@ export const projectNamed = (service: WithConfig & WithStore, name: string): str
 
 /** Requires the settings that creating and setting up a worktree uses. */
 export const requireTrustedWorktreeSettings = (store: Store): void =>
-  requireTrusted(store, [...WORKTREES, ...SHUT_IN]);
+  requireTrusted(store, [...WORKTREES, ...EVERY_RUN]);
 
 const WORKTREES = ['root', 'setup', 'copy_files', 'share'].map((name) => `worktrees.${name}`);
 

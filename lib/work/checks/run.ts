@@ -9,7 +9,7 @@ import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { releaseLock } from '../../../store/sessions/locks.ts';
 import { settingsOf } from '../../../store/settings/globals.ts';
 import { liveOutput } from '../../agents/coalesce.ts';
-import type { LaunchDeps } from '../../agents/launch.ts';
+import { launchDeps } from '../../agents/launch.ts';
 import { plainRun } from '../../agents/run-end.ts';
 import { type Ran, runScript } from '../../agents/script.ts';
 import { describeWork, worktreeDiff } from '../../code/worktrees/inspect/diff.ts';
@@ -216,15 +216,9 @@ const runIn = async (
     run_marker: live.run_marker,
     limits: runLimits(settingsOf(service.store)),
   };
-  const deps: LaunchDeps = {
-    env: service.config.env,
-    sandbox: service.sandbox(),
-    runs: service.runs,
-    network: service.network(),
-  };
   let program: Program | undefined;
   const out = { argv: ['sh', '-c', command], live: liveOutput(() => undefined, live.session_id) };
-  const done = runScript(spec, out, deps, (started) => {
+  const done = runScript(spec, out, launchDeps(service), (started) => {
     program = started;
   });
   const ended = done.then(() => ({ outcome: 'completed' as const }));

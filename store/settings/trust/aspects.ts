@@ -200,6 +200,7 @@ const RULES: Readonly<Record<TrustedSetting, Rule>> = {
   sandbox_readable: alone((settings) => sandboxSettings(settings).sandbox_readable, isSubset),
   network: reachOfEach('network'),
   allow_local: reachOfEach('allow_local'),
+  'env.*': alone(partAt, isGone),
   'permissions.*': alone(
     (settings, key) => partAt({ permissions: permissionPolicy(settings) }, key),
     allowsNoMore,

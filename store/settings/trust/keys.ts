@@ -10,6 +10,7 @@ export const TRUSTED = [
   'sandbox_readable',
   'network',
   'allow_local',
+  'env.*',
   'permissions.*',
   'worktrees.root',
   'worktrees.setup',

@@ -42,7 +42,7 @@ export const depsFor = ({ home, root }: Place, setting: SandboxSetting = 'off'):
     writeFileSync(path, text, { mode: 0o600 });
     return path;
   };
-  return { env, sandbox, states, keepAside, runs: createRuns(), network, isInside };
+  return { env, variables: {}, sandbox, states, keepAside, runs: createRuns(), network, isInside };
 };
 
 export const specFor = (

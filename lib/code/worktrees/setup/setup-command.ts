@@ -2,7 +2,7 @@ import { runLimits } from '../../../../store/records/applied.ts';
 import type { Setup, WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { settingsOf } from '../../../../store/settings/globals.ts';
 import { liveOutput } from '../../../agents/coalesce.ts';
-import type { Launch } from '../../../agents/launch.ts';
+import { type Launch, launchDeps } from '../../../agents/launch.ts';
 import type { RunEvent } from '../../../agents/provider.ts';
 import { type Ran, runScript } from '../../../agents/script.ts';
 import type { WorktreeNeeds } from '../needs.ts';
@@ -119,13 +119,8 @@ const runInSandbox = (
 ): Promise<Ran> => {
   const view = viewOf(service.store, record, { phase, git });
   const spec = { ...view, run_marker: marker, limits: runLimits(settingsOf(service.store)) };
-  const deps = {
-    env: service.config.env,
-    sandbox: service.sandbox(),
-    runs: service.runs,
-    network: service.network(),
-  };
-  return runScript(spec, { argv: ['sh', '-c', command], onNetwork, live }, deps, (program) => {
+  const out = { argv: ['sh', '-c', command], onNetwork, live };
+  return runScript(spec, out, launchDeps(service), (program) => {
     const end = (): void => void program.end();
     if (signal.aborted) end();
     signal.addEventListener('abort', end, { once: true });

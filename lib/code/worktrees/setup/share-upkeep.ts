@@ -17,6 +17,7 @@ import { removeTree } from '../../../tools/process/directory-tree.ts';
 import { cleanEnvironment } from '../../../tools/process/environment.ts';
 import type { Runs, WithRuns } from '../../../tools/process/runs.ts';
 import { projectRepository } from '../../projects/project.ts';
+import { removeUnusedCaches } from '../cache.ts';
 import { worktreeConfig } from '../config.ts';
 import { surplusOf } from './share-rules.ts';
 
@@ -74,10 +75,11 @@ const hasProject = (service: UpkeepNeeds, { snapshot }: StoredSnapshot): boolean
   projectRepository(service, snapshot.project) !== undefined &&
   pathKind(snapshot.repository) === 'directory';
 
-/** Deletes what a former daemon left of snapshots. Only at the start, because later some are being made. */
-export const removePartialSnapshots = async (service: UpkeepNeeds): Promise<void> => {
+/** Deletes partial snapshots, only at the start, because later some are being made; and caches that are not used any more. */
+export const removeLeftoverCopies = async (service: UpkeepNeeds): Promise<void> => {
   const env = cleanEnvironment(service.config.env);
   for (const dir of leftoverSnapshotDirs(service.store.layout)) await removeTree(dir, { env });
+  await removeUnusedCaches(service);
 };
 
 /** Removes all snapshots before a program without a sandbox starts, because it could change them. */

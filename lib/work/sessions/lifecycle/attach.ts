@@ -2,6 +2,7 @@ import { messageOf } from '../../../../store/base/attempt.ts';
 import { newRunMarker } from '../../../../store/sessions/run-marker.ts';
 import { readSession, type StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { RunEvent, RunResult, Terminal, TerminalLaunch } from '../../../agents/provider.ts';
+import { projectCache } from '../../../code/worktrees/cache.ts';
 import { checkState } from '../../../code/worktrees/inspect/status.ts';
 import { findWorktree, getWorktree } from '../../../code/worktrees/read.ts';
 import { viewOf } from '../../../code/worktrees/turn/open.ts';
@@ -191,6 +192,7 @@ const drive = async (
     const { run_marker } = live;
     const spec = {
       ...viewOf(store, worktree, { phase, git }),
+      ...(phase === 'work' && projectCache(store, worktree)),
       ...{ session_id, run_marker, native_session_id },
     };
     const tell = (event: RunEvent): void => void transcript.append(event.type, { ...event.data });

@@ -15,6 +15,7 @@ import type {
   RunSpec,
 } from '../../../agents/provider.ts';
 import type { Providers } from '../../../agents/providers.ts';
+import { projectCache } from '../../../code/worktrees/cache.ts';
 import type { OpenTurn } from '../../../code/worktrees/turn/open.ts';
 import { viewOf } from '../../../code/worktrees/turn/open.ts';
 import { ServiceError } from '../../../errors.ts';
@@ -133,6 +134,7 @@ const specOf = (service: EngineNeeds, turn: Omit<Driven, 'live'>, { mcp }: McpAc
   return {
     session_id: session.id,
     ...view,
+    ...(phase === 'work' && projectCache(store, worktree)),
     kept: [...view.kept, ...namedPaths(store, prompt)],
     session_dir: sessionDirOf(store, kept),
     prompt,

@@ -90,7 +90,10 @@ const daemonOf = (of: Settings) => {
   });
   const isInside = () => true;
   const walls = { sandbox, network: all, isInside };
-  return { all, providers: createProviders(of, { env, runs, ...NO_STATES, ...walls }) };
+  return {
+    all,
+    providers: createProviders(of, { env, variables: {}, runs, ...NO_STATES, ...walls }),
+  };
 };
 
 type Reached = ReturnType<ReturnType<typeof daemonOf>['all']['reaches']>;
