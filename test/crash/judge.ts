@@ -111,13 +111,12 @@ export const whatIsWrong = (traced: Traced, cut: Cut, now: Views): string | unde
   const isFine: IsFine = (path, value) => atWork.some((between) => between(path, value));
   if (!isSent || after === undefined) return differs(now, before, isFine);
   const one = operationOf(traced.operations[index]);
-  if (one?.isMany === true)
-    return mixed(now, before, after, (path, value) => {
-      return isFine(path, value) || one.between?.(path, value) === true;
-    });
+  const isBetween: IsFine = (path, value) =>
+    isFine(path, value) || one?.between?.(path, value) === true;
+  if (one?.isMany === true) return mixed(now, before, after, isBetween);
   const late = differs(now, after, isFine);
   if (late === undefined || isAnswered) return late && `answered, and ${late}`;
-  const early = differs(now, before, isFine);
+  const early = differs(now, before, isBetween);
   return early && `half done: ${early}; and of the other: ${late}`;
 };
 

@@ -304,6 +304,8 @@ export const OPERATIONS: readonly Operation[] = [
     name: 'delete the Work item',
     prepare: (life, world) => ask(life, `DELETE /api${at(world)}/worktree?force=true`),
     run: (life, world) => ask(life, `DELETE ${at(world)}`),
+    // Its worktree is removed first: a Work item without one is better than the reverse.
+    between: (path) => /worktree|\/editor\//.test(path),
     next: removeItem,
   },
   {
