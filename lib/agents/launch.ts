@@ -110,7 +110,7 @@ const start = (
 ): Program => {
   const { onBytes, onLine } = program;
   const { limits } = spec;
-  const view = viewOf(spec, { ...deps, open });
+  const view = viewOf(spec, deps.env, open.view);
   return startProgram({
     ...specOf(
       spec,
@@ -121,7 +121,7 @@ const start = (
     idle_ms: limits.idle_ms,
     wall_ms: limits.wall_ms,
     output_bytes: limits.output_bytes,
-    unseen: (tail) => deps.sandbox.unseen(tail, view),
+    explain: (tail) => deps.sandbox.explain(tail, view),
     ...(onBytes && { onBytes, onErrorBytes: onBytes }),
     ...(onLine && { onLine }),
   });
@@ -140,7 +140,7 @@ export const lend = (
   const open = deps.network.open({ given, token: undefined, tell });
   try {
     const argv = deps.sandbox.wrap(program.argv, {
-      ...viewOf(spec, { ...deps, open }),
+      ...viewOf(spec, deps.env, open.view),
       terminal: true,
     });
     return lendProgram({
@@ -159,10 +159,13 @@ export const lend = (
 
 type Placed = Omit<Launchable, 'run_marker' | 'limits' | 'signed_as' | 'mcp'>;
 
-const viewOf = (spec: Placed, { env, open }: Pick<LaunchDeps, 'env'> & Opened): SandboxView => {
-  const { cwd, phase, writable, kept: readable, binds = [], cache, hidden } = spec;
+/** What a program of a run sees in the sandbox. */
+export const viewOf = (
+  { cwd, phase, writable, kept: readable, binds = [], cache, hidden }: Placed,
+  env: LaunchDeps['env'],
+  network: SandboxView['network'],
+): SandboxView => {
   const ofCache = cache === undefined ? [] : [{ from: cache, to: cacheAt(env), write: true }];
-  const network = open.view;
   return { cwd, phase, writable, readable, hidden, network, binds: [...binds, ...ofCache] };
 };
 

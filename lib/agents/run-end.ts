@@ -3,13 +3,11 @@ import type { Exit } from '../tools/process/spawn.ts';
 import type { Run, RunResult } from './provider.ts';
 
 /** How a program ended, as a predicate: `was ended by signal SIGKILL`. */
-export const describeExit = (exit: Exit): string => `${howItEnded(exit)}${whatItMissed(exit)}`;
+export const describeExit = (exit: Exit): string => `${howItEnded(exit)}${whatItMet(exit)}`;
 
-// Explains why the program does not find a file that exists.
-const whatItMissed = ({ unseen = [] }: Exit): string =>
-  unseen.length === 0
-    ? ''
-    : ` (hidden by the sandbox: ${unseen.join(', ')}; add it to sandbox_readable in workspace.md)`;
+// Nothing in the program's own error leads to the sandbox.
+const whatItMet = ({ explained = [] }: Exit): string =>
+  explained.length === 0 ? '' : ` (${explained.join('. ')})`;
 
 const howItEnded = (exit: Exit): string => {
   if (exit.ended_by === 'not_started') return `could not be started: ${exit.stderr_tail}`;

@@ -2,6 +2,7 @@ import { ServiceError } from '../errors.ts';
 import type { Environment } from '../tools/process/environment.ts';
 import { findProgram } from '../tools/process/find-program.ts';
 import { bubblewrapCommand, unseenPaths } from './bubblewrap.ts';
+import { limitsIn } from './explain.ts';
 import { seatbeltArguments } from './seatbelt.ts';
 import { failureOf, refusalOf } from './trial.ts';
 import type { SandboxView } from './view.ts';
@@ -16,8 +17,8 @@ export interface Sandbox {
   readonly untried?: true;
   /** The argument vector that runs `argv` inside; `argv` itself without a sandbox. */
   wrap(argv: readonly string[], view: SandboxView): string[];
-  /** Existing paths in a program's output that the sandbox hides from it. */
-  unseen(text: string, view: SandboxView): string[];
+  /** What a failed program met in the sandbox, by its output, and the setting that changes it: clauses without a full stop. */
+  explain(text: string, view: SandboxView): string[];
 }
 
 /**
@@ -50,15 +51,20 @@ export const createSandbox = (
       if (failure !== undefined) throw new ServiceError('provider_failed', unprepared(failure));
       return bubblewrapCommand(host, argv, { ...view, hidden: [...view.hidden, ...closed] });
     },
-    unseen: (text, view) => unseenPaths(host, text, view),
+    explain: (text, view) => [...hiddenIn(unseenPaths(host, text, view)), ...limitsIn(text, view)],
   };
 };
+
+const hiddenIn = (paths: readonly string[]): string[] =>
+  paths.length === 0
+    ? []
+    : [`hidden by the sandbox: ${paths.join(', ')}; add it to sandbox_readable in workspace.md`];
 
 const none = (reason: string): Sandbox => ({
   kind: 'none',
   reason,
   wrap: (argv) => [...argv],
-  unseen: () => [],
+  explain: () => [],
 });
 
 /** The macOS sandbox. `platform` is replaced in tests. */

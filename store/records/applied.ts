@@ -45,14 +45,14 @@ export const sandboxSettings = ({ sandbox = 'auto', sandbox_readable = [] }: Set
   sandbox_readable,
 });
 
-/** The variables of every program of a run; those without a value are taken from `source` if it has them. */
+/** The variables of every program of a run; inherited ones have the value in `source`, if there is one. */
 export const runVariables = (
   { env = {} }: Pick<Settings, 'env'>,
   source: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> =>
   Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => {
-      const given = value ?? source[name];
+      const given = typeof value === 'string' ? value : source[name];
       return given === undefined ? [] : [[name, given]];
     }),
   );

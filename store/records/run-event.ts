@@ -133,6 +133,13 @@ file, because it was edited by hand or came from another branch; they are lost. 
         "The network connections of the session's programs, allowed and refused: each target once per turn and outcome, at most 200. Only for programs with a network of their own",
     },
   ),
+  sandbox_limit: Type.Object(
+    { tool_call_id: Text, message: Type.String({ description: 'For people' }) },
+    {
+      description:
+        'The output of a failed tool call points to a limit of the sandbox; `message` has the limit and the setting that changes it. Each once per turn',
+    },
+  ),
   waiting: Type.Object(Waiting.properties, {
     description: 'What the session waits for: the first answer of the agent, or its model',
   }),

@@ -132,11 +132,11 @@ export const Settings = Type.Object({
   sandbox_readable: Type.Optional(Type.Array(Type.String({ pattern: '^(/|~/|~$)' }))),
   network: Type.Optional(NetworkSetting),
   allow_local: Type.Optional(LocalAddresses),
-  /** Variables of every program of a run. Null: the value that the variable has for the daemon. */
+  /** Variables of every program of a run. `inherit`: the value that the variable has for the daemon. */
   env: Type.Optional(
     Type.Record(
       Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }),
-      Type.Union([Type.String(), Type.Null()]),
+      Type.Union([Type.String(), Type.Object({ inherit: Type.Literal(true) })]),
       { additionalProperties: false },
     ),
   ),

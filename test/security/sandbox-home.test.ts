@@ -31,6 +31,9 @@ const SECRETS = [
   ],
 ];
 
+const hiding = (path: string) =>
+  `hidden by the sandbox: ${path}; add it to sandbox_readable in workspace.md`;
+
 const home = (t: TestContext) => {
   const root = temporaryDirectory(t);
   const HOME = join(root, 'home');
@@ -140,14 +143,14 @@ describe('the home directory in the sandbox', { skip: missing }, () => {
     const { output } = await runInside(view, `cd ${HOME}/certificates && cat *`, { box, env });
     assert.equal(output, 'corp\nmine');
     const named = `${HOME}/.npmrc ${HOME}/certificates/mine.pem ${HOME}/certificates/key.pem`;
-    assert.deepEqual(box.unseen(named, view), [join(HOME, 'certificates/key.pem')]);
+    assert.deepEqual(box.explain(named, view), [hiding(join(HOME, 'certificates/key.pem'))]);
   });
 
   it('names what is there and was not shown', (t) => {
     const { HOME, env, view } = home(t);
     const box = createSandbox('auto', env);
     const text = `open ${HOME}/data/set.csv: ENOENT\n${HOME}/absent ${HOME}/.gitconfig ${view.cwd}/file.txt /etc/passwd`;
-    assert.deepEqual(box.unseen(text, view), [join(HOME, 'data/set.csv')]);
+    assert.deepEqual(box.explain(text, view), [hiding(join(HOME, 'data/set.csv'))]);
   });
 
   it('keeps sockets out of reach wherever they lie', async (t) => {

@@ -10,6 +10,7 @@ import { LIMITS, launch, type ProviderDeps, TOLD_OUTPUT } from '../launch.ts';
 import type { PermissionPolicy } from '../permissions.ts';
 import type { AcpAgent } from '../presets.ts';
 import type { Run, RunEvent, RunResult, RunSpec } from '../provider.ts';
+import { reportSandboxLimits } from '../sandbox-limits.ts';
 import { atLeast } from '../usage.ts';
 import { watchQuiet } from '../waiting.ts';
 import { type AgentListener, connectAgent } from './connection.ts';
@@ -76,9 +77,10 @@ export const startAcpRun = (
 const startTurn = (
   preset: AcpAgent,
   spec: RunSpec,
-  tell: (event: RunEvent) => void,
+  told: (event: RunEvent) => void,
   deps: RunDeps,
 ): AcpTurn => {
+  const tell = reportSandboxLimits(spec, told, deps);
   const onNetwork = reportOncePerTarget((data) => tell({ type: 'network', data }));
   const env = environmentFor(preset, spec);
   const program = launch(spec, { argv: preset.argv, env, onNetwork }, deps);

@@ -29,6 +29,7 @@ import type {
   RunSpec,
 } from '../provider.ts';
 import { describeExit, failedRun, plainRun } from '../run-end.ts';
+import { reportSandboxLimits } from '../sandbox-limits.ts';
 import { atLeast } from '../usage.ts';
 import { type Watch, watchQuiet } from '../waiting.ts';
 import { type Format, hearLine } from './formats.ts';
@@ -133,7 +134,7 @@ const startCommandRun = (
   const prompt = renderPrompt(spec.phase, { ...spec.prompt, messages });
   const given = argv.map((word) => (word === PLACE ? prompt : word));
   if (given.some((word) => Buffer.byteLength(word) > LONGEST_ARGUMENT)) return failedRun(TOO_LONG);
-  const joined = coalesce(tell);
+  const joined = coalesce(reportSandboxLimits(spec, tell, deps));
   const reader = createOutputReader(joined.tell);
   const hear = hearLine(output);
   const onNetwork = reportOncePerTarget((data) => joined.tell({ type: 'network', data }));

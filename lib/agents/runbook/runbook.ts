@@ -6,6 +6,7 @@ import { liveOutput } from '../coalesce.ts';
 import { boundaryOf, type Launch, type ProviderDeps } from '../launch.ts';
 import type { PromptParts, Provider, Run, RunEvent, RunResult, RunSpec } from '../provider.ts';
 import { endedRun, plainRun } from '../run-end.ts';
+import { reportSandboxLimits } from '../sandbox-limits.ts';
 import { lastWords, runScript } from '../script.ts';
 import { firstLine, hiddenBlock, type ShellBlock, shellBlocks } from './shell-blocks.ts';
 
@@ -46,7 +47,8 @@ interface Work {
   program: Program | undefined;
 }
 
-const work = (spec: RunSpec, tell: Tell, deps: ProviderDeps): Run => {
+const work = (spec: RunSpec, told: Tell, deps: ProviderDeps): Run => {
+  const tell = reportSandboxLimits(spec, told, deps);
   const onNetwork = reportOncePerTarget((data) => tell({ type: 'network', data }));
   const state: Work = { spec, tell, deps, onNetwork, stopped: false, program: undefined };
   // An exception here is a bug, and must still end the run.

@@ -119,6 +119,7 @@ const linesFor = (item: string): Lines => ({
   gap: ({ message }) => [alarm(message)],
   network: ({ host, port, allowed, reason = '' }) =>
     allowed ? [] : [alarm(`Refused: ${host}:${port}. ${reason}`)],
+  sandbox_limit: ({ message }) => [alarm(`Sandbox: ${message}`)],
   waiting: ({ message }) => [alarm(`Waits: ${message}`)],
   status: ({ status, message = '' }) => [strong(`-- ${status}${after(message)}`)],
   operator_message: ({ text }) => [strong(`You: ${text}`)],

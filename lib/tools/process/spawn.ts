@@ -42,8 +42,8 @@ export interface ProgramSpec {
   onLine?: (line: string) => void;
   onBytes?: (chunk: Buffer) => void;
   onErrorBytes?: (chunk: Buffer) => void;
-  /** Given the end of stderr of a failed program, returns paths in it that the sandbox hides. */
-  unseen?: (tail: string) => readonly string[];
+  /** Given the end of stderr of a failed program, returns what it met in the sandbox, as clauses. */
+  explain?: (tail: string) => readonly string[];
   /** Closes what belongs to the program, for example its network; `exited` waits for it. */
   close?: () => Promise<void>;
 }
@@ -53,8 +53,8 @@ export interface Exit {
   signal: NodeJS.Signals | null;
   /** The last 4 kB of standard error, or the error of a program that could not be started. */
   stderr_tail: string;
-  /** Existing paths in the end of stderr that the sandbox hides. */
-  unseen?: readonly string[];
+  /** What the program met in the sandbox, as clauses. */
+  explained?: readonly string[];
   ended_by: 'itself' | 'caller' | 'idle_limit' | 'wall_limit' | 'output_limit' | 'not_started';
 }
 
@@ -114,9 +114,10 @@ export const startProgram = (spec: ProgramSpec): Program => {
     await spec.close?.();
     const { code, signal, error } = exit;
     const ended_by = error === undefined ? stop.by : 'not_started';
-    const unseen = code === 0 || ended_by !== 'itself' ? [] : (spec.unseen?.(tail()) ?? []);
-    const last = { stderr_tail: error?.message ?? tail(), ...(unseen.length > 0 && { unseen }) };
-    return { code, signal, ended_by, ...last };
+    const isFailure = code !== 0 && ended_by === 'itself';
+    const explained = isFailure ? (spec.explain?.(tail()) ?? []) : [];
+    const stderr_tail = error?.message ?? tail();
+    return { code, signal, ended_by, stderr_tail, ...(explained.length > 0 && { explained }) };
   });
   const end = async (): Promise<Exit> => {
     await stop.now('caller');

@@ -78,6 +78,7 @@ const DESCRIBE: Describers = {
   status,
   error,
   network,
+  sandbox_limit: ({ message }) => ({ tone: 'warn', text: `Sandbox: ${message}` }),
   plan_ready: () => ({ tone: 'warn', text: 'The plan is ready for review.', tab: 'plan' }),
   approved: ({ approved_by, approved_sha256, unasked = [] }) => ({
     tone: 'good',

@@ -20,6 +20,23 @@ describe('cleanEnvironment', () => {
     assert.deepEqual(cleanEnvironment({ ...kept, ...dropped, USER: undefined }), kept);
   });
 
+  it('keeps certificate authorities and registries, the latter without logins', () => {
+    const kept = { NODE_EXTRA_CA_CERTS: '/etc/corp.pem', GIT_SSL_CAINFO: '/etc/corp.pem' };
+    const given = {
+      PIP_INDEX_URL: 'https://me:SECRET@pypi.corp.example/simple',
+      GOPROXY: 'https://me:SECRET@go.corp.example,direct',
+      'npm_config_@corp:registry': 'https://npm.corp.example/',
+      npm_config__auth: 'SECRET',
+      UV_PUBLISH_TOKEN: 'SECRET',
+    };
+    assert.deepEqual(cleanEnvironment({ ...kept, ...given }), {
+      ...kept,
+      PIP_INDEX_URL: 'https://pypi.corp.example/simple',
+      GOPROXY: 'https://go.corp.example,direct',
+      'npm_config_@corp:registry': 'https://npm.corp.example/',
+    });
+  });
+
   it('lets what is given win over what is inherited', () => {
     const env = cleanEnvironment({ HOME: '/home/o' }, { HOME: '/tmp/h', API_KEY: 'given' });
     assert.deepEqual(env, { HOME: '/tmp/h', API_KEY: 'given' });
