@@ -7,7 +7,7 @@ export const describeExit = (exit: Exit): string => `${howItEnded(exit)}${whatIt
 
 // Nothing in the program's own error leads to the sandbox.
 const whatItMet = ({ explained = [] }: Exit): string =>
-  explained.length === 0 ? '' : ` (${explained.join('. ')})`;
+  explained.length === 0 ? '' : ` (${explained.join('; ')})`;
 
 const howItEnded = (exit: Exit): string => {
   if (exit.ended_by === 'not_started') return `could not be started: ${exit.stderr_tail}`;

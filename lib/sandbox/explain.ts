@@ -12,7 +12,7 @@ interface Explanation {
 }
 
 const LONGEST = 16_384;
-const MOST = 5;
+const MOST = 8;
 
 /**
  * What a failed command seems to have met in the sandbox, by its output, with the setting that changes it: clauses without a

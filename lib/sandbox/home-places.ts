@@ -29,7 +29,11 @@ export const SHOWN_AT_HOME: readonly string[] = [
  * it is given a cache.
  */
 export const OWN_AT_HOME: readonly string[] = [
-  ...['.cache', '.config/chromium', '.config/google-chrome'],
+  '.cache',
+  ...['chromium', 'google-chrome', 'google-chrome-for-testing'].flatMap((name) => [
+    `.config/${name}`,
+    `.config/${name}-headless`,
+  ]),
 ];
 
 /**

@@ -94,6 +94,11 @@ provider: runbook
 # allow_local can also be set for each provider.
 #allow_local: []
 
+# Variables for the programs of runs. inherit: the value that the daemon was started with.
+#env:
+#  STAGE: test
+#  NPM_TOKEN: { inherit: true }
+
 # Whether every request needs an API key (create one with dossier key) and browsers log in at /dashboard/login.
 #require_key: false
 

@@ -115,7 +115,7 @@ export const startProgram = (spec: ProgramSpec): Program => {
     const { code, signal, error } = exit;
     const ended_by = error === undefined ? stop.by : 'not_started';
     const isFailure = code !== 0 && ended_by === 'itself';
-    const explained = isFailure ? (spec.explain?.(tail()) ?? []) : [];
+    const explained = isFailure ? (spec.explain?.(tail()) ?? []).slice(0, 2) : [];
     const stderr_tail = error?.message ?? tail();
     return { code, signal, ended_by, stderr_tail, ...(explained.length > 0 && { explained }) };
   });

@@ -86,6 +86,6 @@ describe('what a failed command met in the sandbox', () => {
     const place = { cwd: '/none', phase: 'work', network: OWN } as const;
     assert.deepEqual(limitsIn('connect ECONNREFUSED 203.0.113.7:443', place), []);
     const many = Array.from({ length: 9000 }, (_, n) => `ECONNREFUSED 127.0.0.1:${1000 + n}`);
-    assert.equal(limitsIn(many.join('\n'), place).length, 5);
+    assert.equal(limitsIn(many.join('\n'), place).length, 8);
   });
 });
