@@ -6,7 +6,11 @@ import { parseStatus, STATUS } from '../../../tools/git/read/status.ts';
 import type { Git, GitAt } from '../../../tools/git/run/git.ts';
 import { pathText } from '../../../tools/git/run/path-text.ts';
 import { operationInProgress } from '../../../tools/git/write/commit.ts';
-import { commitFiles, whyLeftOut } from '../../../tools/git/write/commit-files.ts';
+import {
+  commitFiles,
+  type FilesCommit,
+  whyLeftOut,
+} from '../../../tools/git/write/commit-files.ts';
 import { changedSinceStart } from '../../snapshots/work-start.ts';
 
 interface CommitOptions {
@@ -26,14 +30,14 @@ export const commitWorktree = async (
 ): Promise<WorkCommit | undefined> => {
   try {
     return await git.turn(worktree, async (now) => {
-      const { paths, left_out, branch, head } = await wantedOf(now, isSince);
+      const { paths, isAll, left_out, branch, head } = await wantedOf(now, isSince);
       if (paths.length === 0 && left_out.length === 0) return undefined;
       const done = { files: paths.length, left_out: left_out.slice(0, MOST_NAMED) };
       if (paths.length === 0) return { id: null, ...done };
       const reason = operationInProgress(worktree) ?? elsewhere(branch, worktree);
       const uncommitted = { ...done, ...(head && { head }) };
       if (reason !== undefined) return { id: null, ...uncommitted, reason };
-      return await committed(now, { paths, message, done, uncommitted });
+      return await committed(now, { paths, isAll, message, done, uncommitted });
     });
   } catch (error) {
     return { id: null, files: 0, left_out: [], reason: messageOf(error) };
@@ -61,19 +65,17 @@ export const uncommittedWork = async (
 
 const MOST_NAMED = 100;
 
-interface ToCommit {
-  paths: readonly string[];
-  message: string;
+interface ToCommit extends FilesCommit {
   done: Pick<WorkCommit, 'files' | 'left_out'>;
   uncommitted: Pick<WorkCommit, 'files' | 'left_out' | 'head'>;
 }
 
 const committed = async (
   now: GitAt<WorktreeRecord>,
-  { paths, message, done, uncommitted }: ToCommit,
+  { done, uncommitted, ...files }: ToCommit,
 ): Promise<WorkCommit> => {
   try {
-    return { id: await commitFiles(now, { paths, message }), ...done };
+    return { id: await commitFiles(now, files), ...done };
   } catch (error) {
     const command = `git -C ${shellQuoted(now.place.path)} commit --all`;
     return { id: null, ...uncommitted, reason: messageOf(error), command };
@@ -88,6 +90,8 @@ interface WantedFiles {
   /** Undefined on a branch without commits. */
   head: string | undefined;
   paths: string[];
+  /** No other file has a staged change. */
+  isAll: boolean;
   left_out: LeftOut[];
 }
 
@@ -97,7 +101,9 @@ const wantedOf = async (now: GitAt<WorktreeRecord>, isSince: boolean): Promise<W
   const oid = headers.get('branch.oid');
   const head = oid === '(initial)' ? undefined : oid;
   const branch = headers.get('branch.head');
-  const found: WantedFiles = { branch, head, paths: [], left_out: [] };
+  const older = since === undefined ? [] : files.filter(({ path }) => !since.has(path));
+  const isAll = older.every(({ code }) => /^[.?]/.test(code));
+  const found: WantedFiles = { branch, head, paths: [], isAll, left_out: [] };
   for (const file of files.filter(({ path }) => since?.has(path) ?? true)) {
     const why = whyLeftOut(now.place, file);
     if (why === undefined) found.paths.push(file.path);

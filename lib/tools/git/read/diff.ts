@@ -60,7 +60,7 @@ export const worktreeChanges = (git: GitAt<GitWorktree>, base: string): Promise<
     onLookedCopy(git, async (copy, listed) => {
       if (listed.clean_at === base) return { ...parseDiff(NOTHING), left_out: [] };
       return pastSpecialFiles(copy, async (special) => {
-        const left_out = await takeIn(copy, listed, special);
+        const left_out = await takeIn(copy, commit, listed, special);
         const shown = await withTextAttributes(copy, (plain) => readable(plain, commit));
         const { changed, ...diff } = parseDiff(shown);
         return { ...diff, changed: changed.map((file) => typed(file, special)), left_out };
@@ -130,7 +130,7 @@ export const diffInto = (git: GitAt<GitWorktree>, base: string, into: number): P
       // Before git writes output, which cannot be taken back.
       const special =
         listed.is_added_to_alone === true ? NO_FILES : await takeOutSpecialFiles(copy);
-      await takeIn(copy, listed, special);
+      await takeIn(copy, commit, listed, special);
       const args = [...PLAIN_NAMES, 'diff', ...DIFF, commit, '--'];
       await withTextAttributes(copy, (plain) => plain.run(args, { into, timeout_ms: LONG_MS }));
     }),
@@ -181,25 +181,33 @@ export const PATCH = [
 
 const DIFF = [...PATCH, '--find-renames', `-O${devNull}`];
 
-// Adds untracked files as intent-to-add and unmerged ones with their current content. Returns the paths that are left out.
+// Adds untracked files as empty ones and unmerged ones with their current content. Returns the paths that are left out.
 const takeIn = async (
   git: GitAt<GitWorktree>,
+  commit: string,
   { untracked, unmerged }: IndexListing,
   special: SpecialFiles,
 ): Promise<string[]> => {
   const large = await Promise.all(untracked.map((path) => isLeft(git.place, path)));
   const left = new Set(untracked.filter((_, at) => large[at]));
-  await addNew(
-    git,
-    untracked.filter((path) => !left.has(path)),
-  );
-  await add(
-    git,
-    ['--all'],
-    unmerged.filter((path) => !special.has(pathText(path))),
-  );
+  const added = untracked.filter((path) => !left.has(path));
+  if (added.length > 0) {
+    // Not `git add`, which compares each path with each of the others.
+    const lines = added.map((path) => `100644 ${emptyBlobLike(commit)} 0\t${path}`);
+    const input = nulls(lines);
+    await git.run(['update-index', '--add', '--replace', '-z', '--index-info'], { input });
+  }
+  const conflicted = unmerged.filter((path) => !special.has(pathText(path)));
+  if (conflicted.length > 0)
+    await git.run(['add', '--sparse', '--all', ...FROM_INPUT], { input: nulls(conflicted) });
   return [...left].map(pathText);
 };
+
+// git compares with the file itself, because its size and time are unknown. Every repository has this object.
+const emptyBlobLike = (commit: string): string =>
+  /^[0-9a-f]{64}\b/.test(commit)
+    ? '473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813'
+    : 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391';
 
 // A larger file would block the daemon; a sparse file of this size costs an agent nothing.
 const MOST_BYTES = 1024 ** 3;
@@ -208,27 +216,6 @@ const isLeft = async (worktree: GitWorktree, path: string): Promise<boolean> => 
   if (path.endsWith('/')) return true;
   const found = await lstat(onDisk(worktree, path)).catch(() => undefined);
   return found !== undefined && found.size > MOST_BYTES;
-};
-
-// git fails if a listed file was deleted meanwhile: retry with those that exist.
-const addNew = async (git: GitAt<GitWorktree>, paths: readonly string[]): Promise<void> => {
-  try {
-    await add(git, ['--intent-to-add'], paths);
-  } catch (error) {
-    const stats = await Promise.all(
-      paths.map((path) => lstat(onDisk(git.place, path)).catch(() => undefined)),
-    );
-    const there = paths.filter((_, at) => stats[at] !== undefined);
-    if (there.length === paths.length) throw error;
-    await addNew(git, there);
-  }
-};
-
-const add = async (git: GitAt, how: string[], paths: readonly string[]): Promise<void> => {
-  if (paths.length === 0) return;
-  await git.run(['add', '--sparse', ...how, ...FROM_INPUT], {
-    input: nulls(paths),
-  });
 };
 
 // The output has one numstat line per file, then summary lines that begin with a space, then an empty line and the patch.

@@ -12,6 +12,8 @@ export interface FilesCommit {
   /** Relative to the top of the worktree, latin1. */
   paths: readonly string[];
   message: string;
+  /** No other file has a staged change. */
+  isAll: boolean;
 }
 
 /**
@@ -20,15 +22,20 @@ export interface FilesCommit {
  */
 export const commitFiles = async (
   git: GitAt<GitWorktree>,
-  { paths, message }: FilesCommit,
+  { paths, message, isAll }: FilesCommit,
 ): Promise<string> => {
   const options = await asTheOperator(git);
   const input = nulls(paths);
-  await git.run(['add', '--all', '--sparse', ...FROM_INPUT], { input });
-  const args = ['commit', '--only', '--quiet', '--cleanup=whitespace', `--message=${message}`];
-  await git.run([...args, ...FROM_INPUT], { ...options, input });
+  await stage(git, input);
+  const args = ['commit', '--quiet', '--cleanup=whitespace', `--message=${message}`];
+  if (isAll) await git.run(args, options);
+  else await git.run([...args, '--only', ...FROM_INPUT], { ...options, input });
   return (await headCommit(git)) ?? '';
 };
+
+// Not `git add`, which compares each path with each of the others.
+const stage = (git: GitAt<GitWorktree>, input: Buffer): Promise<unknown> =>
+  git.run(['update-index', '--add', '--remove', '--replace', '-z', '--stdin'], { input });
 
 const asTheOperator = async (git: GitAt<GitWorktree>): Promise<RunOptions> => {
   const all = scopedEntries((await listSettings(git)).toString('latin1'));
@@ -95,8 +102,7 @@ export const commitAll = (
     const ours = parseStatus(stdout, 'latin1').files.filter(isCommittable);
     if (ours.length === 0) return undefined;
     const env = (await hasIdentity(now)) ? {} : { env: DAEMON };
-    const input = nulls(ours.map(({ path }) => path));
-    await now.run(['add', '--all', '--sparse', ...FROM_INPUT], { input });
+    await stage(now, nulls(ours.map(({ path }) => path)));
     const args = ['commit', '--quiet', '--cleanup=whitespace', `--message=${message}`];
     await now.run(args, env);
     return { commit: (await headCommit(now)) ?? '', files: ours.length };
