@@ -25,11 +25,15 @@ export const coalesceReads = <T>(read: () => Promise<T>): (() => Promise<T>) => 
 
 const SLICE_MS = 4;
 
-/** Runs `work` for each item, and yields to the event loop every few milliseconds. */
-export const inSlices = async <T>(all: Iterable<T>, work: (one: T) => void): Promise<void> => {
+/** Runs `work` for each item, one after the other, and yields to the event loop every few milliseconds. */
+export const inSlices = async <T>(
+  all: Iterable<T>,
+  work: (one: T) => void | Promise<void>,
+): Promise<void> => {
   let since = performance.now();
   for (const one of all) {
-    work(one);
+    const waits = work(one);
+    if (waits !== undefined) await waits;
     if (performance.now() - since <= SLICE_MS) continue;
     await nextTurn();
     since = performance.now();

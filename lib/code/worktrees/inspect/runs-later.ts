@@ -1,3 +1,4 @@
+import { inSlices } from '../../../../store/base/async.ts';
 import { type FilePatch, filesOf, patched } from '../../../text/patch.ts';
 import { type NamedInSettings, namedInSettings } from '../../../tools/git/read/config-programs.ts';
 import type { GitAt, GitWorktree } from '../../../tools/git/run/git.ts';
@@ -18,12 +19,12 @@ interface DiffBase {
 export const runsLater = async (patch: string, against: DiffBase): Promise<RunsLater[]> => {
   const settings = await namedBy(against);
   const found: RunsLater[] = [];
-  for (const file of filesOf(patch)) {
+  await inSlices(filesOf(patch), async (file) => {
     const { path, kind } = file;
     const runs = runTriggers(file, await contentsOf(file, against));
     const more = kind === 'deleted' ? [] : bySettings(path, settings);
     if (runs.length + more.length > 0) found.push({ path, runs: [...new Set([...runs, ...more])] });
-  }
+  });
   return found;
 };
 

@@ -1,3 +1,4 @@
+import { inSlices } from '../../../../store/base/async.ts';
 import { messageOf } from '../../../../store/base/attempt.ts';
 import { shellQuoted } from '../../../../store/base/text.ts';
 import type { LeftOut, WorkCommit } from '../../../../store/records/work-commit.ts';
@@ -104,10 +105,11 @@ const wantedOf = async (now: GitAt<WorktreeRecord>, isSince: boolean): Promise<W
   const older = since === undefined ? [] : files.filter(({ path }) => !since.has(path));
   const isAll = older.every(({ code }) => /^[.?]/.test(code));
   const found: WantedFiles = { branch, head, paths: [], isAll, left_out: [] };
-  for (const file of files.filter(({ path }) => since?.has(path) ?? true)) {
+  await inSlices(files, (file) => {
+    if (since?.has(file.path) === false) return;
     const why = whyLeftOut(now.place, file);
     if (why === undefined) found.paths.push(file.path);
     else found.left_out.push({ path: pathText(file.path), why });
-  }
+  });
   return found;
 };

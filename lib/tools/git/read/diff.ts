@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import { lstat } from 'node:fs/promises';
+import { lstatSync } from 'node:fs';
 import { devNull } from 'node:os';
+import { inSlices } from '../../../../store/base/async.ts';
+import { orElse } from '../../../../store/base/attempt.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { GitAt, GitWorktree, Setting } from '../run/git.ts';
 
@@ -188,9 +190,10 @@ const takeIn = async (
   { untracked, unmerged }: IndexListing,
   special: SpecialFiles,
 ): Promise<string[]> => {
-  const large = await Promise.all(untracked.map((path) => isLeft(git.place, path)));
-  const left = new Set(untracked.filter((_, at) => large[at]));
-  const added = untracked.filter((path) => !left.has(path));
+  const [left, added]: [string[], string[]] = [[], []];
+  await inSlices(untracked, (path) => {
+    (isLeft(git.place, path) ? left : added).push(path);
+  });
   if (added.length > 0) {
     // Not `git add`, which compares each path with each of the others.
     const lines = added.map((path) => `100644 ${emptyBlobLike(commit)} 0\t${path}`);
@@ -200,7 +203,7 @@ const takeIn = async (
   const conflicted = unmerged.filter((path) => !special.has(pathText(path)));
   if (conflicted.length > 0)
     await git.run(['add', '--sparse', '--all', ...FROM_INPUT], { input: nulls(conflicted) });
-  return [...left].map(pathText);
+  return left.map(pathText);
 };
 
 // git compares with the file itself, because its size and time are unknown. Every repository has this object.
@@ -212,9 +215,9 @@ const emptyBlobLike = (commit: string): string =>
 // A larger file would block the daemon; a sparse file of this size costs an agent nothing.
 const MOST_BYTES = 1024 ** 3;
 
-const isLeft = async (worktree: GitWorktree, path: string): Promise<boolean> => {
+const isLeft = (worktree: GitWorktree, path: string): boolean => {
   if (path.endsWith('/')) return true;
-  const found = await lstat(onDisk(worktree, path)).catch(() => undefined);
+  const found = orElse(() => lstatSync(onDisk(worktree, path)), undefined);
   return found !== undefined && found.size > MOST_BYTES;
 };
 
