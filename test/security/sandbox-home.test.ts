@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createSandbox } from '../../lib/sandbox/sandbox.ts';
 import type { SandboxView } from '../../lib/sandbox/view.ts';
+import { WHOLE_CHROMIUM } from '../helpers/chromium.ts';
 import { missing, runInside } from '../helpers/inside.ts';
 import { temporaryDirectory, writeFiles } from '../helpers/repository.ts';
+
+const noChromium =
+  process.env.CI !== 'true' && !existsSync(WHOLE_CHROMIUM) && 'chromium is not installed';
 
 const SECRETS = [
   ...['.codex/auth.json', '.gemini/oauth_creds.json', '.npmrc', '.cargo/credentials.toml'],
@@ -128,6 +132,16 @@ describe('the home directory in the sandbox', { skip: missing }, () => {
     assert.doesNotMatch(hidden.output, /SECRET/);
     assert.doesNotMatch(given.output, /SECRET/);
     assert.deepEqual(asked, ['/@corp%2ftool undefined', '/@corp%2ftool Bearer given']);
+  });
+
+  it('starts a browser, whose profile is private', { skip: noChromium }, async (t) => {
+    const { HOME, env, view } = home(t);
+    const browse = `${WHOLE_CHROMIUM} --headless --no-sandbox --disable-gpu --dump-dom 'data:text/html,hello'`;
+    const box = createSandbox('auto', env);
+    const { output } = await runInside(view, `${browse}; touch ${HOME}/.config/x`, { box, env });
+    assert.match(output, /<body>hello<\/body>/);
+    assert.match(output, /\.config\/x.*Read-only file system/);
+    assert.deepEqual(readdirSync(join(HOME, '.config')), ['rclone']);
   });
 
   it('shows the certificate authorities that variables and settings of tools name', async (t) => {
