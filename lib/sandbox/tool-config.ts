@@ -1,5 +1,6 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
+import { orElse } from '../../store/base/attempt.ts';
 import { plainText } from '../tools/git/run/plain-file.ts';
 import { CERTIFICATE_VARIABLES, type Environment } from '../tools/process/environment.ts';
 import { settingsCopy } from './git-config.ts';
@@ -30,7 +31,8 @@ export interface ToolConfig {
  */
 export const toolConfig = (env: Environment, given: readonly string[]): ToolConfig => {
   const found = filesOf(env)
-    .filter(([path]) => existsSync(path) && !given.includes(path))
+    // Not /dev/null, which turns a tool's settings off.
+    .filter(([path]) => isFile(path) && !given.includes(path))
     .map(([path, format]) => ({ path, shown: shownOf(path, format) }));
   const certificates = [
     ...found.flatMap(({ shown }) => shown.certificates),
@@ -43,6 +45,8 @@ export const toolConfig = (env: Environment, given: readonly string[]): ToolConf
       .filter(isAbsolute),
   };
 };
+
+const isFile = (path: string): boolean => orElse(() => statSync(path).isFile(), false);
 
 const mountAt = (path: string, from: string): Mount => {
   const at = join(realpathSync(dirname(path)), basename(path));

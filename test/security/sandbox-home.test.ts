@@ -146,7 +146,11 @@ describe('the home directory in the sandbox', { skip: missing }, () => {
 
   it('shows the certificate authorities that variables and settings of tools name', async (t) => {
     const { HOME, env: plain, view } = home(t);
-    const env = { ...plain, NODE_EXTRA_CA_CERTS: join(HOME, 'certificates/mine.pem') };
+    const env = {
+      ...plain,
+      PIP_CONFIG_FILE: '/dev/null',
+      NODE_EXTRA_CA_CERTS: join(HOME, 'certificates/mine.pem'),
+    };
     writeFiles(HOME, {
       '.npmrc': 'cafile=~/certificates/corp.pem\n',
       'certificates/mine.pem': 'mine\n',
@@ -154,7 +158,10 @@ describe('the home directory in the sandbox', { skip: missing }, () => {
       'certificates/key.pem': 'SECRET\n',
     });
     const box = createSandbox('auto', env);
-    const { output } = await runInside(view, `cd ${HOME}/certificates && cat *`, { box, env });
+    const { output } = await runInside(view, `cd ${HOME}/certificates && cat * && : > /dev/null`, {
+      box,
+      env,
+    });
     assert.equal(output, 'corp\nmine');
     const named = `${HOME}/.npmrc ${HOME}/certificates/mine.pem ${HOME}/certificates/key.pem`;
     assert.deepEqual(box.explain(named, view), [hiding(join(HOME, 'certificates/key.pem'))]);
