@@ -4,6 +4,7 @@ import { benchEdits } from './edits.ts';
 import { benchExport } from './export.ts';
 import { benchFirstCalls } from './first-calls.ts';
 import { benchFloods } from './floods.ts';
+import { benchLists, benchRest } from './lists.ts';
 import { benchLsp } from './lsp.ts';
 import { benchMemory } from './memory.ts';
 import { benchReaders } from './readers.ts';
@@ -45,7 +46,11 @@ export const PARTS: Readonly<Record<string, Measure>> = {
 };
 
 /** A minute and more each: only when named. */
-export const LONG: Readonly<Record<string, Measure>> = { 'many-starts': () => benchReady(50_000) };
+export const LONG: Readonly<Record<string, Measure>> = {
+  'many-starts': () => benchReady(50_000),
+  lists: benchLists,
+  rest: benchRest,
+};
 
 interface Guarded {
   measure: Measure;
