@@ -11,6 +11,7 @@ import { benchReaders } from './readers.ts';
 import { benchReceivers } from './receivers.ts';
 import type { Row } from './report.ts';
 import { benchReads } from './requests.ts';
+import { benchSessions } from './sessions.ts';
 import { benchEmptyStart, benchReady } from './starts.ts';
 import { benchVerbs } from './verbs.ts';
 import { benchWorktrees } from './worktrees.ts';
@@ -50,6 +51,7 @@ export const LONG: Readonly<Record<string, Measure>> = {
   'many-starts': () => benchReady(50_000),
   lists: benchLists,
   rest: benchRest,
+  sessions: benchSessions,
 };
 
 interface Guarded {
