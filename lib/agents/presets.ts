@@ -4,6 +4,7 @@ import type { Environment } from '../tools/process/environment.ts';
 import type { LoginSigns, LoginState } from './login.ts';
 import type { ModelChoice } from './model-choice.ts';
 import type { Phase } from './provider.ts';
+import type { TranscriptFormat } from './terminal/said.ts';
 
 /** The kinds of actions that an agent must ask for in Work mode. */
 interface ToAsk {
@@ -49,7 +50,7 @@ interface AgentFacts {
   /** Its own terminal interface on one of its conversations. Absent: it has none that can resume. */
   terminal?: TerminalProgram;
   /** The format of its transcripts, if it is known. */
-  transcript?: 'claude' | 'codex';
+  transcript?: TranscriptFormat;
   /** What to do if it is not installed. */
   hint: string;
   /** What to do if it requires a login. */
@@ -172,6 +173,7 @@ export const PRESETS: Readonly<Record<KnownAgent, Preset>> = {
       files: ['.gemini/oauth_creds.json'],
       otherwise: 'no',
     },
+    transcript: 'gemini',
     terminal: {
       argv: ['gemini', '--resume', '{session}'],
       plan: ['--approval-mode', 'plan'],
@@ -203,6 +205,7 @@ export const PRESETS: Readonly<Record<KnownAgent, Preset>> = {
       files: ['.local/share/opencode/auth.json'],
       otherwise: 'unknown',
     },
+    transcript: 'opencode',
     terminal: {
       argv: ['opencode', '--session', '{session}'],
       plan: ['--agent', 'plan'],
@@ -219,6 +222,7 @@ export const PRESETS: Readonly<Record<KnownAgent, Preset>> = {
       files: ['.qwen/oauth_creds.json'],
       otherwise: 'no',
     },
+    transcript: 'qwen',
     terminal: {
       argv: ['qwen', '--resume', '{session}'],
       plan: ['--approval-mode', 'plan'],

@@ -20,6 +20,17 @@ export const saidIn = (lines: string, format: TranscriptFormat): string[] => {
 export const linesOf = (lines: string): Wire[] =>
   lines.split('\n').slice(0, MOST_LINES).map(parsed);
 
+/** The lines that were added to a file, which may have been written anew since without its oldest lines. */
+export const linesAdded = (before: string, now: string): string => {
+  if (now.startsWith(before)) return now.slice(before.length);
+  const [had, has] = [before.trimEnd().split('\n').slice(-MOST_COMPARED), now.split('\n')];
+  const kept = had.findIndex((_, at) => had.slice(at).every((line, to) => line === has[to]));
+  if (kept !== -1) return has.slice(had.length - kept).join('\n');
+  const known = new Set(had);
+  return has.filter((line) => !known.has(line)).join('\n');
+};
+
+const MOST_COMPARED = 1000;
 const MOST_LINES = 100_000;
 const MOST_SAID = 50;
 const LONGEST = 20_000;
@@ -64,10 +75,46 @@ const earlierCodex: ReadSaid = ({ type, payload }) => {
   return type === 'event_msg' && kind === 'user_message' ? text(message) : undefined;
 };
 
+/** `displayContent` is what was typed, where Gemini CLI has put the content of files into the message. */
+const gemini: ReadSaid = ({ type, content, displayContent }) => {
+  if (type !== 'user') return undefined;
+  const said = wordsOf(list(displayContent ?? content).map(record));
+  return said?.startsWith(GEMINI_NOTE) ? undefined : said;
+};
+
+const GEMINI_NOTE = 'System: Potential loop detected';
+
+/** Its records with a subtype are prompts that nobody typed. */
+const qwen: ReadSaid = ({ type, subtype, message }) =>
+  type === 'user' && subtype === undefined
+    ? wordsOf(list(record(message).parts).map(record))
+    : undefined;
+
+/** The parts of Google's format have no type. */
+const wordsOf = (parts: readonly Wire[]): string | undefined =>
+  parts.some(({ functionResponse }) => functionResponse !== undefined)
+    ? undefined
+    : parts.map(({ text: words }) => text(words) ?? '').join('');
+
+/** OpenCode's history of prompts has placeholders for what was pasted. */
+const opencode: ReadSaid = ({ input, parts, mode }) => {
+  if (mode === 'shell') return undefined;
+  return list(parts)
+    .map(record)
+    .reduce((said, { type, text: pasted, source }) => {
+      const place = text(record(record(source).text).value);
+      if (type !== 'text' || place === undefined) return said;
+      return said?.replace(place, () => text(pasted) ?? place);
+    }, text(input));
+};
+
 /** The known formats of transcripts. Of several readers, the first that finds anything counts. */
 const TRANSCRIPTS = {
   claude: [claude],
   codex: [codex, earlierCodex],
+  gemini: [gemini],
+  opencode: [opencode],
+  qwen: [qwen],
 } as const satisfies Record<string, readonly ReadSaid[]>;
 
 export type TranscriptFormat = keyof typeof TRANSCRIPTS;
