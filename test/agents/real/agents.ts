@@ -46,6 +46,11 @@ const claude = (model: string): RealAgent => ({
   env: { ANTHROPIC_API_KEY: 'none', ANTHROPIC_BASE_URL: model },
   // It asks a model that fails ten times else, for minutes.
   settings: { CLAUDE_CODE_MAX_RETRIES: '2' },
+  // As it is after a first start at a terminal, which asks for the theme and for the use of the key.
+  configure: (home) => {
+    const known = { hasCompletedOnboarding: true, customApiKeyResponses: { approved: ['none'] } };
+    writeFileSync(join(home, '.claude.json'), JSON.stringify(known));
+  },
 });
 
 const codex = (): RealAgent => ({

@@ -78,6 +78,7 @@ export const COLUMNS = {
   asks: 'Asks before it runs',
   choice: 'Model and effort',
   outage: 'An outage of its model in Work mode',
+  attach: '`dossier attach`',
 } as const;
 
 export const approve = async (session: RealSession): Promise<void> => {

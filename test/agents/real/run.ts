@@ -5,6 +5,7 @@
  */
 import { after, describe, it, type TestContext } from 'node:test';
 import { realAgents } from './agents.ts';
+import { attaches } from './attach.ts';
 import { abort, asks, type Cells, COLUMNS, job, pause, planWrites } from './checks.ts';
 import { chooses } from './choice.ts';
 import { commits } from './commit.ts';
@@ -52,6 +53,7 @@ for (const { id: agent, title, ...packages } of realAgents('')) {
       check('asks before it runs a command', [COLUMNS.asks], (t) => asks(t, tried));
       check('asks the model that is chosen', [COLUMNS.choice], (t) => chooses(t, tried));
       check('is not done when its model fails', [COLUMNS.outage], (t) => outage(t, tried));
+      check('attaches its interface', [COLUMNS.attach], (t) => attaches(t, tried));
       if (id === 'claude-acp')
         check('asks the operator something', [], (t) => questions(t, tried).then(() => ({})));
       check('leaves no process behind', [COLUMNS.abort], (t) => abort(t, tried));

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { TestContext } from 'node:test';
+import type { SessionMessage } from '../../../store/records/message.ts';
 import type { Session } from '../../../store/records/session.ts';
 import { atEnd } from '../../helpers/at-end.ts';
 import { startDaemon } from '../../helpers/daemon.ts';
@@ -26,10 +27,17 @@ export interface Wanted {
   execute?: 'ask' | 'allow';
   /** Its model and effort, as the agent's entry has them. */
   chosen?: true;
+  /** With its terminal interface on the PATH, too. */
+  terminal?: true;
 }
 
 export interface RealSession {
   model: ScriptedModel;
+  workspace: string;
+  /** Of the Work item. */
+  id: string;
+  session(): Promise<Session>;
+  messages(): Promise<SessionMessage[]>;
   tree: string;
   /** The directory of the session's files. */
   dir: string;
@@ -42,6 +50,8 @@ export interface RealSession {
   /** What git sees in the worktree, one line a file. */
   status(): string;
   diff(): string[];
+  /** Of the newest run. */
+  marker(): string;
   /** Whether any process of the newest run is alive. */
   lives(): Promise<boolean>;
 }
@@ -54,7 +64,9 @@ export const startSession = async (t: TestContext, wanted: Wanted): Promise<Real
   const model = await startScriptedModel(t, wanted.rules);
   const agent = realAgents(model.origin).find(({ id }) => id === wanted.agent);
   assert.ok(agent);
-  const PATH = installed(agent[wanted.kind]);
+  const PATH = wanted.terminal
+    ? `${installed(agent.acp)}:${installed(agent.command)}`
+    : installed(agent[wanted.kind]);
   const home = homeFor(t, agent, model.origin);
   const workspace = temporaryDirectory(t);
   writeFileSync(join(workspace, 'workspace.md'), settingsFor(agent, wanted, model.origin));
@@ -75,6 +87,7 @@ export const startSession = async (t: TestContext, wanted: Wanted): Promise<Real
   const choice = wanted.chosen ? { model: named, ...(effort && { effort }) } : {};
   const { id } = await api.post(`/cases/${item.id}/sessions`, { type: 'implementing', ...choice });
   const at = `/cases/${item.id}/sessions/${id}`;
+  const session = async () => (await api.get(at)) as unknown as Session;
   const events = async (): Promise<StreamEvent[]> => {
     const answer = await fetch(`${daemon.url}${at}/stream`, {
       headers: { accept: 'application/json' },
@@ -85,16 +98,18 @@ export const startSession = async (t: TestContext, wanted: Wanted): Promise<Real
     keepLog(t.name, wanted, { requests: model.requests, events: await events() }),
   );
   const dir = newestSession({ workspace } as never, item as { path: string });
+  const marker = (): string => /^run_marker: (\S+)$/m.exec(recordIn(dir))?.[1] ?? 'none';
   return {
-    ...{ model, tree, dir, events },
+    ...{ model, workspace, tree, dir, id: String(item.id), session, events },
+    messages: async () => (await api.get(`${at}/messages`)) as unknown as SessionMessage[],
     until: async (...statuses) => {
       const reached = await eventually(async () => {
         await sayYes(await events(), (request_id, option_id) =>
           api.post(`${at}/permissions/${request_id}`, { option_id }),
         );
-        const session = (await api.get(at)) as unknown as Session;
-        assert.ok([...statuses, ...ENDED].includes(session.status), session.status);
-        return session;
+        const now = await session();
+        assert.ok([...statuses, ...ENDED].includes(now.status), now.status);
+        return now;
       }, PATIENCE_MS);
       assert.ok(statuses.includes(reached.status), `${reached.status}: ${reached.error}`);
       return reached;
@@ -103,7 +118,7 @@ export const startSession = async (t: TestContext, wanted: Wanted): Promise<Real
     control: (what) => api.post(`/api/cases/${item.id}/session/${what}`),
     status: () => gitIn(tree)('status', '--porcelain'),
     diff: () => changes(readFileSync(join(dir, 'diff.patch'), 'utf8')),
-    lives: () => alive(/^run_marker: (\S+)$/m.exec(recordIn(dir))?.[1] ?? 'none'),
+    ...{ marker, lives: () => alive(marker()) },
   };
 };
 
