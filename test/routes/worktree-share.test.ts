@@ -63,6 +63,18 @@ describe('worktrees.share', { skip: skipOf('auto') }, () => {
     assert.equal(installedIn(await create()), '{"lock":1}\n');
   });
 
+  it('makes separate files of those that the install linked to each other', async (t) => {
+    const more = 'ln node_modules/dep/index.js node_modules/dep/linked.js';
+    const { create, place, snapshots } = await withSharedInstall(t, { more });
+    const { path } = await create();
+    assert.equal(lstatSync(join(path, 'node_modules/dep/linked.js')).nlink, 2);
+    const second = await create();
+    const copies = [join(second.path, 'node_modules'), join(place(), snapshots()[0] ?? '', '0')];
+    for (const copy of copies)
+      for (const name of ['index.js', 'linked.js'])
+        assert.equal(lstatSync(join(copy, 'dep', name)).nlink, 1);
+  });
+
   it('gives a worktree with another lockfile no old snapshot', async (t) => {
     const { create, repository, snapshots } = await withSharedInstall(t);
     await create();

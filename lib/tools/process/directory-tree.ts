@@ -19,8 +19,8 @@ export const copyTree = async (
   to: string,
   run: TreeRun,
 ): Promise<string | undefined> => {
-  // -p without --preserve=links: files that are one file in the source are separate in the copy.
-  const copying = process.platform === 'linux' ? ['-dpR', '--reflink=auto'] : ['-pR'];
+  // -P instead of -d, which preserves hard links: files that are one file in the source are separate in the copy.
+  const copying = process.platform === 'linux' ? ['-PpR', '--reflink=auto'] : ['-pR'];
   return failureOf(await program(['cp', ...copying, '--', from, to], run));
 };
 
@@ -29,7 +29,7 @@ export const removeTree = async (path: string, run: TreeRun): Promise<string | u
   failureOf(await program(['rm', '-rf', '--', path], run));
 
 export interface TreeFacts {
-  /** The space on disk. */
+  /** The space of a copy on disk. */
   bytes: number;
   /** Links by path relative to the directory, as latin1. */
   links: string[];
@@ -42,7 +42,7 @@ export const inspectTree = async (path: string, run: TreeRun): Promise<TreeFacts
   const [links, odd, size] = await Promise.all([
     found(path, ['-type', 'l'], run),
     found(path, ODD, run),
-    program(['du', '-sk', '--', '.'], run, path),
+    program(['du', '-skl', '--', '.'], run, path),
   ]);
   const bytes = Number.parseInt(size.stdout.toString('latin1'), 10) * 1024;
   const failure = failureOf(size);
