@@ -15,49 +15,88 @@ const answers: Rule[] = [SAID, MORE].map((when) => ({ when, steps: [[{ text: 'It
 
 /** What an interface shows once it can be typed into. */
 const READY: Record<string, RegExp> = {
-  claude: /plan mode on/,
+  claude: /shift\+tab to cycle|\? for shortcuts/,
   codex: /Ask Codex to do anything/,
   gemini: /Type your message/,
   opencode: /ctrl\+p commands/,
   qwen: /Type your message/,
 };
 
-/** Its own interface continues the conversation of the plan in the sandbox, and the session has what is said there. */
+/** Its own interface continues the conversation in the sandbox, and the session has what is said there. */
 export const attaches = async (t: TestContext, tried: Tried): Promise<string> => {
   if (tried.kind === 'command') return '–';
-  const work = approved([[{ write: 'NOTES.md', content: 'Noted.\n' }], [{ text: 'Noted.' }]]);
-  const rules = [...answers, planning, work];
+  const rules: Rule[] = [
+    ...answers,
+    planning,
+    { when: 'You were stopped in the middle', steps: [[{ text: 'Noted.' }]] },
+    approved([
+      [{ write: 'NOTES.md', content: 'Noted.\n' }],
+      [{ text: 'Now more.' }, { hang: true }],
+    ]),
+  ];
   const session = await startSession(t, { ...tried, sandbox: 'auto', rules, terminal: true });
   await session.until('plan_ready');
+  await quits(t, session, tried);
+  await approve(session);
+  await eventually(async () => {
+    await session.until('working');
+    assert.equal(session.status(), '?? NOTES.md\n');
+    assert.equal(session.model.requests.at(-1)?.results.length, 1);
+  });
+  await session.control('pause');
+  await session.until('paused');
+  const isContinued = await loses(t, session, tried);
+  // The terminal was closed by nobody who waits for the end of what ran there.
+  await eventually(() => session.control('resume'));
+  await session.until('completed');
+  if (!isContinued) return 'in Plan mode; the agent drops a turn that was stopped';
+  const resumed = session.model.requests.find(({ prompt }) => prompt.includes('You were stopped'));
+  return [SAID, MORE].every((said) => resumed?.earlier.some((text) => text.includes(said)))
+    ? 'yes, one conversation'
+    : 'yes; work begins anew with the plan';
+};
 
+/** In Plan mode, the operator ends the interface. */
+const quits = async (t: TestContext, session: RealSession, tried: Tried): Promise<void> => {
   const screen = await opened(t, session, tried);
   await says(session, screen, SAID);
   await assertContained(session);
-  await screen.enter('/quit', () => assert.match(screen.text(), /ended \d/));
+  await screen.enter('/quit', () => assert.match(screen.text(), ENDED));
   await screen.shows(/1 message recorded/);
   assert.ok(screen.isRestored());
-  await assertDetached(session, [SAID]);
-
-  const another = await opened(t, session, tried);
-  await says(session, another, MORE);
-  another.close();
-  await assertDetached(session, [SAID, MORE]);
-  assert.match(readFileSync(join(session.dir, 'session.md'), 'utf8'), /^ {4}from: attach$/m);
-
-  await approve(session);
-  await session.until('completed');
-  const worked = session.model.requests.find(({ prompt }) => prompt.includes('the operator adds'));
-  return worked?.earlier.some((text) => text.includes(SAID))
-    ? 'yes, one conversation'
-    : 'yes, work begins anew with the plan';
+  await assertDetached(session, 'plan_ready', [['plan', SAID]]);
+  assert.equal(session.status(), '');
 };
+
+/** In Work mode, the terminal is closed. False if the agent has lost the conversation, which changes nothing. */
+const loses = async (t: TestContext, session: RealSession, tried: Tried): Promise<boolean> => {
+  const screen = await opened(t, session, tried);
+  if (ENDED.test(screen.text())) {
+    assert.equal(tried.agent, 'gemini', screen.text());
+    await assertDetached(session, 'paused', [['plan', SAID], []]);
+    return false;
+  }
+  await says(session, screen, MORE);
+  await assertContained(session);
+  screen.close();
+  await assertDetached(session, 'paused', [
+    ['plan', SAID],
+    ['work', MORE],
+  ]);
+  assert.match(readFileSync(join(session.dir, 'session.md'), 'utf8'), /^ {4}from: attach$/m);
+  return true;
+};
+
+const ENDED = /^ended \d/m;
 
 const opened = async (t: TestContext, session: RealSession, { agent }: Tried): Promise<Screen> => {
   const screen = attachAt(t, session);
   const ready = READY[agent] as RegExp;
-  await screen.shows(new RegExp(`${ready.source}|${TRUST.source}`));
-  if (TRUST.test(screen.text())) screen.press('Enter');
-  await screen.shows(ready);
+  await screen.shows(new RegExp(`${ready.source}|${TRUST.source}|${ENDED.source}`, 'm'));
+  if (TRUST.test(screen.text())) {
+    screen.press('Enter');
+    await screen.shows(ready);
+  }
   return screen;
 };
 
@@ -67,7 +106,10 @@ const TRUST = /Yes, I trust this folder|Trust and continue/;
 const says = async ({ model }: RealSession, screen: Screen, text: string): Promise<void> => {
   await screen.enter(text, () => {
     const asked = model.requests.find(({ prompt }) => prompt.includes(text));
-    assert.ok(asked?.earlier.some((earlier) => earlier.includes('You are in Plan mode')));
+    assert.ok(
+      asked?.earlier.some((earlier) => earlier.includes('You are in Plan mode')),
+      'Not in its conversation',
+    );
   });
   await screen.shows(new RegExp(`${text}[\\s\\S]*It is xyzzy`));
 };
@@ -81,23 +123,29 @@ const assertContained = async ({ marker }: RealSession): Promise<void> => {
   for (const pid of outside) assert.match(readFileSync(`/proc/${pid}/comm`, 'utf8'), /^bwrap$/m);
 };
 
-const assertDetached = async (session: RealSession, said: string[]): Promise<void> => {
+/** `times` has the mode and the message of each time. */
+const assertDetached = async (
+  session: RealSession,
+  as: string,
+  times: ([mode: string, text: string] | [])[],
+): Promise<void> => {
   await eventually(async () => {
     const { status, attached = [] } = await session.session();
-    assert.equal(status, 'plan_ready');
-    assert.ok(attached.length > 0 && attached.every(({ ended_at }) => ended_at !== null));
+    assert.equal(status, as);
+    assert.equal(attached.length, times.length);
+    assert.ok(attached.every(({ ended_at }) => ended_at !== null));
   });
   assert.equal(await session.lives(), false);
-  assert.equal(session.status(), '');
+  const said = times.filter((each) => each.length > 0);
   const messages = await session.messages();
   assert.deepEqual(
-    messages.map(({ text, from, mode }) => [text, from, mode]),
-    said.map((text) => [text, 'attach', 'plan']),
-  );
-  const events = await session.events();
-  const streamed = events.filter(({ event }) => event === 'operator_message');
-  assert.deepEqual(
-    streamed.map(({ data }) => data.text),
+    messages.map(({ mode, text }) => [mode, text]),
     said,
+  );
+  assert.ok(messages.every(({ from }) => from === 'attach'));
+  const events = (await session.events()).filter(({ event }) => event === 'operator_message');
+  assert.deepEqual(
+    events.map(({ data }) => data.text),
+    said.map(([, text]) => text),
   );
 };
