@@ -27,7 +27,7 @@ import { followProblems, JOURNAL } from './reconcile/problem-events.ts';
 import { sweepWorkspace } from './reconcile/sweep.ts';
 import { refreshGlobals, setTrustClosed } from './settings/globals.ts';
 import { openTrustLog } from './settings/trust/tightening.ts';
-import { machineOf, readyToWrite, type Store } from './store.ts';
+import { activityOf, machineOf, readyToWrite, type Store } from './store.ts';
 import { type Pace, startWatching, type WorkspaceWatch } from './watch/change-scheduler.ts';
 import { type DaemonLock, lockWorkspace } from './workspace/daemon-lock.ts';
 import { refuseNewer, type Step, upgrade } from './workspace/format.ts';
@@ -182,9 +182,16 @@ const openFiles = async (
     journal,
     clock,
     trust,
-    report,
+    report: (error, what) => {
+      activityOf(store).count += 1;
+      report(error, what);
+    },
     problems: createProblems(),
-    locks: createLocks(({ kind, of }) => kind === 'item' && notice(store, of)),
+    locks: createLocks(({ kind, of }) => {
+      // Each comparison ends with a look at the problems.
+      if (kind !== 'problems') activityOf(store).count += 1;
+      if (kind === 'item') notice(store, of);
+    }),
     get readOnly() {
       return whyReadOnly();
     },

@@ -77,6 +77,9 @@ export const machineOf = async (layout: Layout): Promise<string> => {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
+/** How often something happened that may leave work for a comparison: a lock was released, or an error was reported. */
+export const activityOf = remembered(() => ({ count: 0 }));
+
 /** Requests to the watcher. They have no effect until it is set up. */
 export interface Attention {
   /** Starts or ends the watch of a directory. */

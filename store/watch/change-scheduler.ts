@@ -13,12 +13,15 @@ import { resolveAbsent, resolveMissing } from '../reconcile/missing.ts';
 import { isWorkspaceAway, reconcile } from '../reconcile/reconcile.ts';
 import { sweepWorkspace } from '../reconcile/sweep.ts';
 import { refreshGlobals } from '../settings/globals.ts';
-import { type Store, watchRequestsOf } from '../store.ts';
+import { activityOf, type Store, watchRequestsOf } from '../store.ts';
 import { collectHints, createInterval, type HintPace } from './hints.ts';
 import { keepWatching } from './keep-watching.ts';
+import { isOnLocalDisk } from './watch-limits.ts';
 
 export interface Pace extends HintPace {
   sweep_ms: number;
+  /** The same while nothing happens and all directories of a local file system are watched. */
+  quiet_sweep_ms: number;
   /** The interval of sweeps while directories cannot be watched. */
   blind_sweep_ms: number;
 }
@@ -29,12 +32,14 @@ export const WATCH_PACE: Pace = {
   burst: 4000,
   after_burst_ms: 700,
   sweep_ms: 60_000,
+  quiet_sweep_ms: 600_000,
   blind_sweep_ms: 10_000,
 };
 
 /** Turns hints into comparisons, and sweeps for changes that no hint reports. */
 export const startWatching = (store: Store, globalsChanged: () => void, pace = WATCH_PACE) => {
   let closed = false;
+  const isClosed = (): boolean => closed;
   const look = createReader(store, globalsChanged, () => sweepSoon());
   const hints = collectHints(pace, {
     busy: () => isGitBusy(store.layout),
@@ -48,25 +53,21 @@ export const startWatching = (store: Store, globalsChanged: () => void, pace = W
   });
   const gitWorks = (since: number): boolean =>
     !closed && performance.now() - since < pace.git_ms && isGitBusy(store.layout);
+  const rest = restOf(store, hints, pace);
   const sweepNow = coalesceReads(async () => {
-    const since = performance.now();
-    do {
-      while (gitWorks(since)) await delay(pace.settle_ms);
-      if (closed) return;
-      await watching.check();
-    } while (!(await sweepWorkspace(store, () => gitWorks(since))));
-    await whenCompared(store);
-    globalsChanged();
+    rest.sweeps();
+    await sweepBesideGit(store, { gitWorks, isClosed, check: watching.check });
+    if (!closed) globalsChanged();
   });
-  const sweepSoon = (): void => {
-    sweepNow().catch((error) => store.report(error, 'comparing the workspace'));
-  };
+  const reported = (work: Promise<void>): void =>
+    void work.catch((error) => store.report(error, 'comparing the workspace'));
+  const sweepSoon = (): void => reported(sweepNow());
   const regular = createInterval(
     () => (watching.blind ? pace.blind_sweep_ms : pace.sweep_ms),
-    sweepSoon,
+    (slept) => reported(slept || watching.blind || !rest.isQuiet() ? sweepNow() : watching.check()),
   );
   watchRequestsOf(store).scheduleMissingDecision = decideLater(store, {
-    isClosed: () => closed,
+    isClosed,
     gitWorks: (since) => gitWorks(Math.max(since, hints.last())),
   });
   lookAgainBy(store, hints.hint);
@@ -88,6 +89,23 @@ export const startWatching = (store: Store, globalsChanged: () => void, pace = W
   };
 };
 
+/** Whether a sweep can wait, because nothing happened since the last one. Watchers lose events in bursts, of which a hint is seen. */
+const restOf = (store: Store, hints: { last(): number }, { quiet_sweep_ms }: Pace) => {
+  const isLocal = isOnLocalDisk(store.layout.root);
+  let [at, activity] = [Number.NEGATIVE_INFINITY, -1];
+  return {
+    /** A sweep begins. */
+    sweeps: (): void => {
+      [at, activity] = [performance.now(), activityOf(store).count];
+    },
+    isQuiet: (): boolean =>
+      isLocal &&
+      activity === activityOf(store).count &&
+      hints.last() < at &&
+      performance.now() - at < quiet_sweep_ms,
+  };
+};
+
 // A rejection that is awaited later must not end the daemon as unhandled.
 const handledLater = <T>(promise: Promise<T>): Promise<T> => {
   promise.catch(() => undefined);
@@ -95,6 +113,28 @@ const handledLater = <T>(promise: Promise<T>): Promise<T> => {
 };
 
 export type WorkspaceWatch = ReturnType<typeof startWatching>;
+
+interface Sweep {
+  /** Whether git is changing files that began to change after this time. */
+  gitWorks: (since: number) => boolean;
+  isClosed: () => boolean;
+  /** Called before each try. */
+  check: () => Promise<void>;
+}
+
+// Again if git changed files meanwhile.
+const sweepBesideGit = async (
+  store: Store,
+  { gitWorks, isClosed, check }: Sweep,
+): Promise<void> => {
+  const since = performance.now();
+  do {
+    while (gitWorks(since)) await delay(WATCH_PACE.settle_ms);
+    if (isClosed()) return;
+    await check();
+  } while (!(await sweepWorkspace(store, () => gitWorks(since))));
+  await whenCompared(store);
+};
 
 const whenCompared = async (store: Store): Promise<void> => {
   await resolveAbsent(store);

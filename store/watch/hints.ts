@@ -63,15 +63,16 @@ const TICK_MS = 1000;
 const SLEPT_MS = 5000;
 
 /** Calls a job at an interval in milliseconds, and at once after the machine slept, which shifts the two clocks. */
-export const createInterval = (interval: () => number, job: () => void) => {
+export const createInterval = (interval: () => number, job: (slept: boolean) => void) => {
   let drift = Date.now() - performance.now();
   let due = performance.now() + interval();
   const timer = setInterval(() => {
     const before = drift;
     drift = Date.now() - performance.now();
-    if (Math.abs(drift - before) < SLEPT_MS && performance.now() < due) return;
+    const slept = Math.abs(drift - before) >= SLEPT_MS;
+    if (!slept && performance.now() < due) return;
     due = performance.now() + interval();
-    job();
+    job(slept);
   }, TICK_MS);
   timer.unref();
   return {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statfsSync } from 'node:fs';
 import { orElse } from '../base/attempt.ts';
 
 /** A limit of the system, by its sysctl name. */
@@ -14,6 +14,19 @@ export const watchLimit = (): SystemLimit | undefined =>
 /** The limit of watching programs and threads per user. */
 export const watcherLimit = (): SystemLimit | undefined =>
   lowest('fs.inotify.max_user_instances', 'user.max_inotify_instances');
+
+/**
+ * Whether a directory is on a file system where only this machine can change files, so that its watches see all changes.
+ * False for one that is not known.
+ */
+export const isOnLocalDisk = (path: string): boolean =>
+  LOCAL.has(orElse(() => statfsSync(path).type, -1));
+
+// Linux's numbers: ext, xfs, btrfs, tmpfs, f2fs, zfs, bcachefs, overlay.
+const LOCAL = new Set([
+  ...[0xef53, 0x58465342, 0x9123683e, 0x01021994],
+  ...[0xf2f52010, 0x2fc12fc1, 0xca451a4e, 0x794c7630],
+]);
 
 // A Work item's directory, and those in it whose files cause events.
 const A_CASE = 4;

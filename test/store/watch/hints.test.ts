@@ -3,10 +3,12 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { lockOn } from '../../../store/base/locks.ts';
 import { allItems, itemOf } from '../../../store/reconcile/items.ts';
 import { WATCH_PACE } from '../../../store/watch/change-scheduler.ts';
 import { collectHints } from '../../../store/watch/hints.ts';
 import { atEnd } from '../../helpers/at-end.ts';
+import { eventually } from '../../helpers/eventually.ts';
 import { caseText, dirOf, idOf } from '../../helpers/git-workspace.ts';
 import { gitIn } from '../../helpers/repository.ts';
 import { openWorkspace } from '../../helpers/workspace.ts';
@@ -45,6 +47,46 @@ describe('collectHints', () => {
     busy = false;
     while (settled.length === 0) await nextTurn();
     assert.deepEqual(settled, [['a', 'b', 'c']]);
+  });
+});
+
+describe('regular sweeps', () => {
+  it('stop while nothing happens, and go on once something has', async (t) => {
+    const open = await openWorkspace(t);
+    const { store } = open;
+    t.mock.timers.enable({ apis: ['setInterval'] });
+    let sweeps = 0;
+    const pace = { ...WATCH_PACE, sweep_ms: 0 };
+    const attention = open.watch(() => {
+      sweeps += 1;
+    }, pace);
+    await attention.ready;
+    const sweepsInTick = async (): Promise<number> => {
+      const before = sweeps;
+      t.mock.timers.tick(1000);
+      for (let turn = 0; turn < 2000; turn += 1) await nextTurn();
+      return sweeps - before;
+    };
+    const isQuiet = () => eventually(async () => assert.equal(await sweepsInTick(), 0));
+    await isQuiet();
+    store.report(new Error('no space left'), 'writing the journal');
+    assert.equal(await sweepsInTick(), 1);
+    await isQuiet();
+    await store.locks.take(lockOn.item(idOf(1)), async () => undefined);
+    assert.equal(await sweepsInTick(), 1);
+    await isQuiet();
+    await attention.close();
+
+    const other = open.watch(
+      () => {
+        sweeps += 1;
+      },
+      { ...pace, quiet_sweep_ms: 0 },
+    );
+    await other.ready;
+    await sweepsInTick();
+    assert.equal(await sweepsInTick(), 1);
+    await other.close();
   });
 });
 
