@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import {
+import fs, {
   chmodSync,
   existsSync,
   mkdirSync,
@@ -12,7 +12,6 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import promises from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -293,14 +292,14 @@ describe('diff', () => {
     assert.deepEqual([summary.files, left_out], [1, ['inner/']]);
   });
 
-  it('leaves out what is deleted between the listing and git add', async (t) => {
+  it('leaves out what is deleted between the listing and the diff', async (t) => {
     const { git, worktree, base } = await make(t);
     writeFiles(worktree.path, { 'stays.txt': 'new\n', 'vanishes.txt': 'new\n' });
-    const { lstat } = promises;
+    const { lstatSync } = fs;
     const vanishes = join(worktree.path, 'vanishes.txt');
     // Its size is asked for once it is listed, and before git is given its name.
-    const looked = t.mock.method(promises, 'lstat', async (path: string | Buffer) => {
-      const found = await lstat(path);
+    const looked = t.mock.method(fs, 'lstatSync', (path: string | Buffer) => {
+      const found = lstatSync(path);
       if (`${path}` === vanishes) rmSync(path);
       return found;
     });
