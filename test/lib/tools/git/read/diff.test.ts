@@ -10,6 +10,7 @@ import fs, {
   statSync,
   symlinkSync,
   truncateSync,
+  unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -300,7 +301,7 @@ describe('diff', () => {
     // Its size is asked for once it is listed, and before git is given its name.
     const looked = t.mock.method(fs, 'lstatSync', (path: string | Buffer) => {
       const found = lstatSync(path);
-      if (`${path}` === vanishes) rmSync(path);
+      if (`${path}` === vanishes) unlinkSync(path);
       return found;
     });
     syncBuiltinESMExports();
