@@ -62,12 +62,16 @@ const CODEX: Conversation = {
     type === 'session_meta' || type === 'turn_context' ? (payload as JsonObject)?.cwd : undefined,
 };
 
+const shortId = (id: string): string => id.slice(0, 8);
+
 /** `$set` replaces values of the first line. */
 const GEMINI: Conversation = {
+  named: shortId,
   project: ({ projectHash, $set }) => projectHash ?? ($set as JsonObject)?.projectHash,
 };
 /** The format of older releases. */
 const GEMINI_WHOLE: Conversation = {
+  named: shortId,
   project: ({ projectHash }) => projectHash,
   messages: 'messages',
 };

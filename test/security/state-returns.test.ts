@@ -72,6 +72,16 @@ const AGENTS: Record<string, Agent> = {
     begins: (cwd) => line({ sessionId: ID, projectHash: sha256(cwd), kind: 'main' }),
     goesOn: appends,
   },
+  'Gemini CLI, in a directory with a name': {
+    place: '.gemini',
+    besides: { 'tmp/one-two/.project_root': CWD, 'tmp/other/.project_root': OTHER },
+    shown: `tmp/one-two/chats/session-2026-11-22T10-00-${ID.slice(0, 8)}.jsonl`,
+    fresh: 'tmp/one-two/chats/session-2026-11-22T11-00-7c1d2e3f.jsonl',
+    others: `tmp/other/chats/session-2026-11-22T09-00-${ID.slice(0, 8)}.jsonl`,
+    planted: 'tmp/other/chats/session-2026-11-22T12-00-8d2e3f4a.jsonl',
+    begins: (cwd) => line({ sessionId: ID, projectHash: sha256(cwd), kind: 'main' }),
+    goesOn: appends,
+  },
   'Gemini CLI, older': {
     place: '.gemini',
     shown: `tmp/${sha256(CWD)}/chats/session-1.json`,

@@ -50,13 +50,12 @@ const openConversation = async (
   { cwd, native_session_id: id }: TerminalSpec,
   format: TranscriptFormat,
 ): Promise<ReadAdded[]> => {
-  const isGemini = format === 'gemini';
-  // The names of Gemini CLI's files have only the beginning of the id.
-  const scope = { cwd, native_session_id: isGemini ? id.slice(0, 8) : id };
+  const scope = { cwd, native_session_id: id };
   const opened: ReadAdded[] = [];
   for (const path of await conversationIn({ root, copy, rules, scope })) {
     const before = await bytesOf(path, LARGEST_BYTES);
-    if (isGemini && firstOf(before).sessionId !== id) continue;
+    // The names of its files have only the beginning of the id.
+    if (format === 'gemini' && firstOf(before).sessionId !== id) continue;
     const from = before.length;
     opened.push(async () => (await bytesOf(path, LARGEST_BYTES)).subarray(from).toString('utf8'));
   }

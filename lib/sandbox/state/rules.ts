@@ -39,6 +39,8 @@ export interface Conversation {
   counts?: 'first';
   /** For one JSON object that is rewritten: the key of its messages. Absent for JSON lines that are appended. */
   messages?: string;
+  /** What a file's name has of the agent's session id; default: all of it. */
+  named?: (id: string) => string;
 }
 
 /** Directories that belong to the project whose path their `marker` file contains. */
@@ -103,13 +105,16 @@ export const isProjectPattern = (pattern: string): boolean => /\{(project|hash)\
 /** Whether a path may be a conversation of this run. */
 export const isOwnConversation = (path: string, rules: StateRules, scope: RunScope): boolean => {
   const pattern = sessionPattern(path, rules, scope);
-  return pattern !== undefined && (isProjectPattern(pattern) || hasSessionId(path, scope));
+  return pattern !== undefined && (isProjectPattern(pattern) || hasSessionId(path, rules, scope));
 };
 
-/** Whether a file name ends with the agent's session id, as a whole word: the id comes from the agent. */
-export const hasSessionId = (path: string, { native_session_id: id = '' }: RunScope): boolean => {
+/** Whether the name of a conversation ends with the agent's session id, as a whole word: the id comes from the agent. */
+export const hasSessionId = (path: string, rules: StateRules, scope: RunScope): boolean => {
+  const { native_session_id: id = '' } = scope;
+  const named = rules.sessions?.[sessionPattern(path, rules, scope) ?? '']?.named;
+  const word = named?.(id) ?? id;
   const stem = basename(path).replace(/\.jsonl?$/, '');
-  return id !== '' && (stem === id || stem.endsWith(`-${id}`));
+  return word !== '' && (stem === word || stem.endsWith(`-${word}`));
 };
 
 /** Whether a directory may contain a match of one of the patterns. */

@@ -66,7 +66,7 @@ export const shownIn = async (open: Open): Promise<Shown> => {
 export const conversationIn = async (open: Open): Promise<string[]> =>
   (await candidatesIn(open)).paths
     .filter((path) => sessionPattern(path, open.rules, open.scope) !== undefined)
-    .filter((path) => hasSessionId(path, open.scope))
+    .filter((path) => hasSessionId(path, open.rules, open.scope))
     .map((path) => join(open.copy, path));
 
 const isWhole = (path: string, { rules, scope }: Open): boolean =>
@@ -140,9 +140,9 @@ export const syncBack = async (open: Closing): Promise<Left[]> => {
 };
 
 // Order: files that existed, the conversation of this run, other new files.
-const rankOf = (path: string, { shown, scope }: Closing): number => {
+const rankOf = (path: string, { shown, rules, scope }: Closing): number => {
   if (shown.has(path)) return 0;
-  return hasSessionId(path, scope) ? 1 : 2;
+  return hasSessionId(path, rules, scope) ? 1 : 2;
 };
 
 const NOT_SHOWN = 'it existed before, and the run was not shown it';
