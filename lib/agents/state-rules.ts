@@ -152,6 +152,9 @@ export const STATE_RULES: Readonly<Record<string, StateRules>> = {
     },
     claims: { within: 'tmp', marker: '.project_root', name: geminiName },
     kept: ['projects.json', 'tmp/**'],
+    // When it starts, it deletes each conversation whose file begins with a session that has said nothing yet: one that is
+    // continued has several files with one short id, and all of them are lost.
+    sets: { 'settings.json': { general: { sessionRetention: { enabled: false } } } },
     logins: {
       'oauth_creds.json': GOOGLE,
       'google_accounts.json': { renewed: [], account: activeAccount, tells: true },

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import {
   appendFileSync,
+  chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -277,6 +279,47 @@ describe('the directory of a project of Gemini CLI', () => {
       'one-two',
     ]);
     assert.equal(existsSync(join(it.path, 'tmp/victim')), false);
+  });
+});
+
+describe('the settings of Gemini CLI', () => {
+  const SETTINGS = 'settings.json';
+  const kept = { enabled: false };
+
+  it('keep its conversations, in the copy alone', async (t) => {
+    const mine = { general: { vimMode: true, sessionRetention: { maxAge: '7d' } }, mcpServers: {} };
+    const it = agentHome(t, { '.gemini': { [SETTINGS]: JSON.stringify(mine) } });
+    chmodSync(join(it.path, SETTINGS), 0o400);
+    const state = await it.open(ID);
+    assert.deepEqual(JSON.parse(readFileSync(join(it.copy, SETTINGS), 'utf8')), {
+      general: { vimMode: true, sessionRetention: { maxAge: '7d', ...kept } },
+      mcpServers: {},
+    });
+    await state.close();
+    assert.deepEqual(JSON.parse(it.read(SETTINGS)), mine);
+  });
+
+  it('keep them where the operator has no settings, and has none afterwards', async (t) => {
+    const it = agentHome(t, { '.gemini': {} });
+    const state = await it.open(ID);
+    const copied = JSON.parse(readFileSync(join(it.copy, SETTINGS), 'utf8'));
+    assert.deepEqual(copied, { general: { sessionRetention: kept } });
+    await state.close();
+    assert.deepEqual(readdirSync(it.path), []);
+  });
+
+  it('stay as they are with comments, or as a link', async (t) => {
+    const commented = '// mine\n{}\n';
+    const it = agentHome(t, { '.gemini': { [SETTINGS]: commented } });
+    await (await it.open(ID)).close();
+    assert.equal(readFileSync(join(it.copy, SETTINGS), 'utf8'), commented);
+    const linked = join(it.root, 'linked.json');
+    writeFileSync(linked, '{}');
+    rmSync(join(it.path, SETTINGS));
+    symlinkSync(linked, join(it.path, SETTINGS));
+    await (await it.open(ID)).close();
+    assert.equal(readlinkSync(join(it.copy, SETTINGS)), linked);
+    assert.equal(readFileSync(linked, 'utf8'), '{}');
   });
 });
 

@@ -26,6 +26,8 @@ export interface StateRules {
   kept?: readonly string[];
   /** Files with a login, by name (`''` if the path itself is the file). */
   logins?: Readonly<Record<string, LoginRule>>;
+  /** Values that JSON files of the copy have besides, by name: what an agent would do to its own state in the copy. */
+  sets?: Readonly<Record<string, JsonObject>>;
   /** Files that return whole, named by the operator. */
   returns?: readonly string[];
 }

@@ -1,14 +1,15 @@
 import { constants } from 'node:fs';
-import { lstat, mkdir, open, readFile, rm, stat } from 'node:fs/promises';
+import { lstat, mkdir, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { messageOf, orElse } from '../../../store/base/attempt.ts';
 import { isAtOrBelow } from '../../../store/base/paths.ts';
 import { writeSynced } from '../../../store/fs/synced.ts';
 import type { Bind } from '../view.ts';
+import { isObject, objectIn } from './conversation-owner.ts';
 import { copyIn, type RefusedFiles } from './copy.ts';
-import { bytesOf, replaceAt, stampAt } from './files.ts';
+import { bytesOf, isThere, replaceAt, stampAt } from './files.ts';
 import { judgeLogins, type LoginFile } from './logins.ts';
-import type { RunScope, StatePlace, StateRules } from './rules.ts';
+import type { JsonObject, RunScope, StatePlace, StateRules } from './rules.ts';
 import { type Left, shownIn, syncBack } from './sync-back.ts';
 
 /** The private copy of an agent's state for one run. */
@@ -81,6 +82,7 @@ const openPlace = async (place: StatePlace, copy: string, scope: RunScope): Prom
   if (found === undefined && isForFile(place)) return NOTHING;
   const isFile = found !== undefined && (await isFileAt(path));
   const refused = isFile ? await copyFileIn(path, copy) : await fill(place, copy, scope);
+  if (!isFile) await setValues(copy, rules);
   const one = { root: path, copy, rules, scope };
   const shown = await shownIn(one);
   const shared = isFile ? [] : await sharedIn(path, rules);
@@ -125,6 +127,29 @@ const fill = async (place: StatePlace, copy: string, scope: RunScope): Promise<R
   if (there && place.rules?.returns !== undefined) return [];
   return copyIn(place.path, copy, { rules: place.rules ?? {}, scope });
 };
+
+// A link, and a file with comments, stays as it is: a setting of the operator is worth more.
+const setValues = async (copy: string, { sets = {} }: StateRules): Promise<void> => {
+  for (const [name, values] of Object.entries(sets)) {
+    const path = join(copy, name);
+    const found = await isThere(path);
+    const now = found ? objectIn(await textAt(path)) : {};
+    if (now === undefined) continue;
+    // The operator's may be read-only, and so the copy.
+    await rm(path, { force: true });
+    await writeFile(path, JSON.stringify(merged(now, values)), { mode: 0o600, flag: 'wx' });
+  }
+};
+
+const merged = (object: JsonObject, values: JsonObject): JsonObject => ({
+  ...object,
+  ...Object.fromEntries(
+    Object.entries(values).map(([key, value]) => {
+      const now = object[key];
+      return [key, isObject(value) ? merged(isObject(now) ? now : {}, value) : value];
+    }),
+  ),
+});
 
 const sharedIn = async (path: string, { shared = [] }: StateRules): Promise<string[]> => {
   const found: string[] = [];
