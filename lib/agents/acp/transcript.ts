@@ -86,8 +86,9 @@ type Hear = (state: State, update: Wire) => void;
 const hear = (state: State, update: Wire): boolean => {
   const kind = text(update.sessionUpdate) ?? 'unknown';
   const heard = TURN_UPDATES.get(kind);
-  if (heard === undefined) hearState(state, kind, update);
   // A loaded session first replays its history, whose events exist already.
+  if (!state.live && kind === 'user_message_chunk') return false;
+  if (heard === undefined) hearState(state, kind, update);
   if (state.live) heard?.(state, update);
   return state.live && heard !== undefined;
 };

@@ -385,6 +385,18 @@ describe('createTranscript', () => {
     content: { type: 'text', text },
   });
 
+  it('tells nothing of what a loaded session replays', () => {
+    const events: RunEvent[] = [];
+    const transcript = createTranscript((event) => events.push(event), 1000);
+    const content = { type: 'text', text: 'the prompt of a former turn' };
+    transcript.hear({ sessionUpdate: 'user_message_chunk', content });
+    transcript.hear(said('the plan of a former turn'));
+    transcript.begin();
+
+    assert.deepEqual(events, []);
+    assert.equal(transcript.acted(), false);
+  });
+
   it('does not cut the last message at a late update of an earlier call', () => {
     const { transcript } = open();
     transcript.hear({ sessionUpdate: 'tool_call', toolCallId: '1', title: 'Read' });
