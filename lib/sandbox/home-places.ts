@@ -1,6 +1,6 @@
 /**
- * Paths below the home directory that programs need and that contain no secrets: tool chains, build caches and git
- * configuration. As the tools define them, like the list that follows.
+ * Paths below the home directory that programs need and that contain no secrets: tool chains, build caches, git
+ * configuration and skills. As the tools define them, like the list that follows.
  */
 export const SHOWN_AT_HOME: readonly string[] = [
   ...['.gitconfig', '.config/git/config', '.config/git/ignore', '.config/git/attributes'],
@@ -21,6 +21,8 @@ export const SHOWN_AT_HOME: readonly string[] = [
   ...['.dotnet', '.nuget/packages', '.pub-cache', '.ghcup', '.cabal/bin', '.cabal/packages'],
   ...['.cabal/store', '.opam', '.elan', '.juliaup', '.julia/packages', '.julia/artifacts'],
   ...['.julia/compiled', '.conan2/p', '.ccache'],
+  // Read by most agents, besides their own skills, which may be links to here.
+  '.agents/skills',
   ...['.terraform.d/plugin-cache', '.nix-profile', '.local/state/nix/profiles', '.pixi/bin'],
 ];
 

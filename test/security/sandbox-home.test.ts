@@ -45,6 +45,8 @@ const home = (t: TestContext) => {
   writeFiles(HOME, {
     '.gitconfig': '[user]\n\tname = Me\n',
     '.cargo/registry/index.txt': 'crates\n',
+    '.agents/skills/one/SKILL.md': 'a skill\n',
+    '.agents/other.txt': 'SECRET\n',
     '.local/share/tool/versions/3/bin/run':
       '#!/bin/sh\ncat "$(dirname "$(readlink -f "$0")")/../data.txt"\n',
     '.local/share/tool/versions/3/data.txt': 'tool data\n',
@@ -83,17 +85,17 @@ describe('the home directory in the sandbox', { skip: missing }, () => {
     assert.equal(output.match(/No such file/g)?.length, SECRETS.length - 1);
   });
 
-  it('shows what the PATH leads to, tool chains, git settings and the worktree, to be read alone', async (t) => {
+  it('shows what the PATH leads to, tool chains, skills, git settings and the worktree, to be read alone', async (t) => {
     const { HOME, env, view } = home(t);
     const box = createSandbox('auto', env);
 
     const { output } = await runInside(
       view,
-      `tool; js; git config --global user.name; cat ${HOME}/.cargo/registry/*; cat file.txt; touch ${HOME}/new ${HOME}/.cargo/registry/new ${HOME}/.local/bin/new`,
+      `tool; js; git config --global user.name; cat ${HOME}/.cargo/registry/* ${HOME}/.agents/skills/one/*; cat file.txt; touch ${HOME}/new ${HOME}/.cargo/registry/new ${HOME}/.local/bin/new`,
       { box, env },
     );
 
-    assert.match(output, /^tool data\njs\nMe\ncrates\nmine\n/);
+    assert.match(output, /^tool data\njs\nMe\ncrates\na skill\nmine\n/);
     assert.equal(output.match(/Read-only file system/g)?.length, 3);
   });
 
