@@ -1,18 +1,20 @@
 import { openRunState } from '../sandbox/state/open.ts';
 import type { StatePlace } from '../sandbox/state/rules.ts';
+import { setUpLimits } from '../sandbox/state/set-up.ts';
 import type { Returned } from '../sandbox/state/state.ts';
-import type { ProviderDeps } from './launch.ts';
+import { type Launchable, type LaunchDeps, type ProviderDeps, viewOf } from './launch.ts';
 import type { Run, RunEvent, RunSpec } from './provider.ts';
 import { deferredRun } from './run-end.ts';
 
 /** What a run needs for a copy of its agent's state. */
-type OfRun = Pick<RunSpec, 'session_id' | 'cwd' | 'native_session_id' | 'binds'>;
+type OfRun = Pick<RunSpec, 'session_id' | 'native_session_id'> &
+  Omit<Launchable, 'run_marker' | 'limits' | 'signed_as' | 'mcp'>;
 
 interface Turn<S extends OfRun> {
   state: readonly StatePlace[];
   spec: S;
   tell: (event: RunEvent) => void;
-  deps: Pick<ProviderDeps, 'sandbox' | 'states' | 'keepAside'>;
+  deps: Pick<ProviderDeps, 'env' | 'network' | 'sandbox' | 'states' | 'keepAside'>;
 }
 
 /**
@@ -33,8 +35,10 @@ export const withPrivateState = <S extends OfRun>(
   return deferredRun(
     opening.then(async (own) => {
       if (own.refused.length > 0) tell(told('state_left_out', own.refused));
+      const bound = { ...spec, binds: [...(spec.binds ?? []), ...own.binds] };
       try {
-        const run = await start({ ...spec, binds: [...(spec.binds ?? []), ...own.binds] });
+        if (spec.phase === 'plan') await tellSetUp(state, bound, { tell, ...deps });
+        const run = await start(bound);
         const done = run.done.finally(async () => tellReturned(await own.close(), tell));
         return { ...run, done };
       } catch (error) {
@@ -44,6 +48,20 @@ export const withPrivateState = <S extends OfRun>(
     }),
   );
 };
+
+// Before the plan, so that the operator can mend it and plan again.
+const tellSetUp = async (
+  state: readonly StatePlace[],
+  spec: OfRun,
+  { tell, env, network, sandbox }: Pick<Turn<OfRun>, 'tell'> & Pick<LaunchDeps, Limiting>,
+): Promise<void> => {
+  const view = viewOf(spec, env, network.kind === 'host' ? 'host' : { dir: '', relay: [] });
+  const hidden = (text: string): string[] => sandbox.hides(text, view);
+  for (const message of await setUpLimits(state, { home: env.HOME ?? '/', hidden }))
+    tell({ type: 'sandbox_limit', data: { message } });
+};
+
+type Limiting = 'env' | 'network' | 'sandbox';
 
 const tellReturned = (
   { left, renewed, logins }: Returned,

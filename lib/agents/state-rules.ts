@@ -110,6 +110,7 @@ export const STATE_RULES: Readonly<Record<string, StateRules>> = {
       ...['paste-cache/**', 'downloads/**', 'image-cache/**', 'history.jsonl', 'cache/**'],
     ],
     shared: ['plugins', 'local'],
+    names: ['settings.json', 'settings.local.json', '.claude.json'],
     sessions: { 'projects/{project}/**/*.jsonl': CLAUDE },
     logins: {
       '.credentials.json': {
@@ -122,12 +123,13 @@ export const STATE_RULES: Readonly<Record<string, StateRules>> = {
       '.claude.json': CLAUDE_ACCOUNT,
     },
   },
-  '.claude.json': { logins: { '': CLAUDE_ACCOUNT } },
+  '.claude.json': { names: [''], logins: { '': CLAUDE_ACCOUNT } },
   '.codex': {
     left: [
       ...['sessions/**', 'archived_sessions/**', 'log/**', 'history.jsonl', '*.sqlite*'],
       ...['shell_snapshots/**', 'tmp/**', '.tmp/**', 'worktrees/**', 'ambient-suggestions/**'],
     ],
+    names: ['config.toml', 'hooks.json'],
     sessions: { 'sessions/*/*/*/rollout-*.jsonl': CODEX },
     kept: ['*.sqlite*'],
     logins: {
@@ -144,6 +146,7 @@ export const STATE_RULES: Readonly<Record<string, StateRules>> = {
   '.gemini': {
     left: ['tmp/**', 'history/**', 'antigravity/**', 'antigravity-browser-profile/**'],
     shared: ['extensions'],
+    names: ['settings.json'],
     sessions: {
       'tmp/{hash}/chats/*.json': GEMINI_WHOLE,
       'tmp/{hash}/chats/*.jsonl': GEMINI,
@@ -163,6 +166,7 @@ export const STATE_RULES: Readonly<Record<string, StateRules>> = {
   '.qwen': {
     left: ['tmp/**', 'history/**', 'projects/**', 'debug/**', 'todos/**', 'logs/**'],
     shared: ['extensions'],
+    names: ['settings.json'],
     sessions: {
       'projects/{project}/chats/*.jsonl': QWEN,
       'tmp/{hash}/chats/*.json': GEMINI_WHOLE,
@@ -187,5 +191,5 @@ export const STATE_RULES: Readonly<Record<string, StateRules>> = {
   },
   '.local/state/opencode': {},
   '.cache/opencode': {},
-  '.config/opencode': {},
+  '.config/opencode': { names: ['opencode.json', 'opencode.jsonc', 'config.json'] },
 };

@@ -19,6 +19,8 @@ export interface Sandbox {
   wrap(argv: readonly string[], view: SandboxView): string[];
   /** What a failed program met in the sandbox, by its output, and the setting that changes it: clauses without a full stop. */
   explain(text: string, view: SandboxView): string[];
+  /** Existing paths in a text that are hidden inside. */
+  hides(text: string, view: SandboxView): string[];
 }
 
 /**
@@ -51,6 +53,7 @@ export const createSandbox = (
       if (failure !== undefined) throw new ServiceError('provider_failed', unprepared(failure));
       return bubblewrapCommand(host, argv, { ...view, hidden: [...view.hidden, ...closed] });
     },
+    hides: (text, view) => unseenPaths(host, text, view),
     explain: (text, view) => [...hiddenIn(unseenPaths(host, text, view)), ...limitsIn(text, view)],
   };
 };
@@ -65,6 +68,7 @@ const none = (reason: string): Sandbox => ({
   reason,
   wrap: (argv) => [...argv],
   explain: () => [],
+  hides: () => [],
 });
 
 /** The macOS sandbox. `platform` is replaced in tests. */

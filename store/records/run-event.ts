@@ -134,10 +134,13 @@ file, because it was edited by hand or came from another branch; they are lost. 
     },
   ),
   sandbox_limit: Type.Object(
-    { tool_call_id: Text, message: Type.String({ description: 'For people' }) },
+    {
+      tool_call_id: Type.Optional(Text),
+      message: Type.String({ description: 'For people' }),
+    },
     {
       description:
-        'The output of a failed tool call points to a limit of the sandbox; `message` has the limit and the setting that changes it. Each once per turn',
+        "The output of a failed tool call (`tool_call_id`) points to a limit of the sandbox, or in Plan mode the operator's own set-up of the agent names what the sandbox hides; `message` has the limit and the setting that changes it. Each once per turn",
     },
   ),
   waiting: Type.Object(Waiting.properties, {

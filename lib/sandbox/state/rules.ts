@@ -28,6 +28,8 @@ export interface StateRules {
   logins?: Readonly<Record<string, LoginRule>>;
   /** Values that JSON files of the copy have besides, by name: what an agent would do to its own state in the copy. */
   sets?: Readonly<Record<string, JsonObject>>;
+  /** Settings of the operator that name programs, which may be hidden (`''` if the path itself is the file). */
+  names?: readonly string[];
   /** Files that return whole, named by the operator. */
   returns?: readonly string[];
 }

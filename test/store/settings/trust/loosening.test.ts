@@ -78,7 +78,8 @@ const NO_STATES = { states: '/nowhere', keepAside: async () => '/nowhere' };
 /** The providers as the daemon makes them of these settings, and the door to the network of what has none of its own. */
 const daemonOf = (of: Settings) => {
   const kind = of.sandbox === 'off' ? ('none' as const) : ('bubblewrap' as const);
-  const sandbox: Sandbox = { kind, wrap: (argv) => [...argv], explain: () => [] };
+  const none = (): string[] => [];
+  const sandbox: Sandbox = { kind, wrap: (argv) => [...argv], explain: none, hides: none };
   const { network, allow_local } = of;
   const all = createNetworkAccess({
     ...{
