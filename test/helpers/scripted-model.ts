@@ -51,6 +51,8 @@ export interface ScriptedModel {
   /** Without a path, as the other vendors' clients want it. */
   origin: string;
   requests: ModelRequest[];
+  /** All that was sent with each of them, as text. */
+  bodies: string[];
   /** Where the relative paths of intents begin: the worktree. */
   root: string;
 }
@@ -60,6 +62,7 @@ const FORMATS: readonly Format[] = [chat, responses, messages, gemini];
 /** Starts the model; it is stopped at the end of the test. A turn that no rule is for is answered with "ok". */
 export const startScriptedModel = async (t: TestContext, rules: Rule[]): Promise<ScriptedModel> => {
   const requests: ModelRequest[] = [];
+  const bodies: string[] = [];
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://model');
     const format = FORMATS.find(({ path }) => path.test(pathname));
@@ -68,6 +71,7 @@ export const startScriptedModel = async (t: TestContext, rules: Rule[]): Promise
       const asked = format.read(body);
       const told = { ...readRequest(asked), ...readChoice(pathname, body) };
       requests.push(told);
+      bodies.push(JSON.stringify(body));
       answer(response, format, scripted(stepFor(rules, told), asked, model.root));
     });
   });
@@ -78,7 +82,7 @@ export const startScriptedModel = async (t: TestContext, rules: Rule[]): Promise
   });
   const { port } = server.address() as AddressInfo;
   const origin = `http://127.0.0.1:${port}`;
-  const model: ScriptedModel = { url: `${origin}/v1`, origin, requests, root: '/' };
+  const model: ScriptedModel = { url: `${origin}/v1`, origin, requests, bodies, root: '/' };
   return model;
 };
 

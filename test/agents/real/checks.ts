@@ -78,6 +78,7 @@ export const COLUMNS = {
   asks: 'Asks before it runs',
   choice: 'Model and effort',
   outage: 'An outage of its model in Work mode',
+  setUp: "The operator's own set-up",
   attach: '`dossier attach`',
 } as const;
 

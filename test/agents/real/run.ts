@@ -11,6 +11,7 @@ import { chooses } from './choice.ts';
 import { commits } from './commit.ts';
 import { outage } from './outage.ts';
 import { questions } from './questions.ts';
+import { setUpReaches } from './set-up.ts';
 import { keepRow, tableOf } from './table.ts';
 
 const LIMIT_MS = 10 * 60_000;
@@ -53,6 +54,7 @@ for (const { id: agent, title, ...packages } of realAgents('')) {
       check('asks before it runs a command', [COLUMNS.asks], (t) => asks(t, tried));
       check('asks the model that is chosen', [COLUMNS.choice], (t) => chooses(t, tried));
       check('is not done when its model fails', [COLUMNS.outage], (t) => outage(t, tried));
+      check("has the operator's own set-up", [COLUMNS.setUp], (t) => setUpReaches(t, tried));
       check('attaches its interface', [COLUMNS.attach], (t) => attaches(t, tried));
       if (id === 'claude-acp')
         check('asks the operator something', [], (t) => questions(t, tried).then(() => ({})));

@@ -17,6 +17,7 @@ import type { StreamEvent } from '../../helpers/sessions.ts';
 import { clientOf } from '../../helpers/stream.ts';
 import { type RealAgent, realAgents } from './agents.ts';
 import { AGENTS, installed } from './install.ts';
+import { filesOfSetUp, writeSetUp } from './set-ups.ts';
 
 export interface Wanted {
   agent: string;
@@ -29,6 +30,8 @@ export interface Wanted {
   chosen?: true;
   /** With its terminal interface on the PATH, too. */
   terminal?: true;
+  /** With the operator's own set-up of the agent, in the home and in the repository. */
+  setUp?: true;
 }
 
 export interface RealSession {
@@ -68,10 +71,14 @@ export const startSession = async (t: TestContext, wanted: Wanted): Promise<Real
     ? `${installed(agent.acp)}:${installed(agent.command)}`
     : installed(agent[wanted.kind]);
   const home = homeFor(t, agent, model.origin);
+  if (wanted.setUp) writeSetUp(agent.id, home);
   const workspace = temporaryDirectory(t);
   writeFileSync(join(workspace, 'workspace.md'), settingsFor(agent, wanted, model.origin));
   const repository = makeRepository(t, {
-    files: { 'math.ts': 'export const add = (a: number, b: number) => a - b;\n' },
+    files: {
+      'math.ts': 'export const add = (a: number, b: number) => a - b;\n',
+      ...(wanted.setUp && filesOfSetUp(agent.id)),
+    },
   });
   const daemon = await startDaemon(t, ['--workspace', workspace, '--repo', repository.root], {
     ...{ HOME: home, PATH, XDG_CONFIG_HOME: join(home, '.config') },
