@@ -72,7 +72,7 @@ interface SessionWish {
 
 /**
  * Resumes the agent's session if possible, else creates a new one. Some agents announce `resume` without support (Qwen) or
- * cannot load their own sessions (Gemini), so tries each request and notes each failure.
+ * cannot always load their own sessions (Gemini, in its first minute), so tries each request and notes each failure.
  */
 export const openSession = async (
   agent: AgentConnection,
