@@ -71,7 +71,8 @@ const keep = (part: string, lines: readonly string[]): void => {
   const path = 'RELIABILITY.md';
   writeFileSync(path, withPart(readFileSync(path, 'utf8'), part, lines));
 };
-const command = `npm run crash -- --only ${values.only} --seed ${seed} --most ${values.most}`;
+const atMost = values.most === undefined ? '' : ` --most ${values.most}`;
+const command = `npm run crash -- --only ${values.only} --seed ${seed}${atMost}`;
 
 if (values.only === 'hands') {
   const { file, nth, most = '200' } = values;

@@ -56,10 +56,11 @@ export const tableOfErrors = ({ tried, all }: Errors, command: string): string[]
   const errnos = ERRNOS.filter((errno) => tried.some((one) => one.errno === errno));
   const wrong = tried.filter((one) => one.wrong !== undefined).length;
   const there = [...all.values()].reduce((sum, count) => sum + count, 0);
-  const lines = [...all.keys()].map((operation) => {
+  const lines = [...all.keys()].flatMap((operation) => {
     const own = tried.filter((one) => one.operation === operation);
+    if (own.length === 0) return [];
     const cells = errnos.map((errno) => answersOf(own.filter((one) => one.errno === errno)));
-    return [operation, String(own.length), ...cells];
+    return [[operation, String(own.length), ...cells]];
   });
   return [
     `${tried.length} errors of ${there} that there are, ${wrong} answered wrongly: \`${command}\``,
