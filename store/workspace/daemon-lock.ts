@@ -8,7 +8,7 @@ import { hasCode } from '../fs/durable.ts';
 import { placeNew } from '../fs/place.ts';
 import { isDirectoryItself, statsAt } from '../fs/plain-path.ts';
 import type { Layout } from '../layout.ts';
-import { describeSelf, isNear, livenessOf, type Owner, readOwner } from './owner.ts';
+import { describeSelf, isNear, livenessAt, livenessOf, type Owner, readOwner } from './owner.ts';
 
 export interface DaemonLock {
   /** Records where the daemon listens. */
@@ -50,7 +50,8 @@ export const lockWorkspace = async (
   events: LockEvents,
   pace = LOCK_PACE,
 ): Promise<DaemonLock> => {
-  const owner: Owner = { ...describeSelf(), ...(layout.state && { state: layout.state }) };
+  const { root, state } = layout;
+  const owner: Owner = { ...describeSelf(root), ...(state && { state }) };
   let released = false;
   let release = await takeLock(layout, owner, { pace, events, onLost: () => lose() });
   removeSuccessors(layout);
@@ -193,7 +194,7 @@ export const proofOf = ({ token }: Owner, challenge: string): string =>
 export const holderOf = (layout: Layout): Owner | undefined => {
   const owner = readOwner(layout.owner);
   if (owner === undefined) return undefined;
-  const state = livenessOf(owner);
+  const state = livenessAt(layout.root, owner);
   const lives = state === 'alive' || (state === 'unknown' && isFresh(beatOf(layout), LOCK_PACE));
   return lives ? owner : undefined;
 };
@@ -218,7 +219,7 @@ const replaceOwner = async (layout: Layout, self: Owner, taking: Taking): Promis
   if (first === undefined) return false;
   let path = layout.owner;
   for (let last: Owner | undefined = first; last !== undefined; last = readOwner(path)) {
-    const state = livenessOf(last);
+    const state = livenessAt(layout.root, last);
     if (state === 'alive') throw heldError(layout, last);
     if (state === 'unknown') await untilSilent(layout, { ...taking, last, path });
     path = `${layout.owner}.${last.token}`;

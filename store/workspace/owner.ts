@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { orElse } from '../base/attempt.ts';
 import { hasCode } from '../fs/durable.ts';
@@ -17,6 +17,9 @@ export interface Owner {
   url?: string;
   /** The path of the Unix socket that it listens on, if any. */
   socket?: string;
+  /** The workspace, and the device and inode of that directory, by which a copy of it is recognized. */
+  root?: string;
+  directory?: string;
   /** Its state directory, which has the operator's decisions. */
   state?: string;
 }
@@ -27,7 +30,8 @@ export const readOwner = (path: string): Owner | undefined => {
   return orElse(() => JSON.parse(text) as Owner, undefined);
 };
 
-export const describeSelf = (): Owner => ({
+export const describeSelf = (root: string): Owner => ({
+  ...placeOf(root),
   token: randomUUID(),
   pid: process.pid,
   started: startTimeOf(process.pid) ?? '',
@@ -48,6 +52,30 @@ export const livenessOf = (owner: Owner): 'alive' | 'dead' | 'unknown' => {
   if (isHere && place !== '' && owner.namespace === place) return isAlive(owner) ? 'alive' : 'dead';
   return owner.boot === bootId() && isSeenBelow(owner) ? 'alive' : 'unknown';
 };
+
+const placeOf = (root: string): Pick<Owner, 'root' | 'directory'> => {
+  const directory = identityOf(root);
+  return directory === undefined ? {} : { root: realpathSync(root), directory };
+};
+
+/**
+ * The same for the owner of the workspace at `root`. One whose file came here with a copy of its workspace counts as dead: its
+ * directory is still at its place, and is another one. A directory that was moved is the same.
+ */
+export const livenessAt = (root: string, owner: Owner): ReturnType<typeof livenessOf> =>
+  isOfOriginal(root, owner) ? 'dead' : livenessOf(owner);
+
+const isOfOriginal = (root: string, owner: Owner): boolean =>
+  owner.root !== undefined &&
+  owner.directory !== undefined &&
+  identityOf(owner.root) === owner.directory &&
+  identityOf(root) !== owner.directory;
+
+const identityOf = (path: string): string | undefined =>
+  orElse(() => {
+    const { dev, ino } = statSync(path);
+    return `${dev}:${ino}`;
+  }, undefined);
 
 /** Whether the owner is, or was, on this machine, by host name or boot id. */
 export const isNear = ({ host, boot }: Owner): boolean => host === hostname() || boot === bootId();

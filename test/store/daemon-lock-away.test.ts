@@ -43,7 +43,7 @@ const namespaces = (t: TestContext): boolean => {
 
 /** A lock whose owner cannot be seen from here. */
 const unseen = (layout: Layout, owner: Partial<Owner>, age_s: number): void => {
-  writeFileSync(layout.owner, JSON.stringify({ ...describeSelf(), token: randomUUID(), ...owner }));
+  writeFileSync(layout.owner, JSON.stringify({ ...describeSelf(layout.root), token: randomUUID(), ...owner }));
   mkdirSync(`${layout.lock}.lock`);
   beat(layout, age_s);
 };
@@ -120,7 +120,7 @@ describe('two daemons in two process namespaces', () => {
     const second = await otherLock(t, layout, { by: INNER, pace: QUICK });
     second.go();
     assert.equal(await second.said, 'won');
-    assert.notEqual(ownerOf(layout).namespace, describeSelf().namespace);
+    assert.notEqual(ownerOf(layout).namespace, describeSelf(layout.root).namespace);
     await assert.rejects(lock(t, layout), { name: 'WorkspaceHeldError' });
   });
 
@@ -206,7 +206,7 @@ describe('the lock of a workspace that was away', () => {
     await until(() => said.length > 0);
     rmSync(`${layout.root}-away/.dossier/owner.json`);
     // Without a time of its start, as of a system that tells none: it lives as long as there is a process 1.
-    const theirs = { ...describeSelf(), pid: 1, started: '', token: 'theirs' };
+    const theirs = { ...describeSelf(layout.root), pid: 1, started: '', token: 'theirs' };
     writeFileSync(`${layout.root}-away/.dossier/owner.json`, JSON.stringify(theirs));
     renameSync(`${layout.root}-away`, layout.root);
     await until(() => said.length > 1);

@@ -2,10 +2,14 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  cpSync,
   existsSync,
   readdirSync,
   readFileSync,
+  realpathSync,
+  renameSync,
   rmdirSync,
+  rmSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -13,7 +17,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { Layout } from '../../../store/layout.ts';
-import { type DaemonLock, lockWorkspace } from '../../../store/workspace/daemon-lock.ts';
+import { type DaemonLock, holderOf, lockWorkspace } from '../../../store/workspace/daemon-lock.ts';
 import { atEnd } from '../../helpers/at-end.ts';
 import {
   deadLock,
@@ -52,6 +56,28 @@ await (await lockWorkspace(layoutOf(path), { lost: ignore, regained: ignore })).
 
 const HELD = (pid: number | undefined) =>
   new RegExp(`held by process ${pid} on ${hostname()}, since \\d{4}-`);
+
+describe('a copy of a workspace', () => {
+  it('is held by nobody while the original is, and a workspace that was moved still is', async (t) => {
+    const original = place(t);
+    await lock(t, original);
+    const copy = place(t);
+    rmSync(copy.root, { recursive: true });
+    cpSync(original.root, copy.root, { recursive: true });
+    assert.equal(holderOf(copy), undefined);
+    assert.equal(holderOf(original)?.pid, process.pid);
+    const held = await lock(t, copy);
+    assert.equal(holderOf(copy)?.root, realpathSync(copy.root));
+    await held.release();
+
+    const moved = place(t);
+    rmSync(moved.root, { recursive: true });
+    renameSync(original.root, moved.root);
+    assert.equal(holderOf(moved)?.pid, process.pid);
+    await assert.rejects(lockWorkspace(moved, IGNORE), HELD(process.pid));
+    renameSync(moved.root, original.root);
+  });
+});
 
 describe('lockWorkspace', () => {
   it('says who holds the workspace, and where that listens', async (t) => {
