@@ -12,6 +12,8 @@ export interface Ran extends Capped {
   failure: string | undefined;
   /** Null if it was ended or never started. */
   exit_code: number | null;
+  /** What it met in the sandbox, as clauses. */
+  explained: readonly string[];
 }
 
 /**
@@ -45,7 +47,8 @@ export const runScript = async (
   }
   live.end();
   const exit_code = exit instanceof Error ? null : exit.code;
-  return { ...output.read(), failure: whatFailed(exit), exit_code };
+  const explained = exit instanceof Error ? [] : (exit.explained ?? []);
+  return { ...output.read(), failure: whatFailed(exit), exit_code, explained };
 };
 
 const whatFailed = (exit: Exit | Error): string | undefined => {

@@ -86,7 +86,7 @@ export const WORK: readonly Command[] = [
     group: 'Work items',
     words: 'ITEM PROOF',
     summary: 'Verify a proof',
-    options: { json: AS_JSON },
+    options: { force: 'Verify a check that did not pass', json: AS_JSON },
     open: async () => (await import('./verbs/proof.ts')).verify,
   },
   {

@@ -43,7 +43,10 @@ const namespaces = (t: TestContext): boolean => {
 
 /** A lock whose owner cannot be seen from here. */
 const unseen = (layout: Layout, owner: Partial<Owner>, age_s: number): void => {
-  writeFileSync(layout.owner, JSON.stringify({ ...describeSelf(layout.root), token: randomUUID(), ...owner }));
+  writeFileSync(
+    layout.owner,
+    JSON.stringify({ ...describeSelf(layout.root), token: randomUUID(), ...owner }),
+  );
   mkdirSync(`${layout.lock}.lock`);
   beat(layout, age_s);
 };

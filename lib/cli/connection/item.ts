@@ -1,10 +1,13 @@
 import type { Case, Dossier } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
+import { counted } from '../../text/wording.ts';
 import { Refusal } from '../args/refusal.ts';
 
 type Named = Pick<Case, 'id' | 'title'>;
 
 const SHOWN = 10;
+// Fewer letters are part of too many titles.
+const SHORTEST = 3;
 
 /**
  * Finds a Work item by its id, the beginning of its id, or words of its title, and returns its id. Throws a Refusal if none
@@ -18,12 +21,15 @@ export const findItem = async (dossier: Dossier, word: string): Promise<string> 
     throw new Refusal(
       `No Work item has an id that begins with ${word}, or a title that contains it. List them with dossier ls`,
     );
-  const exact = exactOf(found, word.trim()) ?? (found.length === 1 ? only : undefined);
+  const isOnly = found.length === 1 && word.trim().length >= SHORTEST;
+  const exact = exactOf(found, word.trim()) ?? (isOnly ? only : undefined);
   if (exact !== undefined) return exact.id;
   const lines = found.slice(0, SHOWN).map(({ id, title }) => `  ${id.slice(0, 8)}  ${title}`);
   const more = found.length > SHOWN ? ['  …'] : [];
   throw new Refusal(
-    [`${word} matches ${found.length} Work items; use an id:`, ...lines, ...more].join('\n'),
+    [`${word} matches ${counted(found.length, 'Work item')}; use an id:`, ...lines, ...more].join(
+      '\n',
+    ),
   );
 };
 

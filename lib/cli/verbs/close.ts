@@ -1,3 +1,4 @@
+import { Refusal } from '../args/refusal.ts';
 import { findItem } from '../connection/item.ts';
 import { ask, isTerminal } from '../output/terminal.ts';
 import { verb } from './verb.ts';
@@ -22,11 +23,19 @@ export const reopen = verb(async ({ dossier, words, values, out }) => {
   return undefined;
 });
 
-/** `dossier rm ITEM`: deletes it with its worktree. Without `--force` it is refused if work would be lost. */
-export const remove = verb(async ({ dossier, words, values, out }) => {
-  const id = await findItem(dossier, words[0] ?? '');
+/**
+ * `dossier rm ITEM`: deletes it with its worktree. Without `--force` it is refused if work would be lost; without a terminal, if
+ * ITEM is not an id.
+ */
+export const remove = verb(async ({ dossier, words: [word = ''], values, out }) => {
+  const id = await findItem(dossier, word);
   const { title } = await dossier.call('GET /cases/{id}', { id });
-  if (isTerminal() && values.json !== true) {
+  const isAsked = isTerminal() && values.json !== true;
+  if (!isAsked && !(word.length >= 8 && id.startsWith(word.toLowerCase())))
+    throw new Refusal(
+      `Nothing was deleted, because you cannot be asked whether ${word} is meant. Give its id: dossier rm ${id.slice(0, 8)}`,
+    );
+  if (isAsked) {
     const said = await ask(`Delete ${title} and everything that belongs to it? Type yes: `);
     if (said !== 'yes') {
       out.say('Nothing was deleted.');

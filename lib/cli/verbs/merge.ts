@@ -22,6 +22,8 @@ export const merge = verb(async (given) => {
   const commands = plan.steps.map((step) => plan.checkout.typed(...step));
   const { branch } = worktree;
   if (values.json === true) return void out.json({ branch, onto: plan.onto, commands });
+  // Pasted now, the commands would merge into another branch.
+  if (!isTerminal() && plan.refused !== undefined) throw new Refusal(plan.refused);
   for (const line of plan.notes) out.say({ style: 'yellow', text: line });
   out.say(`To merge ${branch} into ${plan.onto}:`);
   for (const command of commands) out.say(`  ${command}`);
@@ -131,10 +133,12 @@ const perform = async (
 const offerRemoval = async (
   { dossier, out }: Verb,
   { case_id, attached, branch }: Worktree,
-  { checkout, squash }: Merge,
+  { checkout, squash, notes }: Merge,
 ): Promise<number> => {
   if (attached || !(await askYesNo('Remove its worktree and its branch?'))) return 0;
-  await dossier.call('DELETE /api/cases/{id}/worktree', { id: case_id });
+  // git does not know that the commits are merged; uncommitted files were named as not merged, and stay a reason to refuse.
+  const query = { force: squash && notes.length === 0 };
+  await dossier.call('DELETE /api/cases/{id}/worktree', { id: case_id, query });
   const removed = await checkout.run('branch', squash ? '-D' : '-d', branch);
   out.say(removed ? 'Removed its worktree and its branch' : 'Removed its worktree');
   return 0;

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { shellQuoted } from '../../../store/base/text.ts';
 import { UsageError } from '../../config.ts';
 import { Refusal } from '../args/refusal.ts';
 import { findItem } from '../connection/item.ts';
@@ -106,6 +107,11 @@ export const verify = verb(async ({ dossier, words: [word = '', named = ''], val
   if (only === undefined || found.length > 1)
     throw new Refusal(
       `${only === undefined ? 'No proof has' : 'Several proofs have'} an id that begins with ${named}. List them with dossier proof ${id.slice(0, 8)}`,
+    );
+  const { run } = only;
+  if (run !== undefined && run.status !== 'passed' && values.force !== true)
+    throw new Refusal(
+      `The check \`${run.command}\` ${run.status === 'failed' ? 'failed' : `is ${run.status}`}, so it was not verified. Run it again: dossier proof run ${id.slice(0, 8)} ${shellQuoted(run.command)}. To verify it as it is, give --force`,
     );
   const held = await dossier.call('PUT /cases/{id}/proof/{pid}/verify', { id, pid: only.id });
   if (values.json === true) return void out.json(held);

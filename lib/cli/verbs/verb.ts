@@ -24,7 +24,7 @@ export const withRefusals = <T>(
   });
 
 export const noWorktree = (id8: string): string =>
-  `The Work item has no worktree yet. A session creates one: dossier start ${id8}`;
+  `The Work item has no worktree. A session creates one: dossier start ${id8}`;
 
 /** A command to paste, with --workspace unless it is the default one. */
 export const shellCommand = (

@@ -190,7 +190,8 @@ const perform = async (service: SessionNeeds, live: LiveRun, check: Check): Prom
     ...(tree !== check.proof.tree && { changed_tree: true }),
   };
   const why = ran.failure === undefined || ran.exit_code !== null ? '' : `\nIt ${ran.failure}.`;
-  await storeResult(service.store, check.proof, run, `${ran.output}${why}`);
+  const met = ran.explained.map((clause) => `\nSandbox: ${clause}.`).join('');
+  await storeResult(service.store, check.proof, run, `${ran.output}${why}${met}`);
 };
 
 const statusOf = (
@@ -203,13 +204,14 @@ const statusOf = (
   return failure === undefined ? 'passed' : 'failed';
 };
 
+const NOTHING = { output: '', truncated: false, exit_code: null, explained: [] };
+
 const runIn = async (
   service: SessionNeeds,
   live: LiveRun,
   { worktree, run: { command } }: Check,
 ): Promise<Ran> => {
-  if (live.stopping || service.engine.closing)
-    return { output: '', truncated: false, exit_code: null, failure: 'was not started' };
+  if (live.stopping || service.engine.closing) return { ...NOTHING, failure: 'was not started' };
   live.worktree = worktree.path;
   const spec = {
     ...viewOf(service.store, worktree, { phase: 'work' }),

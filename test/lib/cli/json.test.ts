@@ -70,7 +70,7 @@ describe('--json', () => {
     assert.deepEqual(await json('diff make --stat'), { files });
     const { id: proof } = await json('proof add make', join(workspace, 'workspace.md'));
     assert.equal((await json('verify make', proof)).verified, true);
-    await json('new Another one');
+    const another = await json('new Another one');
     await json('start another --provider manual');
     await json('wait make --for done');
     assert.equal((await json('worktrees')).length, 2);
@@ -78,7 +78,7 @@ describe('--json', () => {
     await json('dismiss make');
     await json('abort another');
     await json('export another --file', join(temporaryDirectory(t), 'another.zip'));
-    for (const line of ['close another', 'reopen another', 'rm another']) await json(line);
+    for (const line of ['close another', 'reopen another', `rm ${another.id}`]) await json(line);
     await json('check');
     assert.deepEqual(await json('trust --list'), await dossier.call('GET /trust'));
     await json('trust --all');

@@ -162,7 +162,7 @@ describe('dossier new', () => {
     assert.equal((await said('pr', 'say', '--draft')).code, 2);
     const refused = async (pattern: RegExp) =>
       assertSentence(await said('pr', 'say', '--create'), pattern);
-    await refused(/no worktree yet\. A session creates one: dossier start [0-9a-f]{8}\.\n$/);
+    await refused(/no worktree\. A session creates one: dossier start [0-9a-f]{8}\.\n$/);
     const api = connect({ url });
     const [item] = await api.call('GET /cases');
     const { path } = await api.call('POST /api/worktrees', { body: { case_id: item?.id ?? '' } });
@@ -229,7 +229,7 @@ describe('dossier path', () => {
     const id = await make();
     const none = await said('path', 'hello');
     assert.equal(none.code, 1);
-    assertSentence(none, /no worktree yet\. A session creates one: dossier start [0-9a-f]{8}\.\n$/);
+    assertSentence(none, /no worktree\. A session creates one: dossier start [0-9a-f]{8}\.\n$/);
     const { path } = await api.call('POST /api/worktrees', { body: { case_id: id } });
     const ended = await said('path', id.slice(0, 6));
     assert.deepEqual([ended.stdout, ended.stderr], [`${path}\n`, '']);

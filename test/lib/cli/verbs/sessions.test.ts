@@ -348,19 +348,21 @@ describe('dossier answer', { skip: noTerminal }, () => {
     const [plan] = await waits(1);
     const at = { id, sid: plan?.session_id ?? '' };
     await api.call('POST /cases/{id}/sessions/{sid}/approve', { ...at, body: {} });
-    const asks = (command: string) =>
+    const asks = (command: RegExp) =>
       eventually(async () => {
         const [asked] = await api.call('GET /attention');
-        assert.deepEqual([asked?.kind, asked?.message.includes(command)], ['permission', true]);
+        assert.deepEqual([asked?.kind, command.test(asked?.message ?? '')], ['permission', true]);
       });
-    await asks('npm test');
+    await asks(/npm test/);
     assert.equal((await said('answer', '--option', 'yes', '--prefix', 'npm')).code, 2);
     const given = await said('answer', '--option', 'allow_prefix', '--prefix', 'npm test');
     assert.match(given.stdout, /^Answered with allow_prefix: .*npm test/, given.stderr);
     // The second is not asked for: it begins with the prefix, and has no operator of the shell.
-    await asks('npm test && curl evil');
-    for (const _ of Array(4)) await said('answer', '--option', 'no');
-    await asks('npm testing');
+    for (const command of [/&& curl evil/, /; rm -rf/, /\$\(id\)/, /test\W{1,3}id/]) {
+      await asks(command);
+      await said('answer', '--option', 'no');
+    }
+    await asks(/npm testing/);
     const chosen = await shown(
       'answer',
       [/(\d) {2}[^\n]*\(allow prefix\)[\s\S]*Which number\? /, '3\r'],

@@ -39,7 +39,11 @@ describe('dossier close, reopen and rm', () => {
     assert.match(refused.stderr, /dossier reopen/);
     assert.equal((await said('reopen', 'One')).code, 0);
     assert.deepEqual(await state(), ['OPEN', null]);
-    assert.equal((await said('rm', 'One')).code, 0);
+    const [item] = await api.call('GET /cases');
+    const unsure = await said('rm', 'One');
+    assert.equal(unsure.code, 1);
+    assert.match(unsure.stderr, /Give its id: dossier rm [0-9a-f]{8}\.\n$/);
+    assert.equal((await said('rm', item?.id.slice(0, 8) ?? '')).code, 0);
     assert.deepEqual(await api.call('GET /cases'), []);
   });
 });

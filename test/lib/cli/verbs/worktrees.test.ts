@@ -48,7 +48,7 @@ describe('dossier worktrees', () => {
     );
     assert.match((await said('rm', 'One')).stdout, /^Removed .* The branch work\/\S+ is kept\.\n$/);
     assert.equal(existsSync(one.path), false);
-    assert.match((await said('rm', 'One')).stderr, /no worktree yet/);
+    assert.match((await said('rm', 'One')).stderr, /no worktree/);
     writeFileSync(join(two.path, 'new.txt'), 'new');
     const refused = await said('rm', 'Two');
     assert.equal(refused.code, 1);
