@@ -6,6 +6,7 @@ import type { Store } from '../../store/store.ts';
 import type { NetworkAccess } from '../sandbox/egress/networks.ts';
 import type { NetworkNews } from '../sandbox/egress/proxy.ts';
 import type { OpenNetwork } from '../sandbox/egress/run-network.ts';
+import { cachePlace } from '../sandbox/home.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { KeepAside } from '../sandbox/state/state.ts';
 import type { SandboxView } from '../sandbox/view.ts';
@@ -165,7 +166,8 @@ export const viewOf = (
   env: LaunchDeps['env'],
   network: SandboxView['network'],
 ): SandboxView => {
-  const ofCache = cache === undefined ? [] : [{ from: cache, to: cacheAt(env), write: true }];
+  const to = cachePlace(env);
+  const ofCache = cache === undefined || to === undefined ? [] : [{ from: cache, to, write: true }];
   return { cwd, phase, writable, readable, hidden, network, binds: [...binds, ...ofCache] };
 };
 
@@ -195,10 +197,8 @@ const specOf = (
 
 // Inside, ~/.cache can be written, and ~/.npm cannot.
 const inside = (env: LaunchDeps['env']): Environment => ({
-  npm_config_cache: join(cacheAt(env), 'npm'),
+  npm_config_cache: join(cachePlace(env) ?? '/tmp', 'npm'),
 });
-
-const cacheAt = ({ HOME = '/' }: LaunchDeps['env']): string => join(HOME, '.cache');
 
 /** How Plan mode is enforced. With the host network a program can get around the sandbox, so it is only `checked`. */
 export const isolationOf = ({

@@ -115,7 +115,7 @@ const mounts = (argv: readonly string[], view: SandboxView, home: HomeView): Mou
   const own = phase === 'work' ? '--bind' : '--ro-bind';
   const outside = phase === 'work' ? state : state.filter((path) => !isReallyBelow(path, cwd));
   const laid = binds
-    .filter(({ from, to }) => isDirectory(from) && !isCovered(to, home))
+    .filter(({ from, to }) => isDirectory(from) && (!isCovered(to, home) || isShown(to, home)))
     .map(({ to }) => to);
   const unseen = real(hidden);
   const isSeen = (path: string): boolean =>
@@ -199,6 +199,9 @@ const sealed = (all: readonly Mount[], { hidden }: SandboxView, home: HomeView):
   const last = new Map(all.map((mount) => [mount.path, mount.arguments[0]]));
   return [...home.hidden, ...real(hidden)].filter((path) => last.get(path) === '--tmpfs');
 };
+
+const isShown = (path: string, { shown }: HomeView): boolean =>
+  shown.some((place) => isAtOrBelow(path, place));
 
 const isInTemp = (argument: string): boolean =>
   isAbsolute(argument) && isReallyBelow(argument, TEMP);

@@ -63,6 +63,10 @@ export const homeView = (env: Environment, readable: readonly string[], needs: N
   };
 };
 
+/** Where a run has its cache. Undefined without a home directory, as in many containers. */
+export const cachePlace = ({ HOME = '/' }: Readonly<Record<string, string | undefined>>) =>
+  HOME !== '/' && isDirectory(HOME) ? join(HOME, '.cache') : undefined;
+
 /** The absolute paths of a setting in which `~` is the home directory. */
 export const namedPaths = ({ HOME = '/' }: Environment, paths: readonly string[]): string[] =>
   paths.map((path) => path.replace(/^~(?=\/|$)/, HOME)).filter(isAbsolute);

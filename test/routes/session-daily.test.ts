@@ -75,6 +75,22 @@ describe('a command of a session, in a sandbox', { skip }, () => {
     assert.deepEqual(readdirSync(caches), []);
   });
 
+  for (const HOME of ['/', '/no/such/home'])
+    it(`runs with the home directory ${HOME}, too`, async (t) => {
+      const script = block('npm config get cache', 'touch new.txt');
+      const test = await withCase(t, script, { settings: 'sandbox: auto', env: { HOME } });
+      assert.equal(await outputOf(test, await work(test)), '/tmp/npm\n');
+    });
+
+  it('has a cache where the whole home directory is shown, too', async (t) => {
+    const options = withScript(t, {}, 'auto');
+    const settings = 'sandbox: auto\nsandbox_readable: ["~"]';
+    const script = block('touch ~/.cache/mine');
+    const test = await withCase(t, script, { ...options, settings });
+    await work(test);
+    assert.deepEqual(readdirSync(join(options.env?.HOME ?? '', '.cache')), []);
+  });
+
   it('says which limit of the sandbox it met, and the setting that changes it', async (t) => {
     const options = withScript(t, {}, 'auto');
     writeFiles(options.env?.HOME ?? '', { '.hidden/data.csv': '1\n' });
