@@ -18,16 +18,33 @@ export const show = verb(async ({ dossier, words: [word = ''], values, out }) =>
   out.say({ style: 'bold', text: item.title });
   out.say(`${item.state} · ${item.type} · ${item.project} · ${id}`);
   if (item.description.trim() !== '') out.say(`\n${item.description.trim()}\n`);
-  if (sessions.length > 0) for (const line of await baseLines(dossier, id)) out.say(line);
+  const isRemoved = newest?.commit?.id != null && !(await hasWorktree(dossier, id));
+  if (isRemoved) out.say('Its worktree was removed.');
+  else if (sessions.length > 0) for (const line of await baseLines(dossier, id)) out.say(line);
   out.table(
     sessions.map((each) => [each.id.slice(0, 8), each.mode, statusText(each), each.provider]),
   );
-  const { commit, branch, base_commit } = newest ?? {};
-  if (commit?.message != null && (await isStillSo(dossier, id, commit)))
-    out.say({ style: 'yellow', text: commit.message });
-  if (commit?.id != null) out.say(`git diff ${base_commit?.slice(0, 12)}...${branch}`);
+  for (const line of await resultLines(dossier, newest, isRemoved)) out.say(line);
   return undefined;
 });
+
+const hasWorktree = async (dossier: Dossier, id: string): Promise<boolean> =>
+  (await unlessRefused(dossier.call('GET /api/cases/{id}/worktree', { id }))) !== undefined;
+
+const resultLines = async (
+  dossier: Dossier,
+  newest: Session | undefined,
+  isRemoved: boolean,
+): Promise<Words[]> => {
+  if (newest?.commit == null) return [];
+  const { case_id, commit, branch, base_commit } = newest;
+  const isSaid = commit.message !== null && (await isStillSo(dossier, case_id, commit));
+  const left: Words[] = isSaid ? [{ style: 'yellow', text: commit.message ?? '' }] : [];
+  if (commit.id === null) return left;
+  // The branch may have been deleted with the worktree.
+  const end = isRemoved ? commit.id.slice(0, 12) : branch;
+  return [...left, `git diff ${base_commit?.slice(0, 12)}...${end}`];
+};
 
 const baseLines = async (dossier: Dossier, case_id: string): Promise<Words[]> => {
   const [from, health] = await Promise.all([

@@ -35,10 +35,11 @@ const completed = async (t: TestContext, { commit = 'end' } = {}) => {
   await api.call('POST /cases/{id}/sessions/{sid}/approve', { ...at, body });
   const { branch } = await is('completed');
   const words = ['merge', 'Change a', '--workspace', workspace];
+  const run = (verb: string) => dossier(t, verb, 'Change a', '--workspace', workspace);
   const said = (...more: string[]) => dossier(t, ...words, ...more);
   const shown = (answers: [RegExp, string][], ...more: string[]) =>
     atTerminal(t, [...words, ...more], answers);
-  return { id, api, root, git, branch: branch ?? '', said, shown };
+  return { id, api, root, git, branch: branch ?? '', run, said, shown };
 };
 
 const RUN = /Run it now\? \[y\/N\] /;
@@ -80,22 +81,31 @@ describe('dossier merge', () => {
   });
 
   it('makes one commit of it with --squash', { skip: noTerminal }, async (t) => {
-    const { id, git, shown } = await completed(t);
+    const { id, git, branch, run, shown } = await completed(t);
+    const base = git('rev-parse', 'main').trim();
+    const commit = git('rev-parse', branch).trim();
     const yes = await shown(
       [
         [RUN, 'y\r'],
-        [REMOVE, '\r'],
+        [REMOVE, 'y\r'],
       ],
       '--squash',
     );
     assert.equal(yes.code, 0, yes.text);
     assert.equal(git('log', '-1', '--format=%s|%b').trim(), `Change a|Dossier-Case: ${id}`);
+    assert.equal(git('branch', '--list', branch), '');
+    const { stdout } = await run('show');
+    assert.doesNotMatch(stdout, /Based on/);
+    assert.match(stdout, /^Its worktree was removed\.$/m);
+    const range = `${base.slice(0, 12)}...${commit.slice(0, 12)}`;
+    assert.match(stdout, new RegExp(`^git diff ${range}$`, 'm'));
+    assert.match(git('diff', range), /^\+two$/m);
   });
 
   it('is refused where another branch is checked out, or files are changed', {
     skip: noTerminal,
   }, async (t) => {
-    const { root, git, shown } = await completed(t);
+    const { root, git, said, shown } = await completed(t);
     writeFileSync(join(root, 'a.txt'), 'mine\n');
     const dirty = await shown([]);
     assert.equal(dirty.code, 1);
@@ -110,6 +120,9 @@ describe('dossier merge', () => {
       other.text,
       /has other checked out, not main, so nothing was merged\. Run git -C \S+ switch main first/,
     );
+    // Nothing that a pipe to sh would merge into the other branch.
+    const { code, stdout } = await said();
+    assert.deepEqual([code, stdout], [1, '']);
   });
 
   it('takes a merge back that conflicts, and says how to go on', {
