@@ -266,6 +266,26 @@ describe('dossier proof and verify', () => {
   });
 });
 
+describe('dossier verify', () => {
+  it('takes a check that failed only with --force', async (t) => {
+    const { said, api, make } = await withDaemon(t);
+    const id = await make();
+    await api.call('POST /api/worktrees', { body: { case_id: id } });
+    const ran = await said('proof', 'run', 'hello', 'test -e missing');
+    assert.equal(ran.code, 1, ran.stderr);
+    const [proof] = await api.call('GET /cases/{id}/proof', { id });
+    const pid = proof?.id.slice(0, 8) ?? '';
+    const refused = await said('verify', 'hello', pid);
+    assert.equal(refused.code, 1);
+    assert.match(
+      refused.stderr,
+      /The check `test -e missing` failed, so it was not verified\. Run it again: dossier proof run [0-9a-f]{8} 'test -e missing'\. To verify it as it is, give --force\.\n$/,
+    );
+    assert.equal((await api.call('GET /cases/{id}/proof', { id }))[0]?.verified, false);
+    assert.equal((await said('verify', 'hello', pid, '--force')).code, 0);
+  });
+});
+
 describe('dossier inbox', () => {
   it('has what waits, oldest first, each with the command that answers it', async (t) => {
     const { said, api, make } = await withDaemon(t);
