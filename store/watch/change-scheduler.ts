@@ -56,7 +56,7 @@ export const startWatching = (store: Store, globalsChanged: () => void, pace = W
   const rest = restOf(store, hints, pace);
   const sweepNow = coalesceReads(async () => {
     rest.sweeps();
-    await sweepBesideGit(store, { gitWorks, isClosed, check: watching.check });
+    await sweepBesideGit(store, { ...pace, gitWorks, isClosed, check: watching.check });
     if (!closed) globalsChanged();
   });
   const reported = (work: Promise<void>): void =>
@@ -114,7 +114,7 @@ const handledLater = <T>(promise: Promise<T>): Promise<T> => {
 
 export type WorkspaceWatch = ReturnType<typeof startWatching>;
 
-interface Sweep {
+interface Sweep extends Pick<Pace, 'settle_ms'> {
   /** Whether git is changing files that began to change after this time. */
   gitWorks: (since: number) => boolean;
   isClosed: () => boolean;
@@ -125,11 +125,11 @@ interface Sweep {
 // Again if git changed files meanwhile.
 const sweepBesideGit = async (
   store: Store,
-  { gitWorks, isClosed, check }: Sweep,
+  { settle_ms, gitWorks, isClosed, check }: Sweep,
 ): Promise<void> => {
   const since = performance.now();
   do {
-    while (gitWorks(since)) await delay(WATCH_PACE.settle_ms);
+    while (gitWorks(since)) await delay(settle_ms);
     if (isClosed()) return;
     await check();
   } while (!(await sweepWorkspace(store, () => gitWorks(since))));
