@@ -36,7 +36,7 @@ export const unsandboxedStarts = (store: Store, marker: string, dir?: string): v
   try {
     noteRun(layout, marker, run);
   } catch (error) {
-    // The program does not start. After a restart, its record would hold what the daemon wrote meanwhile.
+    // The program does not start. With its record left, what the daemon writes now would be held after a restart.
     isDone(() => removeRunRecord(layout, marker));
     throw error;
   }

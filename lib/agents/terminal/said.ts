@@ -84,7 +84,7 @@ const gemini: ReadSaid = ({ type, content, displayContent }) => {
 
 const GEMINI_NOTE = 'System: Potential loop detected';
 
-/** Its records with a subtype are prompts that nobody typed. */
+/** Records with a subtype are prompts of Qwen Code itself. */
 const qwen: ReadSaid = ({ type, subtype, message }) =>
   type === 'user' && subtype === undefined
     ? wordsOf(list(record(message).parts).map(record))

@@ -13,7 +13,7 @@ interface Looked {
 
 /**
  * What the operator's own set-up of an agent leads to and the sandbox hides, a sentence for each file or directory: programs
- * of MCP servers and hooks in its settings, and targets of links. They do not start, and most agents tell nobody.
+ * of MCP servers and hooks in its settings, and targets of links. They do not start, and most agents do not report it.
  */
 export const setUpLimits = async (
   places: readonly StatePlace[],
