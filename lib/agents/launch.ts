@@ -113,11 +113,7 @@ const start = (
   const { limits } = spec;
   const view = viewOf(spec, deps.env, open.view);
   return startProgram({
-    ...specOf(
-      spec,
-      { ...program, env: { ...UNATTENDED, ...deps.variables, ...program.env } },
-      { ...deps, open },
-    ),
+    ...specOf(spec, { ...program, usual: UNATTENDED }, { ...deps, open }),
     argv: deps.sandbox.wrap(program.argv, view),
     idle_ms: limits.idle_ms,
     wall_ms: limits.wall_ms,
@@ -140,28 +136,24 @@ export const lend = (
   const { env: given = {}, onNetwork: tell = () => undefined } = program;
   const open = deps.network.open({ given, token: undefined, tell });
   try {
-    const argv = deps.sandbox.wrap(program.argv, {
-      ...viewOf(spec, deps.env, open.view),
-      terminal: true,
-    });
-    return lendProgram({
-      ...specOf(
-        spec,
-        { ...program, env: { ...deps.variables, ...program.env } },
-        { ...deps, open },
-      ),
-      argv,
-    });
+    const view = { ...viewOf(spec, deps.env, open.view), terminal: true };
+    const argv = deps.sandbox.wrap(program.argv, view);
+    return lendProgram({ ...specOf(spec, program, { ...deps, open }), argv });
   } catch (error) {
     void open.close();
     throw error;
   }
 };
 
-type Placed = Omit<Launchable, 'run_marker' | 'limits' | 'signed_as' | 'mcp'>;
+export type Placed = Omit<Launchable, 'run_marker' | 'limits' | 'signed_as' | 'mcp'>;
 
-/** What a program of a run sees in the sandbox. */
-export const viewOf = (
+/** What a program of a run sees in the sandbox, before its network is open. */
+export const viewBefore = (
+  spec: Placed,
+  { env, network }: Pick<LaunchDeps, 'env' | 'network'>,
+): SandboxView => viewOf(spec, env, network.kind === 'host' ? 'host' : { dir: '', relay: [] });
+
+const viewOf = (
   { cwd, phase, writable, kept: readable, binds = [], cache, hidden }: Placed,
   env: LaunchDeps['env'],
   network: SandboxView['network'],
@@ -177,14 +169,16 @@ interface Opened {
 
 const specOf = (
   { cwd, run_marker, signed_as }: Pick<Launchable, 'cwd' | 'run_marker' | 'signed_as'>,
-  { env }: Pick<Launch, 'env'>,
+  { env, usual }: Pick<Launch, 'env'> & { usual?: Environment },
   { open, ...deps }: LaunchDeps & Opened,
 ) => ({
   cwd,
   env: cleanEnvironment(deps.env, {
     ...(deps.sandbox.kind === 'bubblewrap' && inside(deps.env)),
+    ...usual,
+    ...deps.variables,
     ...env,
-    ...(signed_as !== undefined && signing(signed_as, env)),
+    ...(signed_as !== undefined && signing(signed_as, { ...deps.variables, ...env })),
     ...open.env,
   }),
   marker: run_marker,

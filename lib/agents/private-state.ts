@@ -2,13 +2,12 @@ import { openRunState } from '../sandbox/state/open.ts';
 import type { StatePlace } from '../sandbox/state/rules.ts';
 import { setUpLimits } from '../sandbox/state/set-up.ts';
 import type { Returned } from '../sandbox/state/state.ts';
-import { type Launchable, type LaunchDeps, type ProviderDeps, viewOf } from './launch.ts';
+import { type LaunchDeps, type Placed, type ProviderDeps, viewBefore } from './launch.ts';
 import type { Run, RunEvent, RunSpec } from './provider.ts';
 import { deferredRun } from './run-end.ts';
 
 /** What a run needs for a copy of its agent's state. */
-type OfRun = Pick<RunSpec, 'session_id' | 'native_session_id'> &
-  Omit<Launchable, 'run_marker' | 'limits' | 'signed_as' | 'mcp'>;
+type OfRun = Pick<RunSpec, 'session_id' | 'native_session_id'> & Placed;
 
 interface Turn<S extends OfRun> {
   state: readonly StatePlace[];
@@ -55,7 +54,7 @@ const tellSetUp = async (
   spec: OfRun,
   { tell, env, network, sandbox }: Pick<Turn<OfRun>, 'tell'> & Pick<LaunchDeps, Limiting>,
 ): Promise<void> => {
-  const view = viewOf(spec, env, network.kind === 'host' ? 'host' : { dir: '', relay: [] });
+  const view = viewBefore(spec, { env, network });
   const hidden = (text: string): string[] => sandbox.hides(text, view);
   for (const message of await setUpLimits(state, { home: env.HOME ?? '/', hidden }))
     tell({ type: 'sandbox_limit', data: { message } });

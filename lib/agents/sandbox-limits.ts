@@ -1,18 +1,17 @@
 import type { RunEvent } from '../../store/records/run-event.ts';
-import { type Launchable, type LaunchDeps, viewOf } from './launch.ts';
+import { type LaunchDeps, type Placed, viewBefore } from './launch.ts';
 
 /**
  * Adds a `sandbox_limit` event after a failed tool call for each limit of the sandbox that its output points to, once in a
  * turn.
  */
 export const reportSandboxLimits = (
-  spec: Omit<Launchable, 'limits' | 'mcp'>,
+  spec: Placed,
   tell: (event: RunEvent) => void,
   deps: Pick<LaunchDeps, 'env' | 'network' | 'sandbox'>,
 ): ((event: RunEvent) => void) => {
   const told = new Set<string>();
-  const network = deps.network.kind === 'host' ? 'host' : { dir: '', relay: [] };
-  const view = viewOf(spec, deps.env, network);
+  const view = viewBefore(spec, deps);
   return (event) => {
     tell(event);
     if (event.type !== 'tool_call' || !hasFailed(event.data)) return;

@@ -186,9 +186,7 @@ const holds = (path: string, hidden: readonly string[]): boolean =>
 
 // Visible sockets, which are hidden one by one; those in a hidden directory already are.
 const doors = ({ hidden, shown }: HomeView): string[] =>
-  socketPaths().filter(
-    (path) => !isCovered(path, { hidden }) || shown.some((place) => isAtOrBelow(path, place)),
-  );
+  socketPaths().filter((path) => !isCovered(path, { hidden }) || isShown(path, { shown }));
 
 // In an empty directory of the sandbox, where bubblewrap can create mount points.
 const isCovered = (path: string, { hidden }: Pick<HomeView, 'hidden'>): boolean =>
@@ -200,7 +198,7 @@ const sealed = (all: readonly Mount[], { hidden }: SandboxView, home: HomeView):
   return [...home.hidden, ...real(hidden)].filter((path) => last.get(path) === '--tmpfs');
 };
 
-const isShown = (path: string, { shown }: HomeView): boolean =>
+const isShown = (path: string, { shown }: Pick<HomeView, 'shown'>): boolean =>
   shown.some((place) => isAtOrBelow(path, place));
 
 const isInTemp = (argument: string): boolean =>

@@ -1,4 +1,5 @@
-import { looksSecret, withoutLogin } from '../tools/git/run/redact-config.ts';
+import { withoutLogin } from '../../store/base/text.ts';
+import { looksSecret } from '../tools/git/run/redact-config.ts';
 
 /** A configuration file as a run may see it. */
 export interface WithoutLogins {

@@ -14,3 +14,11 @@ export const fenceFor = (text: string): string => {
 /** Quotes a word for a POSIX shell, if it needs quotes. */
 export const shellQuoted = (word: string): string =>
   /^[\w./~+:@%-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+
+const LOGIN = /\b([a-z][a-z0-9+.-]*:\/\/)([^\s/?#"']*)@/gi;
+
+/** Removes logins from URLs. The user name of an ssh URL is needed and no secret. */
+export const withoutLogin = (text: string): string =>
+  text.replaceAll(LOGIN, (_, scheme: string, login: string) =>
+    /ssh/i.test(scheme) ? `${scheme}${login.replace(/:.*$/s, '')}@` : scheme,
+  );

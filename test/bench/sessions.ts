@@ -1,5 +1,4 @@
 /** What a session of the runbook provider costs, against git and the shell that do the same by hand. */
-import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,6 +10,7 @@ import { startDossier } from './processes.ts';
 import type { Row } from './report.ts';
 import { alternate, median } from './rounds.ts';
 import { type Cost, costOf } from './run-command.ts';
+import { makeRepository } from './worktrees.ts';
 
 const ROUNDS = 5;
 const BLOCK = 'for n in $(seq 20); do echo "$n" > "new-$n.txt"; done';
@@ -20,7 +20,7 @@ const LOOK_MS = 10;
 export const benchSessions = async (): Promise<Row[]> => {
   const root = makePlace();
   const repository = join(root, 'repository');
-  makeRepository(repository);
+  await makeRepository(repository, 500);
   const workspace = join(root, 'workspace');
   writeFiles(workspace, { 'workspace.md': '---\nmax_sessions: 20\n---\n' });
   const dossier = await startDossier(workspace, '--repo', repository);
@@ -58,20 +58,6 @@ export const benchSessions = async (): Promise<Row[]> => {
   await dossier.stop();
   removePlace(root);
   return rows;
-};
-
-const git = (cwd: string, ...args: string[]): void =>
-  void execFileSync('git', ['-c', 'user.name=b', '-c', 'user.email=b@b', ...args], { cwd });
-
-const makeRepository = (root: string): void => {
-  const files = Array.from({ length: 500 }, (_, n) => [
-    `src/${n % 20}/${n}.ts`,
-    `${n}\n`.repeat(40),
-  ]);
-  writeFiles(root, Object.fromEntries(files));
-  git(root, 'init', '--quiet', '--initial-branch=main');
-  git(root, 'add', '--all');
-  git(root, 'commit', '--quiet', '-m', 'x');
 };
 
 type Client = ReturnType<typeof connect>;

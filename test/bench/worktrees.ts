@@ -26,7 +26,7 @@ export const benchWorktrees = async (): Promise<Row[]> => {
   const root = makePlace();
   const repository = join(root, 'repository');
   try {
-    await makeRepository(repository);
+    await makeRepository(repository, FILES);
     const running = await startOn(join(root, 'workspace'), repository);
     try {
       return await measure(running, { root, repository });
@@ -41,9 +41,10 @@ export const benchWorktrees = async (): Promise<Row[]> => {
 const git = (cwd: string, ...args: string[]) =>
   promisify(execFile)('git', args, { cwd, maxBuffer: 1 << 26 });
 
-const makeRepository = async (root: string): Promise<void> => {
+/** A repository with so many files of the usual size, in one commit. */
+export const makeRepository = async (root: string, count: number): Promise<void> => {
   const content = 'a line of text\n'.repeat(40);
-  const files = Array.from({ length: FILES }, (_, n) => [
+  const files = Array.from({ length: count }, (_, n) => [
     `src/${n % 100}/${n}.ts`,
     `${n}${content}`,
   ]);

@@ -1,4 +1,5 @@
 import { delimiter, isAbsolute } from 'node:path';
+import { withoutLogin } from '../../../store/base/text.ts';
 
 export type Environment = Record<string, string>;
 
@@ -23,7 +24,7 @@ const REGISTRIES =
 
 /**
  * The environment of every program that is started: an allow-list of `source` and what `extra` adds, so that no
- * secret of the daemon and no GIT_* variable is inherited. PATH keeps only absolute entries: with a relative one
+ * secret of the daemon and no GIT_* variable, except for certificates, is inherited. PATH keeps only absolute entries: with a relative one
  * a file in the worktree could stand in for a program.
  */
 export const cleanEnvironment = (
@@ -34,7 +35,7 @@ export const cleanEnvironment = (
   for (const [name, value] of Object.entries(source)) {
     if (value === undefined) continue;
     if (isKept(name)) kept[name] = value;
-    if (REGISTRIES.test(name)) kept[name] = value.replaceAll(/(https?:\/\/)[^\s/,]*@/gi, '$1');
+    if (REGISTRIES.test(name)) kept[name] = withoutLogin(value);
   }
   const env = { ...kept, ...extra };
   if (env.PATH !== undefined) env.PATH = absoluteOnly(env.PATH);

@@ -3,7 +3,7 @@ import { messageOf } from '../../../../store/base/attempt.ts';
 import { shellQuoted } from '../../../../store/base/text.ts';
 import type { LeftOut, WorkCommit } from '../../../../store/records/work-commit.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
-import { parseStatus, STATUS } from '../../../tools/git/read/status.ts';
+import { type FileStatus, parseStatus, STATUS } from '../../../tools/git/read/status.ts';
 import type { Git, GitAt } from '../../../tools/git/run/git.ts';
 import { pathText } from '../../../tools/git/run/path-text.ts';
 import { operationInProgress } from '../../../tools/git/write/commit.ts';
@@ -102,11 +102,11 @@ const wantedOf = async (now: GitAt<WorktreeRecord>, isSince: boolean): Promise<W
   const oid = headers.get('branch.oid');
   const head = oid === '(initial)' ? undefined : oid;
   const branch = headers.get('branch.head');
-  const older = since === undefined ? [] : files.filter(({ path }) => !since.has(path));
-  const isAll = older.every(({ code }) => /^[.?]/.test(code));
+  const isOlder = ({ path }: FileStatus): boolean => since?.has(path) === false;
+  const isAll = files.every((file) => !isOlder(file) || /^[.?]/.test(file.code));
   const found: WantedFiles = { branch, head, paths: [], isAll, left_out: [] };
   await inSlices(files, (file) => {
-    if (since?.has(file.path) === false) return;
+    if (isOlder(file)) return;
     const why = whyLeftOut(now.place, file);
     if (why === undefined) found.paths.push(file.path);
     else found.left_out.push({ path: pathText(file.path), why });

@@ -1,3 +1,4 @@
+import { withoutLogin } from '../../../../store/base/text.ts';
 import { type ConfigEntry, configText, entriesOfFile } from './config.ts';
 
 /**
@@ -11,7 +12,6 @@ const SECRET_NAME =
   /(?:pass|passwd|password|passphrase|token|secret|api-?key|extraheader|cookiefile)$/;
 const SECRET_VALUE =
   /extraheader|authorization:|bearer |gh[pousr]_\w|github_pat_|glpat-|pass(?:word|wd)?=|token=/i;
-const LOGIN = /\b([a-z][a-z0-9+.-]*:\/\/)([^\s/?#"']*)@/gi;
 
 // Comments are searched, too.
 const SUSPECT = new RegExp(
@@ -29,9 +29,3 @@ const shown = ({ key, value }: ConfigEntry): ConfigEntry[] => {
 
 /** Whether a text has the form of a token, or of a parameter for one. */
 export const looksSecret = (text: string): boolean => SECRET_VALUE.test(text);
-
-/** Removes logins from URLs. The user name of an ssh URL is needed and no secret. */
-export const withoutLogin = (text: string): string =>
-  text.replaceAll(LOGIN, (_, scheme: string, login: string) =>
-    /ssh/i.test(scheme) ? `${scheme}${login.replace(/:.*$/s, '')}@` : scheme,
-  );
