@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { detectCgroups, inCgroup, membersOf } from '../../lib/tools/process/cgroups.ts';
+import {
+  detectCgroups,
+  inCgroup,
+  membersOf,
+  removeCgroup,
+} from '../../lib/tools/process/cgroups.ts';
 import { killRun, processesOf } from '../../lib/tools/process/process-tree.ts';
 import { createRuns } from '../../lib/tools/process/runs.ts';
 import { startProgram } from '../../lib/tools/process/spawn.ts';
@@ -61,10 +66,17 @@ describe('the cgroup of a run', { skip }, () => {
     const marker = randomUUID();
     const program = start(marker, 'sleep 600');
     await eventually(() => assert.ok(membersOf(marker).length >= 1));
-    const procs = inCgroup(marker, ['x'])[4] ?? '';
+    const procs = inCgroup(marker, ['x'], { namespaced: false })[4] ?? '';
     assert.equal(existsSync(procs), true);
     await killRun(marker);
     assert.equal((await program.exited).signal, 'SIGKILL');
     await eventually(() => assert.equal(existsSync(procs), false));
+  });
+
+  it('is made for a run in a pid namespace only where it brings limits', async () => {
+    const marker = randomUUID();
+    const argv = inCgroup(marker, ['x'], { namespaced: true });
+    assert.equal(argv.length > 1, detectCgroups().limits);
+    await removeCgroup(marker);
   });
 });

@@ -79,7 +79,7 @@ const SENTENCES: Readonly<Record<string, Sentence>> = {
   cgroup: ({ platform, cgroups: { cgroup, limits } }) => {
     if (platform !== 'linux' || limits) return undefined;
     return cgroup
-      ? 'Runs have a cgroup, but without limits of processes and memory: the system delegates no controllers.'
+      ? 'Processes and memory of runs are not limited: the system delegates no cgroup controllers.'
       : 'Runs have no cgroup: there is no limit of processes and memory, and the processes of a run are found by other means when it ends.';
   },
   root: ({ uid }) =>

@@ -25,10 +25,15 @@ interface CgroupSupport {
 
 /**
  * The argument vector that starts `argv` in a cgroup of its run; `argv` itself where there are no cgroups. Only root, or a
- * process of the daemon's user outside a sandbox, can leave the cgroup.
+ * process of the daemon's user outside a sandbox, can leave the cgroup. With a pid namespace, which holds its processes as
+ * well, a run gets a cgroup only where it brings limits: the kernel takes 20 ms to move a process into one.
  */
-export const inCgroup = (marker: string, argv: readonly string[]): readonly string[] => {
-  const path = made(marker);
+export const inCgroup = (
+  marker: string,
+  argv: readonly string[],
+  { namespaced }: { namespaced: boolean },
+): readonly string[] => {
+  const path = namespaced && !hasLimits() ? undefined : made(marker);
   if (path === undefined) return argv;
   return ['/bin/sh', '-c', ENTER, 'sh', join(path, 'cgroup.procs'), ...argv];
 };
@@ -63,14 +68,25 @@ export const removeCgroup = async (marker: string): Promise<void> => {
   }
 };
 
-/** Creates a trial cgroup to see what this machine supports. */
-export const detectCgroups = (): CgroupSupport => {
-  const marker = `trial-${process.pid}`;
-  const path = made(marker);
-  if (path === undefined) return { cgroup: false, limits: false };
+/** What this machine supports. */
+export const detectCgroups = (): CgroupSupport => ({
+  cgroup: baseOf() !== undefined,
+  limits: hasLimits(),
+});
+
+const hasLimits = (): boolean => {
+  known_limits ??= triedLimits();
+  return known_limits;
+};
+
+let known_limits: boolean | undefined;
+
+const triedLimits = (): boolean => {
+  const path = made(`trial-${process.pid}`);
+  if (path === undefined) return false;
   const limits = text(join(path, 'pids.max')) !== '' && text(join(path, 'memory.max')) !== '';
   attempt(() => rmdirSync(path));
-  return { cgroup: true, limits };
+  return limits;
 };
 
 const made = (marker: string): string | undefined => {

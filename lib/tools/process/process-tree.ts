@@ -25,6 +25,8 @@ export interface Traces {
   dir?: string;
   /** The processes before the first kill, from `familyOf`: an orphan's parent is unknown. */
   family?: Family;
+  /** It had a pid namespace of its own: the kernel kills its processes with its first one. */
+  namespaced?: boolean;
 }
 
 export interface Family {
@@ -41,23 +43,30 @@ interface Member {
 
 /**
  * Kills every process with the marker in its environment or another trace of the run, and their descendants, until none is
- * found for 200 ms. Returns how many were killed. Each pid is checked again before it is killed. Without /proc, kills the
- * process groups of the family instead.
+ * found for 200 ms: one that forks may escape a look. None can in a pid namespace, where the first look that finds none is
+ * the last. Returns how many were killed. Each pid is checked again before it is killed. Without /proc, kills the process
+ * groups of the family instead.
  */
 export const killRun = async (marker: string, traces: Traces = {}): Promise<number> => {
   if (!hasProc()) return killGroups(traces.family);
   const killed = new Set(membersOf(marker));
   killCgroup(marker);
   const untouchable = new Set<number>();
-  const started = performance.now();
-  let quiet = started;
-  while (performance.now() - quiet < QUIET_MS && performance.now() - started < GIVE_UP_MS) {
+  await untilQuiet(traces.namespaced === true ? 0 : QUIET_MS, async () => {
     const found = (await processesOf(marker, traces)).filter((pid) => !untouchable.has(pid));
     for (const pid of found) (kill(pid) ? killed : untouchable).add(pid);
-    if (found.length > 0) quiet = performance.now();
-    await delay(ROUND_MS);
-  }
+    return found.length === 0;
+  });
   return killed.size;
+};
+
+const untilQuiet = async (quiet_ms: number, round: () => Promise<boolean>): Promise<void> => {
+  const started = performance.now();
+  for (let since = started; performance.now() - started < GIVE_UP_MS; await delay(ROUND_MS)) {
+    const isQuiet = await round();
+    if (!isQuiet) since = performance.now();
+    else if (performance.now() - since >= quiet_ms) return;
+  }
 };
 
 const killGroups = ({ groups }: Family = { members: [], groups: [] }): number =>

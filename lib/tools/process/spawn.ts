@@ -30,7 +30,7 @@ export interface ProgramSpec {
   runs: Runs;
   /** Whether it has host loopback; false only in a sandbox with a network namespace of its own. */
   loopback: boolean;
-  /** Whether a sandbox keeps it from the workspace's files; default false. */
+  /** Whether a sandbox with a pid namespace keeps it from the workspace's files; default false. */
   sandboxed?: boolean;
   /** Idle limit: the program is ended after so long without output. */
   idle_ms?: number;
@@ -129,11 +129,11 @@ export const startProgram = (spec: ProgramSpec): Program => {
 
 /** The argument vector with the traces of its run. A missing program is not wrapped, so that spawn reports it. */
 export const ofRun = (
-  { argv, marker }: Pick<ProgramSpec, 'argv' | 'marker'>,
+  { argv, marker, sandboxed = false }: Pick<ProgramSpec, 'argv' | 'marker' | 'sandboxed'>,
   env: Environment,
 ): readonly string[] => {
   const limited = underLimit(argv, marker, env);
-  return limited === argv ? argv : inCgroup(marker, limited);
+  return limited === argv ? argv : inCgroup(marker, limited, { namespaced: sandboxed });
 };
 
 /** Lists a program in the table of runs. Throws if it must not start. */
@@ -158,11 +158,12 @@ const departure = (child: Child): Promise<Departure> =>
   });
 
 const tracesOf = (
-  { own_dir }: ProgramSpec,
+  { own_dir, sandboxed = false }: ProgramSpec,
   { pid }: Child,
   { members, groups }: Family,
 ): Traces => ({
   family: { members, groups: [...groups, ...(pid === undefined ? [] : [pid])] },
+  namespaced: sandboxed,
   ...(own_dir !== undefined && { dir: own_dir }),
 });
 
