@@ -181,6 +181,8 @@ export interface Run {
 
 export interface Provider {
   readonly isolation: Isolation;
+  /** It plans without starting a program, so that the plan cannot change the worktree. Absent: it starts one. */
+  readonly plans_itself?: true;
   /** Its programs have their own network namespace, with MCP inside. */
   readonly own_network: boolean;
   /** The boundary of its programs in Work mode. Starts nothing. */

@@ -20,6 +20,7 @@ type Tell = (event: RunEvent) => void;
  */
 export const createRunbookProvider = (deps: ProviderDeps): Provider => ({
   isolation: 'enforced',
+  plans_itself: true,
   own_network: deps.network.kind === 'own',
   boundary: () => boundaryOf('runbook', deps),
   missing: () => undefined,

@@ -25,8 +25,8 @@ interface Compared {
 
 /**
  * Runs a turn that may only read. The state of the worktree, and where needed of the refs, is saved on disk first, so
- * that the comparison survives a crash. `run` receives the name in which the agent's git signs, where refs are
- * compared.
+ * that the comparison survives a crash. Nothing is compared where the provider starts no program. `run` receives the
+ * name in which the agent's git signs, where refs are compared.
  */
 export const comparedRun = async (
   service: GitNeeds & WithLog & WithProviders,
@@ -34,6 +34,8 @@ export const comparedRun = async (
   worktree: WorktreeRecord,
   run: (signed_as: string | undefined) => Promise<RunResult>,
 ): Promise<Compared> => {
+  if (service.providers().get(turn.provider)?.plans_itself === true)
+    return { result: await run(undefined), violation: undefined };
   const baseline = await withFilesLock(service.store, turn.case_id, () =>
     takeBaseline(service, turn, worktree),
   );
