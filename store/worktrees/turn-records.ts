@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readOurs, sealedText } from '../consent/seal.ts';
 import { listDirectory } from '../front-matter/folder.ts';
@@ -65,7 +66,7 @@ export const removeTurn = async (layout: Layout, caseId: string): Promise<void> 
   if (existsSync(home)) {
     const trash = join(layout.trash, `turn-${caseId}-${Date.now()}`);
     renameSync(home, trash);
-    rmSync(trash, { recursive: true, force: true });
+    await rm(trash, { recursive: true, force: true });
   }
   await forget(layout, caseId);
 };

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Tree } from '../../../../store/fs/worktree/folder.ts';
 import { syncTreePaths, type TreePaths } from '../../../../store/fs/worktree/sync.ts';
@@ -60,7 +61,8 @@ export const syncAll = async (
   { path, common_dir }: GitWorktree,
 ): Promise<boolean> => {
   const env = cleanEnvironment(config.env);
-  const done = await Promise.all([path, common_dir].map((each) => syncDisk(each, env)));
+  const places = new Map([path, common_dir].map((each) => [statSync(each).dev, each]));
+  const done = await Promise.all([...places.values()].map((each) => syncDisk(each, env)));
   return done.every(Boolean);
 };
 

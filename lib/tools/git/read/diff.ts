@@ -6,17 +6,10 @@ import { orElse } from '../../../../store/base/attempt.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { GitAt, GitWorktree, Setting } from '../run/git.ts';
 
-import {
-  FROM_INPUT,
-  type IndexListing,
-  nulls,
-  onDisk,
-  onIndexCopy,
-  onListedCopy,
-} from '../run/index-copy.ts';
+import { FROM_INPUT, nulls, onDisk, onIndexCopy } from '../run/index-copy.ts';
 import { pathText } from '../run/path-text.ts';
 import { withTextAttributes } from '../run/text-attributes.ts';
-import { knownStages } from './index-stages.ts';
+import { stagedIndex } from './index-stages.ts';
 import { isObject } from './refs.ts';
 import { commitOf } from './repository.ts';
 import {
@@ -75,21 +68,23 @@ const typed = (file: ChangedFile, special: SpecialFiles): ChangedFile => {
   return now === undefined || file.what !== 'deleted' ? file : { ...file, what: 'type', now };
 };
 
-// With cached index stages, one `git status` lists untracked files and tells whether there is any change.
+// One `git status` lists untracked files and tells whether there is any change.
 const onLookedCopy = async <T>(
   git: GitAt<GitWorktree>,
   work: (copy: GitAt<GitWorktree>, listed: Listing) => Promise<T>,
 ): Promise<T> => {
-  const stages = await knownStages(git);
-  if (stages === undefined) return onListedCopy(git, work);
-  return onIndexCopy(git, async (copy) => work(copy, await lookedAt(copy)), stages);
+  const { said } = await stagedIndex(git);
+  return onIndexCopy(git, async (copy) => work(copy, await lookedAt(copy)), said.stages);
 };
 
-interface Listing extends IndexListing {
+/** Files by their state in the index, names read as latin1. A nested repository ends with a slash. */
+interface Listing {
+  untracked: readonly string[];
+  unmerged: readonly string[];
   /** HEAD, if index and files equal it. */
-  clean_at?: string | undefined;
+  clean_at: string | undefined;
   /** Every tracked file equals the index. */
-  is_added_to_alone?: boolean;
+  is_added_to_alone: boolean;
 }
 
 const lookedAt = async (copy: GitAt<GitWorktree>): Promise<Listing> => {
@@ -130,8 +125,7 @@ export const diffInto = (git: GitAt<GitWorktree>, base: string, into: number): P
   against(git, base, (commit) =>
     onLookedCopy(git, async (copy, listed) => {
       // Before git writes output, which cannot be taken back.
-      const special =
-        listed.is_added_to_alone === true ? NO_FILES : await takeOutSpecialFiles(copy);
+      const special = listed.is_added_to_alone ? NO_FILES : await takeOutSpecialFiles(copy);
       await takeIn(copy, commit, listed, special);
       const args = [...PLAIN_NAMES, 'diff', ...DIFF, commit, '--'];
       await withTextAttributes(copy, (plain) => plain.run(args, { into, timeout_ms: LONG_MS }));
@@ -187,7 +181,7 @@ const DIFF = [...PATCH, '--find-renames', `-O${devNull}`];
 const takeIn = async (
   git: GitAt<GitWorktree>,
   commit: string,
-  { untracked, unmerged }: IndexListing,
+  { untracked, unmerged }: Listing,
   special: SpecialFiles,
 ): Promise<string[]> => {
   const [left, added]: [string[], string[]] = [[], []];

@@ -110,10 +110,23 @@ interface RulesAt {
   files: { path: string; text: string }[];
 }
 
+// A commit does not change, and a turn reads its rules at its start and end, as do the next turns from the same base.
+let latest: { commit: string; rules: RulesAt } | undefined;
+
 // A commit that can no longer be read has no rules.
 const rulesAt = async (git: GitAt, commit: string): Promise<RulesAt> => {
-  const args = ['ls-tree', '-r', '-t', '-z', '--full-tree', commit];
-  const listed = await git.names(args, { max_bytes: MOST_LISTED }).catch(() => []);
+  if (latest?.commit === commit) return latest.rules;
+  const listed = await listingOf(git, commit).catch(() => undefined);
+  if (listed === undefined) return { directories: new Set(), files: [] };
+  const rules = await rulesIn(git, listed);
+  latest = { commit, rules };
+  return rules;
+};
+
+const listingOf = (git: GitAt, commit: string): Promise<string[]> =>
+  git.names(['ls-tree', '-r', '-t', '-z', '--full-tree', commit], { max_bytes: MOST_LISTED });
+
+const rulesIn = async (git: GitAt, listed: readonly string[]): Promise<RulesAt> => {
   const directories = new Set<string>();
   const found: { path: string; oid: string }[] = [];
   for (const line of listed) {

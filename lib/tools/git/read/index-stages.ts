@@ -54,10 +54,6 @@ const MOST_BYTES = 1024 * 1024 * 1024;
 
 const ownPath = ({ git_dir }: GitWorktree): string => join(git_dir, 'index');
 
-/** The stages of the worktree's index if they are cached. */
-export const knownStages = async (git: GitAt<GitWorktree>): Promise<Buffer | undefined> =>
-  saidOf(git.place, await bytesOf(ownPath(git.place)))?.stages;
-
 // An agent may have replaced the index, for example with a pipe: open it without blocking.
 const bytesOf = async (path: string): Promise<Buffer | null> => {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(unlessAbsent);

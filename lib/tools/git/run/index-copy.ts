@@ -18,7 +18,7 @@ export const onIndexCopy = async <T>(
   stages?: Buffer,
 ): Promise<T> =>
   onCopy(git, async (copy) => {
-    await lookAtAll(copy, stages === undefined ? await list(copy, []) : linesOf(stages));
+    await lookAtAll(copy, stages === undefined ? await list(copy) : linesOf(stages));
     return work(copy);
   });
 
@@ -30,31 +30,9 @@ const linesOf = (stages: Buffer): string[] =>
     .filter((line) => !line.startsWith('H '))
     .map((line) => `${line.slice(0, 2)}${line.slice(line.indexOf('\t') + 1)}`);
 
-/** Files of a worktree by their state in the index, names read as latin1. A nested repository ends with a slash. */
-export interface IndexListing {
-  untracked: readonly string[];
-  unmerged: readonly string[];
-}
-
-/** The same, and lists untracked and unmerged files with the same git process. */
-export const onListedCopy = async <T>(
-  git: GitAt<GitWorktree>,
-  work: (copy: OnCopy, listed: IndexListing) => Promise<T>,
-): Promise<T> =>
-  onCopy(git, async (copy) => {
-    const lines = await list(copy, ['--cached', '--others', '--exclude-standard']);
-    await lookAtAll(copy, lines);
-    return work(copy, { untracked: tagged(lines, /^\?/), unmerged: tagged(lines, /^m/i) });
-  });
-
 // `H` lines are ordinary tracked files, often thousands: only the others matter.
-const list = async (copy: OnCopy, which: readonly string[]): Promise<string[]> =>
-  (await copy.names(['ls-files', '-v', '-z', ...which])).filter((line) => !line.startsWith('H '));
-
-// An unmerged file has one line per stage.
-const tagged = (lines: readonly string[], tag: RegExp): string[] => [
-  ...new Set(lines.filter((line) => tag.test(line)).map((line) => line.slice(2))),
-];
+const list = async (copy: OnCopy): Promise<string[]> =>
+  (await copy.names(['ls-files', '-v', '-z'])).filter((line) => !line.startsWith('H '));
 
 const onCopy = <T>(git: GitAt<GitWorktree>, work: (copy: OnCopy) => Promise<T>): Promise<T> =>
   onTemporary(git, (path) => copyIndex(join(git.place.git_dir, 'index'), path), work);
