@@ -29,10 +29,7 @@ interface Shown {
  */
 export const gitConfigMounts = ({ env, places, isSeen }: Shown): Mount[] => {
   const ofUser = real(userConfigFiles(env)).filter(isSeen);
-  const found: Seen[] = [
-    ...ofUser.map((file) => ({ file, at: file })),
-    ...places.flatMap(({ from, to }) => settingsIn(from, to)),
-  ];
+  const found: Seen[] = [...ofUser.map((file) => ({ file, at: file })), ...settingsIn(places)];
   const named = new Set(found.map(({ file }) => file));
   for (const file of named) {
     if (named.size > MOST_FILES) break;
@@ -47,31 +44,53 @@ const MOST_BYTES = 1_048_576;
 
 const NAMES = ['config', 'config.worktree'];
 
-/** The configuration files of the repository at or directly in a path, with its submodules and linked worktrees. */
-const settingsIn = (from: string, to: string): Seen[] => {
-  if (NAMES.includes(basename(from)) && isRepository(dirname(from)))
-    return [{ file: from, at: to }];
-  if (isLink(from) || !isDirectory(from)) return [];
-  const inner = isRepository(from)
-    ? ['worktrees', 'modules'].flatMap((name) => below(from, name))
-    : ['.git'];
+/** The configuration files of the repositories at or directly in places, with their submodules and linked worktrees. */
+const settingsIn = (places: Shown['places']): Seen[] => {
+  const isSettings = (path: string): boolean =>
+    NAMES.includes(basename(path)) && isRepository(dirname(path));
+  const others = places.filter(
+    ({ from }) => !isSettings(from) && !isLink(from) && isDirectory(from),
+  );
+  const dirs = others.map(({ from, to }) => {
+    const inner = isRepository(from) ? '' : '.git';
+    return [join(from, inner), join(to, inner)] as const;
+  });
+  // A checkout and its git directory are often both visible.
+  const each = new Map(dirs.map((dir) => [dir.join('\0'), dir]));
   return [
-    ...(isRepository(from) ? NAMES : [])
-      .filter((name) => isFile(join(from, name)))
-      .map((name) => ({ file: join(from, name), at: join(to, name) })),
-    ...inner.flatMap((name) => settingsIn(join(from, name), join(to, name))),
+    ...places
+      .filter(({ from }) => isSettings(from))
+      .map(({ from, to }) => ({ file: from, at: to })),
+    ...[...each.values()].flatMap(([dir, seen]) => settingsOf(dir, seen) ?? []),
   ];
 };
 
 const isRepository = (dir: string): boolean => isFile(join(dir, 'HEAD'));
 
+// With one look into each linked worktree: a repository may have hundreds.
+const settingsOf = (dir: string, seen: string): Seen[] | undefined => {
+  const entries = entriesOf(dir);
+  const has = (kind: string, name: string): boolean =>
+    entries.some((entry) => entry.kind === kind && entry.name === name);
+  if (!has('file', 'HEAD')) return undefined;
+  return [
+    ...NAMES.filter((name) => has('file', name)).map((name) => ({
+      file: join(dir, name),
+      at: join(seen, name),
+    })),
+    ...['worktrees', 'modules']
+      .filter((name) => has('directory', name))
+      .flatMap((name) => settingsBelow(join(dir, name), join(seen, name))),
+  ];
+};
+
 // A submodule's name may contain slashes.
-const below = (dir: string, name: string): string[] =>
-  entriesOf(join(dir, name))
+const settingsBelow = (dir: string, seen: string): Seen[] =>
+  entriesOf(dir)
     .filter(({ kind }) => kind === 'directory')
-    .flatMap((entry) => {
-      const path = join(name, entry.name);
-      return isRepository(join(dir, path)) ? [path] : below(dir, path);
+    .flatMap(({ name }) => {
+      const [from, to] = [join(dir, name), join(seen, name)];
+      return settingsOf(from, to) ?? settingsBelow(from, to);
     });
 
 const includedBy = (file: string, home = '/'): string[] =>
