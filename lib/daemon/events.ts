@@ -11,7 +11,8 @@ const SUMMARIES: Record<EventType, string> = {
   proof_created: 'A proof was attached to a Work item',
   proof_updated: 'A proof was verified, or its content changed',
   agent_completed: 'An agent run in Plan or Work mode ended, successfully or not',
-  case_updated: 'The title or the description of a Work item changed',
+  case_updated:
+    'The title, type, project or description of a Work item changed, or its branch was merged',
   case_state_changed: 'The state of a Work item changed',
   case_created: 'A Work item was created, by the API or by file',
   case_deleted: 'A Work item was deleted, by the API or by file',

@@ -67,6 +67,7 @@ const fieldsOf = ({ case: { matter, description } }: ToldState) => [
   matter.title,
   matter.type,
   matter.project,
+  matter.merged,
   description,
 ];
 

@@ -2,10 +2,11 @@ import { etagOf } from '../base/names.ts';
 import { sha256 } from '../base/sha256.ts';
 import { jsonText, visible } from '../base/visible.ts';
 import type { ReadEntry } from '../front-matter/entry.ts';
+import { validatorOf } from '../front-matter/parse.ts';
 import type { FileProblem } from '../front-matter/problem.ts';
 import { FORM, type ToldState } from '../journal/journal-state.ts';
 import { CASE_FILE } from '../layout.ts';
-import type { Case, State } from '../records/case.ts';
+import { type Case, type CaseMatter, Merged, type State } from '../records/case.ts';
 import type { ChecklistEntry, Gate } from '../records/proof.ts';
 import { type AcceptedValues, type HeldChanges, heldMessage } from './held-changes.ts';
 import { type Evidence, evaluateGate, type WorktreeWork } from './proof-gate.ts';
@@ -81,6 +82,7 @@ export const publicState = (state: State | 'PLANNING'): State =>
 export const recordOf = (item: Item): Case => {
   const { matter, description } = caseOf(item);
   const problems = problemsOf(item);
+  const merged = mergedIn(matter);
   return {
     id: item.id,
     title: visible(matter.title),
@@ -90,11 +92,15 @@ export const recordOf = (item: Item): Case => {
     outcome: matter.outcome ?? null,
     project: matter.project ?? 'default',
     path: item.dir,
+    ...(merged !== undefined && { merged }),
     created_at: matter.created_at,
     updated_at: new Date(item.files.case.written_at).toISOString(),
     ...(problems.length > 0 && { problems }),
   };
 };
+
+const mergedIn = ({ merged }: CaseMatter): Merged | undefined =>
+  merged !== undefined && validatorOf(Merged).Check(merged) ? (merged as Merged) : undefined;
 
 export const answerOf = (item: Item): { body: Buffer; etag: string } => {
   item.response ??= makeResponse(item);

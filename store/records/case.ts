@@ -33,6 +33,17 @@ export const Description = Type.String({
   description: 'Markdown; the body of case.md',
 });
 
+/** Where the branch of a Work item was merged. */
+export const Merged = Type.Object({
+  into: Type.String({ minLength: 1, description: 'The branch that has its changes' }),
+  commit: Type.String({
+    pattern: '^[0-9a-f]{40,64}$',
+    description: 'The commit of its own branch',
+  }),
+  at: Time,
+});
+export type Merged = Static<typeof Merged>;
+
 /** The front matter of case.md. Other keys belong to the operator and are kept. */
 export const CaseMatter = Type.Object({
   id: Id,
@@ -42,6 +53,8 @@ export const CaseMatter = Type.Object({
   outcome: Type.Optional(Type.Union([Type.Null(), Word])),
   project: Type.Optional(Type.String({ minLength: 1 })),
   blocked_from: Type.Optional(State),
+  // Shown only if it is a `Merged`: in older workspaces the key may be the operator's.
+  merged: Type.Optional(Type.Unknown()),
   created_at: Time,
 });
 export type CaseMatter = Static<typeof CaseMatter>;
@@ -57,6 +70,7 @@ export const Case = Type.Object(
     outcome: orNull(Word, 'Null while open; also if it was closed in the file without an outcome'),
     project: Type.String({ description: 'The name of a project in the settings' }),
     path: Type.String({ description: 'Its directory, relative to the workspace' }),
+    merged: Type.Optional(Merged),
     created_at: Time,
     updated_at: Type.String({
       format: 'date-time',

@@ -231,6 +231,20 @@ describe('GET /attention', () => {
     assert.deepEqual(await list(it), []);
   });
 
+  it('has completed work until its branch is merged', async (t) => {
+    const block = '```sh\necho one > a.txt\n```\n';
+    const it = await withCase(t, `Write:\n\n${block}`, { settings: 'sandbox: off' });
+    const id = await runToEnd(it, 'completed');
+    const done = await waits(it, 'done');
+    assert.equal(done.session_id, id);
+    const { git, root } = it.running.repository;
+    const { body: worktree } = await it.running.call('GET', `/api/cases/${it.item.id}/worktree`);
+    git('-C', root, 'merge', '--quiet', String(worktree.branch));
+    // The daemon looks each minute; a change of the Work item makes it look at once.
+    await it.running.call('PUT', `/cases/${it.item.id}`, { title: 'Merged' });
+    await eventually(async () => assert.deepEqual(await list(it), []));
+  });
+
   it('has an issue that changed here and on the host, until one is preferred', async (t) => {
     const scene = await withHost(t);
     const one = await scene.imported({ title: 'One' });

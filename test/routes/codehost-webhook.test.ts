@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import type { Case } from '../../store/records/case.ts';
 import type { PullRequest, PullTransition } from '../../store/records/pull-request.ts';
 import { setIncomingSecret } from '../../store/workspace/secrets.ts';
 import {
@@ -211,6 +212,26 @@ describe('POST /api/codehost/webhook: what it does', () => {
     assert.deepEqual(host.requests, []);
     assert.equal((await call(`GET`, at)).body.state, 'OPEN');
     assert.ok(events.every(({ event_type }) => event_type !== 'case_state_changed'));
+  });
+
+  it('shows the Work item of a merged pull request as merged, in its state', async (t) => {
+    const scene = await withHooked(t);
+    const { told, api, call, at } = scene;
+    const { body: before } = await api<PullRequest>('GET', 'pr');
+    const answer = await told(
+      { event: 'pull_request', action: 'closed' },
+      {
+        'pull_request.closed_at': later(before.updated_at, 30),
+        'pull_request.merged_at': later(before.updated_at, 30),
+        'pull_request.merged': true,
+      },
+    );
+    assert.equal(answer.status, 200, answer.text);
+    const { state, merged } = (await call<Case>('GET', at)).body;
+    assert.deepEqual(
+      [state, merged?.into, merged?.commit],
+      ['OPEN', before.base_ref, before.head_sha],
+    );
   });
 
   it('applies twenty repeats at once a single time', async (t) => {

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { AttentionItem } from '../../store/records/attention.ts';
+import type { Case } from '../../store/records/case.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { type FinishedItem, finished } from '../helpers/finished.ts';
 import { type Running, startForTest } from '../helpers/service.ts';
@@ -81,5 +84,49 @@ describe('an overlap in GET /attention', () => {
     await until(running, 1);
     await call('PUT', `/cases/${one.item.id}/state`, { state: 'OPEN' });
     await until(running, 0);
+  });
+});
+
+describe('a Work item whose branch is merged', () => {
+  const mergedOf = async ({ call }: Running, { item }: FinishedItem) =>
+    (await call<Case>('GET', `/cases/${item.id}`)).body.merged;
+
+  it('says so, and no more once its branch has another commit', async (t) => {
+    const running = await start(t);
+    const { git, root } = running.repository;
+    const one = await finished(running, 'One', { 'a.txt': 'mine\n' });
+    const other = await finished(running, 'Other', { 'c.txt': 'mine\n' });
+    git('-C', root, 'merge', '--quiet', '--squash', one.worktree.branch);
+    git('-C', root, '-c', 'user.name=A', '-c', 'user.email=a@b', 'commit', '-qm', 'squashed');
+    await touch(running, one);
+    const commit = git('-C', root, 'rev-parse', one.worktree.branch).trim();
+    await eventually(async () => {
+      const { at: _, ...merged } = (await mergedOf(running, one)) ?? { at: '' };
+      assert.deepEqual(merged, { into: 'main', commit });
+    });
+    assert.equal(await mergedOf(running, other), undefined);
+    one.commit({ 'a.txt': 'more\n' });
+    await touch(running, one);
+    await eventually(async () => assert.equal(await mergedOf(running, one), undefined));
+  });
+
+  it('says so after its worktree and branch are removed, and keeps a key of the operator', async (t) => {
+    const running = await start(t);
+    const { git, root } = running.repository;
+    const items = [
+      await finished(running, 'One', { 'a.txt': 'mine\n' }),
+      await finished(running, 'Other', { 'c.txt': 'mine\n' }),
+    ] as const;
+    const file = join(running.workspace, items[1].item.path, 'case.md');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('---\n', '---\nmerged: by Ada\n'));
+    for (const { worktree, item } of items) {
+      git('-C', root, 'merge', '--quiet', '--no-edit', worktree.branch);
+      const removed = await running.call('DELETE', `/api/cases/${item.id}/worktree`);
+      assert.equal(removed.status, 204, removed.text);
+      git('-C', root, 'branch', '-d', worktree.branch);
+    }
+    assert.equal((await mergedOf(running, items[0]))?.into, 'main');
+    assert.equal(await mergedOf(running, items[1]), undefined);
+    assert.match(readFileSync(file, 'utf8'), /^merged: by Ada$/m);
   });
 });

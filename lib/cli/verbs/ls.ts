@@ -27,11 +27,12 @@ export const ls = verb(async ({ dossier, words, values, out }) => {
           dossier.call('GET /api/worktrees/uncommitted'),
         ]);
   out.table(
-    items.map(({ id, state, title }) => {
+    items.map(({ id, state, title, merged }) => {
       const waits = queued.find(({ case_id }) => case_id === id);
       const left = uncommitted.find(({ case_id }) => case_id === id);
       const told = [
         state,
+        ...(merged === undefined ? [] : ['merged']),
         ...(waits === undefined ? [] : [statusText(waits)]),
         ...(left === undefined ? [] : [counted(left.files, 'uncommitted file')]),
       ];

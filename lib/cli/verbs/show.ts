@@ -1,4 +1,4 @@
-import type { Dossier, Session } from '../../client/client.ts';
+import type { Case, Dossier, Session } from '../../client/client.ts';
 import { baseHasMoved } from '../../text/wording.ts';
 import { findItem } from '../connection/item.ts';
 import type { Words } from '../output/out.ts';
@@ -17,6 +17,7 @@ export const show = verb(async ({ dossier, words: [word = ''], values, out }) =>
   for (const words of failureLines(newest?.commands)) out.say(words);
   out.say({ style: 'bold', text: item.title });
   out.say(`${item.state} · ${item.type} · ${item.project} · ${id}`);
+  if (item.merged !== undefined) out.say(mergedText(item.merged));
   if (item.description.trim() !== '') out.say(`\n${item.description.trim()}\n`);
   const isRemoved = newest?.commit?.id != null && !(await hasWorktree(dossier, id));
   if (isRemoved) out.say('Its worktree was removed.');
@@ -27,6 +28,9 @@ export const show = verb(async ({ dossier, words: [word = ''], values, out }) =>
   for (const line of await resultLines(dossier, newest, isRemoved)) out.say(line);
   return undefined;
 });
+
+const mergedText = ({ into, commit }: NonNullable<Case['merged']>): string =>
+  `Merged into ${into} (${commit.slice(0, 12)})`;
 
 const hasWorktree = async (dossier: Dossier, id: string): Promise<boolean> =>
   (await unlessRefused(dossier.call('GET /api/cases/{id}/worktree', { id }))) !== undefined;

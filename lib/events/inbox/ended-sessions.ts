@@ -1,4 +1,4 @@
-import { proofsOf } from '../../../store/reconcile/item.ts';
+import { proofsOf, recordOf } from '../../../store/reconcile/item.ts';
 import { itemOf } from '../../../store/reconcile/items.ts';
 import { isEnded, type Session } from '../../../store/records/session.ts';
 import type { Store } from '../../../store/store.ts';
@@ -25,7 +25,7 @@ export const withFailures = (
 export const withUncommitted = ({ commit }: Session, message: string): string =>
   commit?.message == null ? message : `${message} ${commit.message}.`;
 
-// A later session, or a proof verified since, resolves the entry.
+// A later session, a merge, or a proof verified since, resolves the entry.
 export const completedEntries = (
   store: Store,
   caseId: string,
@@ -35,7 +35,7 @@ export const completedEntries = (
   if (newest?.status !== 'completed' || newest.dismissed_at !== undefined) return [];
   const { id, ended_at, created_at } = newest;
   const since = ended_at ?? created_at;
-  if (isVerifiedSince(store, caseId, since)) return [];
+  if (isVerifiedSince(store, caseId, since) || isMergedSince(store, caseId, since)) return [];
   return [
     {
       id: `done/${id}`,
@@ -56,6 +56,11 @@ const isVerifiedSince = (store: Store, caseId: string, since: string): boolean =
   return proofs.some(
     ({ file: { matter } }) => matter.verified && (matter.verified_at ?? '') >= since,
   );
+};
+
+const isMergedSince = (store: Store, caseId: string, since: string): boolean => {
+  const item = itemOf(store, caseId);
+  return item !== undefined && (recordOf(item).merged?.at ?? '') >= since;
 };
 
 // A conflict has its own entry. A later session resolves a failed one.

@@ -7,6 +7,7 @@ import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { readWorktree, worktreeOwners } from '../../../store/worktrees/worktrees.ts';
+import { recordMerged } from '../../code/worktrees/inspect/merged.ts';
 import {
   createOverlapCache,
   type FinishedBranch,
@@ -16,7 +17,7 @@ import {
   type OverlapCache,
 } from '../../code/worktrees/inspect/overlaps.ts';
 import type { WithLog } from '../../log.ts';
-import type { Git, WithGit } from '../../tools/git/run/git.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
 
 type Given = WithGit & WithLog & WithStore;
 
@@ -57,7 +58,7 @@ export const watchOverlaps = (
     watched.clear();
     for (const { case_id } of branches) watched.add(case_id);
     const before = found;
-    found = await overlapsOf(service.git, branches, caches);
+    found = await overlapsOf(service, branches, caches);
     const ids = [...new Set([...before.keys(), ...found.keys()])];
     for (const id of closed ? [] : ids)
       if (JSON.stringify(before.get(id)) !== JSON.stringify(found.get(id))) update(id);
@@ -125,21 +126,28 @@ export const endOf = (store: Store, caseId: string): string =>
     .toSorted()
     .at(-1) ?? '';
 
+// Also records which of the branches are merged.
 const overlapsOf = async (
-  git: Git,
+  { git, store }: Given,
   branches: readonly FinishedBranch[],
   caches: Map<string, OverlapCache>,
 ): Promise<Map<string, Overlap[]>> => {
-  const groups = new Map<string, FinishedBranch[]>();
-  for (const branch of branches)
-    groups.set(branch.common_dir, [...(groups.get(branch.common_dir) ?? []), branch]);
+  const groups = groupBy(branches, ({ common_dir }) => common_dir);
   for (const dir of caches.keys()) if (!groups.has(dir)) caches.delete(dir);
-  const found = new Map<string, Overlap[]>();
+  const all: Overlap[] = [];
   for (const [dir, group] of groups) {
     const cache = caches.get(dir) ?? createOverlapCache();
     caches.set(dir, cache);
-    for (const overlap of await findOverlaps(git, group, cache))
-      found.set(overlap.case_id, [...(found.get(overlap.case_id) ?? []), overlap]);
+    const { overlaps, merged } = await findOverlaps(git, group, cache);
+    all.push(...overlaps);
+    for (const branch of group) await recordMerged(store, branch, merged.includes(branch));
   }
-  return found;
+  return groupBy(all, ({ case_id }) => case_id);
+};
+
+// `Map.groupBy` is not in Node 20.
+const groupBy = <T>(all: readonly T[], keyOf: (one: T) => string): Map<string, T[]> => {
+  const groups = new Map<string, T[]>();
+  for (const one of all) groups.set(keyOf(one), [...(groups.get(keyOf(one)) ?? []), one]);
+  return groups;
 };

@@ -11,6 +11,7 @@ import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { PullMatter, PullTransition } from '../../../store/records/pull-request.ts';
 import type { Store } from '../../../store/store.ts';
 import { incomingSecrets } from '../../../store/workspace/secrets.ts';
+import { noteMerged } from '../../code/worktrees/inspect/merged.ts';
 import { ServiceError } from '../../errors.ts';
 import { counted } from '../../text/wording.ts';
 import { unknown } from '../pull-requests/timeline.ts';
@@ -192,7 +193,11 @@ const applyToPull = async (
 ): Promise<void> => {
   const { change } = pull;
   if (change !== undefined) await addChange(store, id, { change, matter });
-  await changePull(store, id, { changes: { stale: true, ...newest(pull, matter) } });
+  const isMerged = change?.event === 'merged';
+  const merged_at = isMerged ? { merged_at: change.occurred_at } : {};
+  await changePull(store, id, { changes: { stale: true, ...merged_at, ...newest(pull, matter) } });
+  const { base_ref: into, head_sha: commit } = matter;
+  if (isMerged && commit != null) await noteMerged(store, id, { into, commit });
 };
 
 const about = (told: HostNews, matter: PullMatter): Pull | undefined => {

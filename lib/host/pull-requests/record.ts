@@ -3,6 +3,7 @@ import { readPull, type StoredPull, savePull } from '../../../store/codehost/pul
 import type { PullMatter, PullRequest } from '../../../store/records/pull-request.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { hostedRepositoryNamed } from '../../code/projects/hosted-repository.ts';
+import { noteMerged } from '../../code/worktrees/inspect/merged.ts';
 import { checkCase } from '../../code/worktrees/read.ts';
 import {
   type CodeHost,
@@ -55,6 +56,8 @@ export const recordPull = async (
   const matter = { ...matterOf(name, pull), stale: false, synced_at, ...besides };
   const kept = await savePull(store, caseId, { matter, body: pull.body });
   if (kept === undefined) throw notFound('Work item', caseId);
+  if (pull.state === 'merged')
+    await noteMerged(store, caseId, { into: pull.base_ref, commit: pull.head_sha });
   return kept;
 };
 

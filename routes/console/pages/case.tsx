@@ -43,6 +43,7 @@ const View = ({ item, etag, sessions, usage, worktree, memory, history, ...rest 
       {...rest.way}
       id={item.id}
       state={item.state}
+      isMerged={item.merged !== undefined}
       sessions={sessions}
       waits={rest.waits}
     />

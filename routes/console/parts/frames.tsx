@@ -41,19 +41,20 @@ const ITEM_TABS = [
 ] as const;
 
 interface ItemProps {
-  of: Pick<Case, 'id' | 'title' | 'state' | 'type'>;
+  of: Pick<Case, 'id' | 'title' | 'state' | 'type' | 'merged'>;
   /** The current tab; none on pages below a tab. */
   tab?: (typeof ITEM_TABS)[number]['name'];
   children: ComponentChildren;
 }
 
 /** The frame of a page about a Work item. */
-export const Item = ({ of: { id, title, state, type }, tab, children }: ItemProps) => (
+export const Item = ({ of: { id, title, state, type, merged }, tab, children }: ItemProps) => (
   <article class="item">
     <div class="head">
       <h1>{title}</h1>
       <p class="line">
         <span class={`tag ${state}`}>{STATE_LABELS[state]}</span>
+        {merged !== undefined && <MergedTag />}
         <span class="quiet">{type}</span>
         <code class="quiet">{id.slice(0, 8)}</code>
       </p>
@@ -63,6 +64,8 @@ export const Item = ({ of: { id, title, state, type }, tab, children }: ItemProp
     {children}
   </article>
 );
+
+export const MergedTag = () => <span class="tag pull-merged">Merged</span>;
 
 const SESSION_TABS = [
   { name: 'Activity', at: '', keys: 't a' },

@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { look, noBrowser } from '../../helpers/browser.ts';
+import { eventually } from '../../helpers/eventually.ts';
 import { withPlannedAgent } from '../../helpers/planned-agent.ts';
 
 describe('the page of a plan', { skip: noBrowser }, () => {
   it('lists the commands that run without asking; one is taken out, also without scripts', async (t) => {
-    const { at, url, session, boundary, until, isSandboxed } = await withPlannedAgent(t);
+    const { api, at, url, session, boundary, until, isSandboxed } = await withPlannedAgent(t);
     if (!isSandboxed) return t.skip('no bubblewrap');
     const { approval_sha256 = '', plan_sha256 } = (await boundary()).unasked ?? {};
     const path = `${url}/dashboard/cases/${at.id}/sessions/${at.sid}/plan`;
@@ -30,6 +31,11 @@ describe('the page of a plan', { skip: noBrowser }, () => {
     await list.getByText('Commands that run without asking').waitFor();
     assert.deepEqual((await session()).unasked, ['npm ci', 'npm test']);
     await until('permission_request');
+    // The stream tells the request before the inbox lists it, and a page without scripts stays as it was.
+    const waiting = async () => (await api.call('GET /attention')) ?? [];
+    await eventually(async () =>
+      assert.ok((await waiting()).some(({ kind }) => kind === 'permission')),
+    );
     await page.goto(`${url}/dashboard`);
     await page.getByText('Always allow in this project').first().waitFor();
   });

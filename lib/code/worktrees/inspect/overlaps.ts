@@ -10,6 +10,12 @@ import { commitOf } from '../../../tools/git/read/repository.ts';
 import { type Checkout, type Git, type GitAt, repositoryOf } from '../../../tools/git/run/git.ts';
 import { pathText } from '../../../tools/git/run/path-text.ts';
 
+interface FoundOverlaps {
+  overlaps: Overlap[];
+  /** Branches whose base has all of their changes. */
+  merged: FinishedBranch[];
+}
+
 /** A branch with finished work, as its files in git say now. */
 export interface FinishedBranch
   extends Pick<WorktreeRecord, 'case_id' | 'branch' | 'base' | 'base_commit' | 'common_dir'> {
@@ -37,12 +43,16 @@ export interface OverlapCache {
 
 export const createOverlapCache = (): OverlapCache => ({ merges: new Map(), files: new Map() });
 
-/** The branch of a worktree and its base; undefined without commits of its own. Runs git only for unusual ref names. */
+/**
+ * The branch of a worktree and its base; undefined without commits of its own, or if it is its own base. Runs git only for
+ * unusual ref names.
+ */
 export const finishedBranch = async (
   git: Git,
   record: WorktreeRecord,
 ): Promise<FinishedBranch | undefined> => {
   const { case_id, branch, base, base_commit, common_dir } = record;
+  if (branch === base) return undefined;
   const at = git.at(repositoryOf(record));
   const commit = await commitOf(at, `refs/heads/${branch}`);
   if (commit === undefined || commit === base_commit) return undefined;
@@ -59,9 +69,9 @@ export const findOverlaps = async (
   git: Git,
   branches: readonly FinishedBranch[],
   cache: OverlapCache,
-): Promise<Overlap[]> => {
+): Promise<FoundOverlaps> => {
   const [first] = branches;
-  if (first === undefined) return [];
+  if (first === undefined) return { overlaps: [], merged: [] };
   const at = git.at(repositoryOf({ ...first, git_dir: first.common_dir }));
   const known = { git: at, cache };
   const withBase = branches.flatMap(({ commit, base_now }): CommitPair[] =>
@@ -80,10 +90,11 @@ export const findOverlaps = async (
   await learnMerges(known, asked);
   forgetOthers(cache.merges, [...withBase, ...asked]);
   forgetOthers(cache.files, unmerged.map(rangeOf));
-  return [
+  const overlaps = [
     ...unmerged.flatMap((branch) => withItsBase(branch, cache)),
     ...pairs.flatMap(([one, other]) => withOther(one, other, cache)),
   ];
+  return { overlaps, merged: branches.filter((branch) => !unmerged.includes(branch)) };
 };
 
 const MOST_PAIRS = 500;

@@ -15,6 +15,7 @@ import {
 } from '../../../tools/git/write/worktree.ts';
 import { processesIn } from '../../../tools/process/processes.ts';
 import { lockReason } from '../create/names.ts';
+import { lookIfMerged } from '../inspect/merged.ts';
 import { adviceFor, stateOf } from '../inspect/status.ts';
 import type { WithLeaving, WithSetups, WorktreeNeeds } from '../needs.ts';
 import { findWorktree, getWorktree, requireUnlocked } from '../read.ts';
@@ -43,8 +44,14 @@ export const removeWorktree = (
     await finishInterruptedChange(service, caseId);
     const record = getWorktree(service.store, caseId);
     if (!isMeant(record)) throw notFound('worktree as it was listed for Work item', caseId);
+    await lookIfMerged(service, record).catch(ignoreUnreadable);
     await remove(service, record, { force, patch: true });
   });
+
+// The removal reports what is wrong with a repository.
+const ignoreUnreadable = (error: unknown): void => {
+  if (!(error instanceof ServiceError)) throw error;
+};
 
 /**
  * Removes the worktree, if any, of a Work item that is about to be deleted. With `force` work is saved only under a ref,

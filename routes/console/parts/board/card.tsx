@@ -1,5 +1,5 @@
 import { visible } from '../../../../store/base/visible.ts';
-import { StatusTag } from '../frames.tsx';
+import { MergedTag, StatusTag } from '../frames.tsx';
 import { ATTENTION_LABELS } from '../labels.ts';
 import { RelativeTime } from '../relative-time.tsx';
 import type { Card } from './cards.ts';
@@ -13,9 +13,10 @@ export interface CardProps {
   move: (id: string | undefined) => void;
 }
 
-/** The session status and the inbox items of a Work item. */
-export const Tags = ({ of: { status, waits = [] } }: { of: Card }) => (
+/** Whether a Work item is merged, its session status and its inbox items. */
+export const Tags = ({ of: { status, waits = [], merged } }: { of: Card }) => (
   <>
+    {merged !== undefined && <MergedTag />}
     {status !== undefined && !waits.some((kind) => kind === 'plan' || kind === status) && (
       <StatusTag status={status} />
     )}

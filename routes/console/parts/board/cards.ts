@@ -6,7 +6,10 @@ export type State = Case['state'];
 
 /** A Work item, as the board shows it. */
 export interface Card
-  extends Pick<Case, 'id' | 'title' | 'type' | 'state' | 'project' | 'created_at' | 'updated_at'> {
+  extends Pick<
+    Case,
+    'id' | 'title' | 'type' | 'state' | 'project' | 'merged' | 'created_at' | 'updated_at'
+  > {
   /** The status of the open session, or else of the newest. */
   status?: Session['status'];
   /** The kinds of its inbox items. */
@@ -68,7 +71,7 @@ export const loadMarks = async ({ call }: Api): Promise<Marks> => {
   return marks;
 };
 
-const FIELDS = 'title,type,state,project,created_at,updated_at';
+const FIELDS = 'title,type,state,project,merged,created_at,updated_at';
 
 /** Loads a page of matching cards with their marks. */
 export const cardsOf = async (

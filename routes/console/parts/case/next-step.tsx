@@ -16,6 +16,7 @@ export interface CaseProgress {
   planning: PlanningGate['status'];
   isProven: ProofGate['satisfied'];
   pull: NonNullable<Data<'GET /api/cases/{id}/github'>>['pr'];
+  isMerged: boolean;
 }
 
 /** The next step: a label, the reason, and a path below the Work item's page. */
@@ -27,7 +28,7 @@ interface Step {
 
 /** The next step of a Work item without inbox items; undefined if it is closed. */
 export const nextStep = (way: CaseProgress): Step | undefined => {
-  const { state, sessions, planning, isProven, pull } = way;
+  const { state, sessions, planning, isProven, pull, isMerged } = way;
   if (state === 'RESOLVED' || state === 'NON_ISSUE') return undefined;
   const open = sessions.find(({ status }) => !hasEnded(status) && status !== 'queued');
   if (open !== undefined)
@@ -49,6 +50,7 @@ export const nextStep = (way: CaseProgress): Step | undefined => {
     );
   if (!isProven)
     return step('Add a proof', 'The session is completed, but no proof is verified.', '/proof');
+  if (isMerged) return step('Set state', 'The work is merged.', '#state');
   return pull === null
     ? step('Open pull request', 'The proof is verified. There is no pull request yet.', '/pr')
     : ofPull(pull.state);

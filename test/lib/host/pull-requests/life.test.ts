@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { proofDir } from '../../../../store/layout.ts';
+import type { Case } from '../../../../store/records/case.ts';
 import type { Proof } from '../../../../store/records/proof.ts';
 import { writeFiles } from '../../../helpers/repository.ts';
 import { assertProblem, tagFor } from '../../../helpers/work-item.ts';
@@ -338,6 +339,8 @@ describe('POST /api/cases/{id}/pr/sync-state', () => {
     const merged = await host.pulls.merge(number);
     const last = await scene.post<{ state: string; added: object[] }>('sync-state');
     assert.deepEqual([last.body.state, last.body.added.length], ['merged', 1], last.text);
+    const shown = (await running.call<Case>('GET', `/cases/${item.id}`)).body.merged;
+    assert.deepEqual([shown?.into, shown?.commit], ['main', scene.git('rev-parse', 'HEAD').trim()]);
     const again = await scene.post<{ added: object[] }>('sync-state');
     assert.deepEqual(again.body.added, []);
     assert.deepEqual(await transitions(scene), [
