@@ -237,6 +237,18 @@ describe('GET /attention', () => {
     const id = await runToEnd(it, 'completed');
     const done = await waits(it, 'done');
     assert.equal(done.session_id, id);
+    for (const [command, message] of [
+      ['test -e b.txt', /^A check failed: `test -e b\.txt` \(exit 1\)\. The work is completed/],
+      ['touch b.txt', /^A check failed: `test/],
+      ['test -e b.txt', /^The work is completed/],
+    ] as const) {
+      // A check has the lock of the session until a moment after its result.
+      await eventually(async () => {
+        const run = await it.running.call('POST', `/cases/${it.item.id}/proof/run`, { command });
+        assert.equal(run.status, 202, run.text);
+      });
+      await eventually(async () => assert.match((await waits(it, 'done')).message, message));
+    }
     const { git, root } = it.running.repository;
     const { body: worktree } = await it.running.call('GET', `/api/cases/${it.item.id}/worktree`);
     git('-C', root, 'merge', '--quiet', String(worktree.branch));

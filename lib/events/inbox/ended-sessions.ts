@@ -1,9 +1,11 @@
+import { visible } from '../../../store/base/visible.ts';
 import { proofsOf, recordOf } from '../../../store/reconcile/item.ts';
 import { itemOf } from '../../../store/reconcile/items.ts';
 import { isEnded, type Session } from '../../../store/records/session.ts';
 import type { Store } from '../../../store/store.ts';
 import { CONFLICT } from '../../code/worktrees/rebase/rebase-state.ts';
 import { FEEDBACK } from '../../host/reviews/feedback-session.ts';
+import { someOf } from '../../text/wording.ts';
 import { type AttentionEntry, post } from './entry.ts';
 
 // Failed commands come first, before the plain message.
@@ -42,13 +44,29 @@ export const completedEntries = (
       kind: 'done',
       session_id: id,
       since,
-      ...withFailures(newest, withUncommitted(newest, DONE)),
+      ...withFailures(newest, checked(store, caseId, since) + withUncommitted(newest, DONE)),
       answer: post(`/cases/${caseId}/sessions/${id}/dismiss`),
     },
   ];
 };
 
 const DONE = 'The work is completed. Review its diff, then verify a proof.';
+
+// The checks of which the last run since then failed, as a sentence with a final space.
+const checked = (store: Store, caseId: string, since: string): string => {
+  const item = itemOf(store, caseId);
+  const runs = (item === undefined ? [] : proofsOf(item))
+    .flatMap(({ file: { matter } }) => matter.run ?? [])
+    .filter(({ started_at }) => started_at >= since)
+    .toSorted((a, b) => (a.started_at < b.started_at ? -1 : 1));
+  const last = new Map(runs.map((run) => [run.command, run]));
+  const failed = [...last.values()].filter(({ status }) => status === 'failed');
+  const named = failed.map(
+    ({ command, exit_code }) =>
+      `\`${visible(command)}\` (${exit_code === null ? 'killed' : `exit ${exit_code}`})`,
+  );
+  return named.length === 0 ? '' : `A check failed: ${someOf(named)}. `;
+};
 
 const isVerifiedSince = (store: Store, caseId: string, since: string): boolean => {
   const item = itemOf(store, caseId);
