@@ -48,15 +48,15 @@ const again = async (t: TestContext, workspace: string, root: string): Promise<D
 const assertKept = async (api: Dossier, id: string, workspace: string, root: string) => {
   const { path } = await api.call('GET /api/cases/{id}/worktree', { id });
   assert.ok(path.startsWith(`${workspace}/.dossier/worktrees/`), path);
-  assert.equal(git(path, 'status', '--porcelain'), '?? work.txt\n');
-  assert.ok(git(root, 'worktree', 'list').includes(path));
   // It is this machine's own record, and as it was made: a session begins in it.
   const body = { type: 'implementing', provider: 'manual' };
   await api.call('POST /cases/{id}/sessions', { id, body });
   await eventually(async () => {
     const [session] = await api.call('GET /cases/{id}/sessions', { id });
-    assert.equal(session?.status, 'planning');
+    assert.equal(session?.status, 'planning', session?.error ?? '');
+    assert.ok(git(root, 'worktree', 'list').includes(path));
   });
+  assert.equal(git(path, 'status', '--porcelain'), '?? work.txt\n');
 };
 
 describe('a workspace that is moved', () => {
@@ -109,6 +109,12 @@ describe('a copy of a workspace', () => {
     await assert.rejects(refused, { code: 'worktree_elsewhere' });
     assert.ok(git(root, 'worktree', 'list').includes(path));
     assert.equal(git(path, 'status', '--porcelain'), '?? work.txt\n');
+
+    // The original goes while the copy's daemon runs.
+    rmSync(workspace, { recursive: true });
+    const trusted = await dossier(t, 'trust', '--all', '--workspace', other);
+    assert.equal(trusted.code, 0, trusted.stderr);
+    await assertKept(api, id, other, root);
   });
 });
 

@@ -21,6 +21,7 @@ import {
 } from '../../../tools/git/write/worktree.ts';
 import { getItem, type ProjectNeeds, repositoryFor } from '../../projects/project.ts';
 import { worktreeConfig } from '../config.ts';
+import { repairMovedWorktree } from '../inspect/repair-moved.ts';
 import { checkState } from '../inspect/status.ts';
 import type { WorktreeNeeds } from '../needs.ts';
 import { findWorktree, keepWorktree, requireNoWorktree, worktreeOfRepeatedCall } from '../read.ts';
@@ -76,6 +77,8 @@ export const ensureWorktree = async (
     await finishInterruptedChange(service, caseId);
     const known = findWorktree(service.store, caseId);
     if (known === undefined) return make(service, item, wanted);
+    // The original of a copied workspace may be gone since this daemon started.
+    await repairMovedWorktree(service, known);
     await checkState(known);
     return known;
   });

@@ -9,24 +9,17 @@ import type { WithGit } from '../../../tools/git/run/git.ts';
 import { notedPlace, repairWorktree } from '../../../tools/git/write/worktree.ts';
 import { pointGitFile } from '../../turn-repository/dot-git.ts';
 
-/**
- * Repairs git's records of worktrees after the workspace was moved: only where the recorded path no longer exists.
- * Other problems of a worktree are left for its status to report.
- */
+/** Repairs git's records of worktrees after the workspace was moved, and logs it. */
 export const repairMovedWorktrees = async (
   service: WithGit & WithLog & WithStore,
 ): Promise<void> => {
-  const { store, git, log } = service;
+  const { store, log } = service;
   for (const { record } of worktreeRecords(store)) {
-    if (record === undefined || !isMoved(record, store.layout.dossier)) continue;
-    const { case_id, path, git_dir } = record;
-    const former = join(notedPlace(record), '..', '..', 'repositories', case_id, 'git');
-    // The repository of an unfinished turn moved along; the record of the turn imports it later.
-    for (const dir of [former, turnPlaces(store.layout, case_id).dir])
-      pointGitFile(record, dir, git_dir);
+    if (record === undefined) continue;
+    const { case_id, path } = record;
     try {
-      await repairWorktree(git, record);
-      log.info({ case_id, path }, 'Worktree moved with the workspace; git record repaired');
+      if (await repairMovedWorktree(service, record))
+        log.info({ case_id, path }, 'Worktree moved with the workspace; git record repaired');
     } catch (error) {
       log.error(
         { err: error, case_id, path },
@@ -34,6 +27,24 @@ export const repairMovedWorktrees = async (
       );
     }
   }
+};
+
+/**
+ * Repairs git's record of a worktree that was moved, or whose original is gone, with its workspace: only where the recorded
+ * path no longer exists. Returns whether it did. Other problems of a worktree are left for its status to report.
+ */
+export const repairMovedWorktree = async (
+  { store, git }: WithGit & WithStore,
+  record: WorktreeRecord,
+): Promise<boolean> => {
+  if (!isMoved(record, store.layout.dossier)) return false;
+  const { case_id, git_dir } = record;
+  const former = join(notedPlace(record), '..', '..', 'repositories', case_id, 'git');
+  // The repository of an unfinished turn moved along; the record of the turn imports it later.
+  for (const dir of [former, turnPlaces(store.layout, case_id).dir])
+    pointGitFile(record, dir, git_dir);
+  await repairWorktree(git, record);
+  return true;
 };
 
 const isMoved = (record: WorktreeRecord, dossier: string): boolean => {
