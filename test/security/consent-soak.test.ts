@@ -9,7 +9,7 @@ const runs = Number(process.env.DOSSIER_CONSENT ?? (process.env.CI === 'true' ? 
 // Each test has a time of its own.
 const PARTS = 4;
 
-describe('a workspace that somebody else wrote into', () => {
+describe('a workspace that somebody else wrote into', { concurrency: 5 }, () => {
   it('leaves every trace that is looked for, once the operator says yes', async (t) => {
     const { world } = await worldHere(t);
     await provesTraces(world);
