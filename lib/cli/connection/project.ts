@@ -83,9 +83,11 @@ const nameElsewhere = async (
   return (same ?? absent.find(({ name, remote }) => name === plain && remote === undefined))?.name;
 };
 
+// A path, or an address of another form, is compared as it is written.
 const identityOf = (url: string): string | undefined => {
   const at = parseRemoteUrl(url);
-  return 'why' in at ? undefined : `${at.host}/${at.owner}/${at.name}`.toLowerCase();
+  if (!('why' in at)) return `${at.host}/${at.owner}/${at.name}`.toLowerCase();
+  return url.replace(/(?:\/|\.git)+$/, '') || undefined;
 };
 
 // The main worktree, because a linked one may be removed; the git directory if the repository is bare.
