@@ -10,7 +10,6 @@ import { findProjectHere, type ProjectHere } from './connection/project.ts';
 import { toRefusal } from './connection/refused.ts';
 import { type FoundDaemon, findOrStartDaemon } from './connection/start.ts';
 import { askForSettings, askForWorkspace, isNewWorkspace } from './first-run.ts';
-import { createWorkspaceRepository } from './init.ts';
 import { isTerminal, toStandardOutput as say, sayJson } from './output/terminal.ts';
 import { endDaemon } from './verbs/stop.ts';
 
@@ -23,7 +22,6 @@ export const up = async ({ config: given, values }: Call): Promise<number> => {
   const json = values.json === true;
   const asks = !json && isTerminal() && isNewWorkspace(given);
   const config = asks ? await askForWorkspace(given, isWorkspaceNamed(given, values)) : given;
-  await createWorkspaceRepository(config);
   const found = await findOrStartDaemon(config, flags);
   refuseFlags(found, config.workspace, flags);
   const { url, pid, began } = found;

@@ -45,6 +45,9 @@ const begin = async (
   flags: readonly string[],
 ): Promise<FoundDaemon> => {
   const { workspace } = config;
+  // Loaded here, because most calls find a daemon.
+  const { createWorkspaceRepository } = await import('../init.ts');
+  await createWorkspaceRepository(config);
   const why = makeWorkspace(workspace);
   if (why !== undefined)
     throw new Refusal(`${workspace} ${why}. Give another directory with --workspace.`);

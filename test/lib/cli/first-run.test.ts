@@ -8,6 +8,7 @@ import { atEnd } from '../../helpers/at-end.ts';
 import { dossierIn } from '../../helpers/command.ts';
 import { putConversations } from '../../helpers/conversations.ts';
 import { DOSSIER } from '../../helpers/daemon.ts';
+import { eventually } from '../../helpers/eventually.ts';
 import { skipOf } from '../../helpers/git-scene.ts';
 import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
 import { atTerminal, noTerminal } from '../../helpers/terminal.ts';
@@ -132,5 +133,16 @@ describe('dossier in a new workspace without a terminal', () => {
     assert.equal(code, 0);
     assert.doesNotMatch(stdout, /\?/);
     assert.match(readFileSync(join(home, 'dossier/workspace.md'), 'utf8'), /^provider: runbook$/m);
+  });
+});
+
+describe('a command that starts the daemon on a new workspace', () => {
+  it('makes the history of the workspace', async (t) => {
+    const { home, type } = newUser(t);
+    const { code, stderr } = await type('new', 'Fix the typo');
+    assert.equal(code, 0, stderr);
+    const log = () =>
+      execFileSync('git', ['log', '--format=%s'], { cwd: join(home, 'dossier'), encoding: 'utf8' });
+    await eventually(() => assert.equal(log(), 'case Fix the typo: created\nworkspace: made\n'));
   });
 });
