@@ -8,7 +8,7 @@ import { editText } from '../output/editor.ts';
 import { isTerminal } from '../output/terminal.ts';
 import { readPlan } from './read-plan.ts';
 import { hasEnded } from './session-text.ts';
-import { type Verb, verb } from './verb.ts';
+import { shellCommand, type Verb, verb } from './verb.ts';
 
 const TRIES = 5;
 
@@ -27,7 +27,10 @@ export const comment = verb(async (given) => {
   const noted = said.length === 0 ? byHand(given, session) : addWords(given, session, words);
   const comments = await noted;
   if (values.json === true) out.json({ session, comments: comments ?? '' });
-  else out.say(`Saved. To send the plan back with it: dossier revise ${id.slice(0, 8)}`);
+  else
+    out.say(
+      `Saved. To send the plan back with it: ${shellCommand(given, `revise ${id.slice(0, 8)}`)}`,
+    );
   return undefined;
 });
 

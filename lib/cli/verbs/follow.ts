@@ -28,7 +28,9 @@ export const follow = async (
   { case_id: id, id: sid }: Session,
   { from, after = 0, signal }: Following,
 ): Promise<{ stop: Stop; last: number }> => {
-  const tell = createEventPrinter(given.out, id.slice(0, 8));
+  const tell = createEventPrinter(given.out, (word) =>
+    shellCommand(given, `${word} ${id.slice(0, 8)}`),
+  );
   const at = { id, sid, query: { after }, signal };
   let [isTold, last] = [from === undefined, after];
   for await (const event of given.dossier.stream('GET /cases/{id}/sessions/{sid}/stream', at)) {

@@ -6,7 +6,7 @@ import { UsageError } from '../../config.ts';
 import { Refusal } from '../args/refusal.ts';
 import { findItem } from '../connection/item.ts';
 import { failureLines } from './session-text.ts';
-import { type Verb, verb } from './verb.ts';
+import { shellCommand, type Verb, verb } from './verb.ts';
 
 /**
  * `dossier proof ITEM` lists its proof and the missing proof. `dossier proof add ITEM FILE` attaches a file.
@@ -44,7 +44,7 @@ const list = async ({ dossier, values, out }: Verb, word: string): Promise<undef
 };
 
 const add = async (
-  { dossier, values, out }: Verb,
+  { dossier, values, out, config }: Verb,
   word: string,
   file: string,
 ): Promise<undefined> => {
@@ -59,12 +59,12 @@ const add = async (
   });
   if (values.json === true) return void out.json(made);
   out.say(
-    `Proof ${made.id.slice(0, 8)}: ${made.file}. To verify it: dossier verify ${id.slice(0, 8)} ${made.id.slice(0, 8)}`,
+    `Proof ${made.id.slice(0, 8)}: ${made.file}. To verify it: ${shellCommand({ config }, `verify ${id.slice(0, 8)} ${made.id.slice(0, 8)}`)}`,
   );
 };
 
 const run = async (
-  { dossier, values, out }: Verb,
+  { dossier, values, out, config }: Verb,
   word: string,
   command: string,
 ): Promise<number> => {
@@ -82,7 +82,8 @@ const run = async (
   if (values.json === true) out.json(proof);
   else {
     out.say(proof.content);
-    if (isPassed) out.say(`To verify it: dossier verify ${id.slice(0, 8)} ${pid.slice(0, 8)}`);
+    const verifying = shellCommand({ config }, `verify ${id.slice(0, 8)} ${pid.slice(0, 8)}`);
+    if (isPassed) out.say(`To verify it: ${verifying}`);
   }
   return isPassed ? 0 : 1;
 };
@@ -98,25 +99,27 @@ const bytesOf = (file: string): Buffer => {
 };
 
 /** `dossier verify ITEM PROOF`: marks a proof as verified, and says the state of the Work item. */
-export const verify = verb(async ({ dossier, words: [word = '', named = ''], values, out }) => {
-  const id = await findItem(dossier, word);
-  const found = (await dossier.call('GET /cases/{id}/proof', { id })).filter((each) =>
-    each.id.startsWith(named.toLowerCase()),
-  );
-  const [only] = found;
-  if (only === undefined || found.length > 1)
-    throw new Refusal(
-      `${only === undefined ? 'No proof has' : 'Several proofs have'} an id that begins with ${named}. List them with dossier proof ${id.slice(0, 8)}`,
+export const verify = verb(
+  async ({ dossier, words: [word = '', named = ''], values, out, config }) => {
+    const id = await findItem(dossier, word);
+    const found = (await dossier.call('GET /cases/{id}/proof', { id })).filter((each) =>
+      each.id.startsWith(named.toLowerCase()),
     );
-  const { run } = only;
-  if (run !== undefined && run.status !== 'passed' && values.force !== true)
-    throw new Refusal(
-      `The check \`${run.command}\` ${run.status === 'failed' ? 'failed' : `is ${run.status}`}, so it was not verified. Run it again: dossier proof run ${id.slice(0, 8)} ${shellQuoted(run.command)}. To verify it as it is, give --force`,
-    );
-  const held = await dossier.call('PUT /cases/{id}/proof/{pid}/verify', { id, pid: only.id });
-  if (values.json === true) return void out.json(held);
-  out.say(`Verified ${held.type} ${held.id.slice(0, 8)}: ${held.file ?? held.content}`);
-  const { state } = await dossier.call('GET /cases/{id}', { id });
-  out.say(`The Work item is ${state}.`);
-  return undefined;
-});
+    const [only] = found;
+    if (only === undefined || found.length > 1)
+      throw new Refusal(
+        `${only === undefined ? 'No proof has' : 'Several proofs have'} an id that begins with ${named}. List them with ${shellCommand({ config }, `proof ${id.slice(0, 8)}`)}`,
+      );
+    const { run } = only;
+    if (run !== undefined && run.status !== 'passed' && values.force !== true)
+      throw new Refusal(
+        `The check \`${run.command}\` ${run.status === 'failed' ? 'failed' : `is ${run.status}`}, so it was not verified. Run it again: ${shellCommand({ config }, `proof run ${id.slice(0, 8)} ${shellQuoted(run.command)}`)}. To verify it as it is, give --force`,
+      );
+    const held = await dossier.call('PUT /cases/{id}/proof/{pid}/verify', { id, pid: only.id });
+    if (values.json === true) return void out.json(held);
+    out.say(`Verified ${held.type} ${held.id.slice(0, 8)}: ${held.file ?? held.content}`);
+    const { state } = await dossier.call('GET /cases/{id}', { id });
+    out.say(`The Work item is ${state}.`);
+    return undefined;
+  },
+);

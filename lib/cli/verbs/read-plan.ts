@@ -1,6 +1,6 @@
 import { type Boundary, type Dossier, Problem, type Session } from '../../client/client.ts';
 import { Refusal } from '../args/refusal.ts';
-import { type Verb, withRefusals } from './verb.ts';
+import { shellCommand, type Verb, withRefusals } from './verb.ts';
 
 /** A plan, with control and invisible characters made visible. */
 export interface PlanRead {
@@ -27,7 +27,7 @@ export const readPlan = async (
   const isOnes = provider === 'manual' && status === 'planning';
   const next = isOnes
     ? `write it to ${config.workspace}/${path}/plan.md`
-    : `it is ${status}. Follow it with dossier tail ${id.slice(0, 8)}`;
+    : `it is ${status}. Follow it with ${shellCommand({ config }, `tail ${id.slice(0, 8)}`)}`;
   const not_found = `Session ${sid.slice(0, 8)} has no plan yet: ${next}`;
   for (let left = TRIES; left > 0; left -= 1) {
     const asked = request('GET /cases/{id}/sessions/{sid}/plan', {

@@ -4,13 +4,19 @@ import { checkTyped, readInput } from '../args/input-text.ts';
 import { findItem } from '../connection/item.ts';
 import { findSession } from '../connection/session.ts';
 import { hasEnded } from './session-text.ts';
-import { verb, withRefusals } from './verb.ts';
+import { shellCommand, type Verb, verb, withRefusals } from './verb.ts';
 
 /**
  * `dossier say ITEM TEXT...`: sends a message to its session, or starts another one if that has ended. `-` reads the text from
  * standard input.
  */
-export const say = verb(async ({ dossier, words: [word = '', ...said], values, out }) => {
+export const say = verb(async (given) => {
+  const {
+    dossier,
+    words: [word = '', ...said],
+    values,
+    out,
+  } = given;
   const text = await textOf(said);
   if (text.trim() === '') throw new UsageError('say needs a TEXT: dossier say ITEM "…"');
   const id = await findItem(dossier, word);
@@ -21,7 +27,7 @@ export const say = verb(async ({ dossier, words: [word = '', ...said], values, o
   const sending = dossier.call('POST /cases/{id}/sessions/{sid}/messages', { id, sid, body });
   const message = await withRefusals(sending, approve ? notEnded(session) : {});
   if (values.json === true) out.json(message);
-  else out.say(told(session, message, approve));
+  else out.say(told(given, session, message));
   return undefined;
 });
 
@@ -35,16 +41,17 @@ const notEnded = ({ case_id, id, status }: Session) => {
 };
 
 const told = (
+  given: Verb,
   { case_id, id: sid, status }: Session,
   { session_id }: SessionMessage,
-  approve = false,
 ): string => {
-  const id8 = case_id.slice(0, 8);
+  const { approve = false } = given.values;
+  const typed = (word: string): string => shellCommand(given, `${word} ${case_id.slice(0, 8)}`);
   if (session_id !== sid)
-    return `Session ${sid.slice(0, 8)} has ended, so session ${session_id.slice(0, 8)} ${approve ? 'carries out your message as its plan' : 'plans with your message'}. Follow it with dossier tail ${id8}`;
+    return `Session ${sid.slice(0, 8)} has ended, so session ${session_id.slice(0, 8)} ${approve ? 'carries out your message as its plan' : 'plans with your message'}. Follow it with ${typed('tail')}`;
   return status === 'paused'
-    ? `Saved for the paused session. To deliver it: dossier resume ${id8}`
-    : `Sent to session ${sid.slice(0, 8)}. Follow it with dossier tail ${id8}`;
+    ? `Saved for the paused session. To deliver it: ${typed('resume')}`
+    : `Sent to session ${sid.slice(0, 8)}. Follow it with ${typed('tail')}`;
 };
 
 const textOf = async (said: readonly string[]): Promise<string> => {

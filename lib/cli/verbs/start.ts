@@ -3,7 +3,7 @@ import { Refusal } from '../args/refusal.ts';
 import { findItem } from '../connection/item.ts';
 import { findOrStartDaemon } from '../connection/start.ts';
 import { readBaseText } from './session-text.ts';
-import { type Verb, verb } from './verb.ts';
+import { shellCommand, type Verb, verb } from './verb.ts';
 
 /** `dossier start ITEM [COMMENT...]`: starts a session. */
 export const start = verb(async (given) => {
@@ -16,7 +16,7 @@ export const start = verb(async (given) => {
   const { session, from } = await startSession(given, id, { type, comment: said.join(' ') });
   if (values.json === true) return void out.json(session);
   out.say(
-    `Session ${session.id.slice(0, 8)} of ${session.provider} is ${session.status}. Follow it with dossier tail ${id.slice(0, 8)}`,
+    `Session ${session.id.slice(0, 8)} of ${session.provider} is ${session.status}. Follow it with ${shellCommand(given, `tail ${id.slice(0, 8)}`)}`,
   );
   if (from !== undefined) out.say(from);
   return undefined;
@@ -30,7 +30,7 @@ interface Started {
 
 /** Starts a session of this type on a Work item, with the provider of the options. */
 export const startSession = async (
-  { dossier, values }: Verb,
+  { dossier, values, config }: Verb,
   id: string,
   { type, comment }: { type: string; comment?: string },
 ): Promise<Started> => {
@@ -41,7 +41,7 @@ export const startSession = async (
   const session = await started.catch(async (error: unknown) => {
     if (!(error instanceof Problem && error.code === 'no_repository')) throw error;
     const names = await usableProjects(dossier);
-    const another = `To use another project: dossier start ${id.slice(0, 8)} --project ${names}`;
+    const another = `To use another project: ${shellCommand({ config }, `start ${id.slice(0, 8)} --project ${names}`)}`;
     throw new Refusal(names === '' ? error.message : `${error.message} ${another}`);
   });
   return { session, from };

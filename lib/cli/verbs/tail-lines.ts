@@ -9,10 +9,14 @@ type Lines = { [E in keyof Data]?: (data: Data[E]) => readonly Words[] };
 
 /**
  * Returns a function that prints events of a session. Consecutive pieces of text are printed as one text. Reads and searches are
- * summarized in one line without their results; the output of commands is printed.
+ * summarized in one line without their results; the output of commands is printed. `typed` is what to type for a verb on
+ * the Work item.
  */
-export const createEventPrinter = (out: Out, item: string): ((event: SessionEvent) => void) => {
-  const lines = linesFor(item);
+export const createEventPrinter = (
+  out: Out,
+  typed: (verb: string) => string,
+): ((event: SessionEvent) => void) => {
+  const lines = linesFor(typed);
   const { piece, close } = textTo(out);
   const looks = looksTo((words) => {
     close();
@@ -112,8 +116,8 @@ const marked = (text: string): Words => ({ style: 'cyan', text });
 const alarm = (text: string): Words => ({ style: 'yellow', text });
 const strong = (text: string): Words => ({ style: 'bold', text });
 
-const linesFor = (item: string): Lines => ({
-  ...askedFor(item),
+const linesFor = (typed: (verb: string) => string): Lines => ({
+  ...askedFor(typed),
   tool_call: toolLines(),
   plan: ({ entries }) => entries.map(({ content, status }) => `  ${status}: ${content}`),
   gap: ({ message }) => [alarm(message)],
@@ -121,7 +125,10 @@ const linesFor = (item: string): Lines => ({
     allowed ? [] : [alarm(`Refused: ${host}:${port}. ${reason}`)],
   sandbox_limit: ({ message }) => [alarm(`Sandbox: ${message}`)],
   waiting: ({ message }) => [alarm(`Waits: ${message}`)],
-  status: ({ status, message = '' }) => [strong(`-- ${status}${after(message)}`)],
+  status: ({ status, message = '' }) => [
+    strong(`-- ${status}${after(message)}`),
+    ...(status === 'paused' ? [alarm(`It waits for you: ${typed('resume')}`)] : []),
+  ],
   operator_message: ({ text }) => [strong(`You: ${text}`)],
   operator_message_delivered: () => ['The agent has read your message'],
   terminal_attached: () => ['A terminal was attached to the agent'],
@@ -129,7 +136,7 @@ const linesFor = (item: string): Lines => ({
   block_skipped: ({ title }) => [`Skipped: ${title}`],
   operator_edit: ({ action, path }) => [`You: ${action} ${path}`],
   diff: ({ files, additions, deletions }) => [
-    `Changed: ${counted(files, 'file')}, +${additions} -${deletions}. Show it with dossier diff ${item}`,
+    `Changed: ${counted(files, 'file')}, +${additions} -${deletions}. Show it with ${typed('diff')}`,
   ],
   error: ({ message, code }) => [alarm(message ?? code ?? 'It failed')],
   log_continued: ({ message }) => [message],
@@ -141,17 +148,17 @@ const linesFor = (item: string): Lines => ({
 
 const after = (text: string): string => (text === '' ? '' : `: ${text}`);
 
-const askedFor = (item: string): Lines => ({
+const askedFor = (typed: (verb: string) => string): Lines => ({
   permission_request: ({ title, command }) => [
     alarm(`? ${command ?? title}`),
-    `  dossier answer ${item}`,
+    `  ${typed('answer')}`,
   ],
   permission_resolved: ({ title, option_id, by }) => [
     `  ${title}: ${option_id ?? 'cancelled'} (${by})`,
   ],
-  question_request: ({ message }) => [alarm(`? ${message}`), `  dossier answer ${item}`],
+  question_request: ({ message }) => [alarm(`? ${message}`), `  ${typed('answer')}`],
   question_resolved: ({ message, action, by }) => [`  ${message}: ${action} (${by})`],
-  plan_ready: () => [alarm(`The plan is ready: dossier approve ${item}`)],
+  plan_ready: () => [alarm(`The plan is ready: ${typed('approve')}`)],
   approved: ({ approved_by }) => [`Approved by ${approved_by ?? 'operator'}`],
 });
 

@@ -60,7 +60,7 @@ describe('dossier start', () => {
     const ended = await said('start', ...more);
     assert.match(
       ended.stdout,
-      /^Session [0-9a-f]{8} of manual is queued\. Follow it with dossier tail [0-9a-f]{8}\nBased on main \(.*\)\.\n$/,
+      /^Session [0-9a-f]{8} of manual is queued\. Follow it with dossier tail [0-9a-f]{8} --workspace \S+\nBased on main \(.*\)\.\n$/,
     );
     const [, second] = await api.call('GET /cases/{id}/sessions', { id: at.id });
     assert.deepEqual([second?.type, second?.provider], ['fixing', 'manual']);
@@ -82,14 +82,14 @@ describe('dossier tail', () => {
       text += piece;
     });
     await eventually(() => assert.match(text, /^begun$/m));
-    assert.match(text, /The plan is ready: dossier approve [0-9a-f]{8}\n/);
+    assert.match(text, /The plan is ready: dossier approve [0-9a-f]{8} --workspace \S+\n/);
     assert.match(text, /Approved by operator\n-- working\n\* execute: .*\n(?:.*\n)*begun\n$/);
     const { path } = await api.call('GET /api/cases/{id}/worktree', { id: at.id });
     writeFileSync(join(path, 'go'), '');
     const [code] = await once(child, 'close');
     assert.match(
       text,
-      /Changed: 1 file, .*\. Show it with dossier diff [0-9a-f]{8}\n-- completed\n-- ended: completed\n$/,
+      /Changed: 1 file, .*\. Show it with dossier diff [0-9a-f]{8} --workspace \S+\n-- completed\n-- ended: completed\n$/,
     );
     assert.equal(code, 0);
     const last = (await said('tail', '-n', '1')).stdout;
@@ -154,7 +154,10 @@ describe('dossier diff', () => {
     const { said, approve, until, root, workspace } = await planned(t);
     const none = await said('diff');
     assert.equal(none.code, 1);
-    assertSentence(none, /is plan_ready\. Follow it with dossier tail [0-9a-f]{8}\.\n$/);
+    assertSentence(
+      none,
+      /is plan_ready\. Follow it with dossier tail [0-9a-f]{8} --workspace \S+\.\n$/,
+    );
     await approve();
     await until('complete');
     const { stdout } = await said('diff');

@@ -23,7 +23,7 @@ const told = (events: readonly object[]): string => {
   const stream = { isTTY: false, write };
   const tell = createEventPrinter(
     createOutput(stream as unknown as NodeJS.WriteStream, {}),
-    '3f2a',
+    (word) => `dossier ${word} 3f2a`,
   );
   for (const event of events) tell(event as SessionEvent);
   return text;
@@ -50,5 +50,13 @@ describe('what tail tells', () => {
     assert.equal(told(cut), 'begun\nCut.\n* execute: execute 2 failed (exit 1)\nno such test\n');
     const whole = [written('3', 'no such test\n'), call('3', 'execute', 'failed', failed)];
     assert.equal(told(whole), 'no such test\n* execute: execute 3 failed (exit 1)\n');
+  });
+
+  it('says what a paused session waits for', () => {
+    const paused = { event: 'status', data: { status: 'paused', message: 'The limit is used up' } };
+    assert.equal(
+      told([paused]),
+      '-- paused: The limit is used up\nIt waits for you: dossier resume 3f2a\n',
+    );
   });
 });
