@@ -13,8 +13,8 @@ export interface FixedProblem {
 
 interface Report extends Checked {
   mended: readonly FixedProblem[];
-  /** The files that git tracks. */
-  committed: ReadonlySet<string>;
+  /** The files that git tracks, and whether each differs from the index. */
+  committed: ReadonlyMap<string, boolean>;
 }
 
 /** The report as text: a line for each finding, and a summary. */
@@ -46,12 +46,14 @@ const nextStep = (
   committed: Report['committed'],
 ): string | undefined => {
   if (mend !== undefined) return message.includes(FIX) ? undefined : `${FIX} fixes it`;
-  if (!committed.has(file)) return undefined;
+  const isChanged = committed.get(file);
+  if (isChanged === undefined) return undefined;
   const path = quoted(file);
   if (code === 'conflict_markers') return `During a merge, run git mergetool -- ${path}`;
-  return RESTORABLE.has(code)
+  if (!RESTORABLE.has(code)) return undefined;
+  return isChanged
     ? `To restore the last version in git: git checkout -- ${path}`
-    : undefined;
+    : `The last version in git is the same. To see earlier ones: git log -p -- ${path}`;
 };
 
 const FIX = 'dossier check --fix';

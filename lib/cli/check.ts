@@ -87,8 +87,8 @@ interface Committed {
   git: Git;
   /** The file in the index and in the last commit; empty if it is in neither. */
   versions(file: string): Promise<Buffer[]>;
-  /** Returns those of the files that git tracks. */
-  known(files: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Returns those of the files that git tracks, and whether each differs from the index. */
+  known(files: readonly string[]): Promise<ReadonlyMap<string, boolean>>;
 }
 
 /** Opens the repository of a workspace, if there is one and git is installed. Takes no lock and writes nothing. */
@@ -109,16 +109,20 @@ const openCommitted = async (root: string, env: Config['env']): Promise<Committe
       ...(await blob(`HEAD:${prefix}${file}`)),
     ],
     known: async (files) => {
-      if (files.length === 0) return new Set();
-      const args = ['ls-files', '-z', '--', ...new Set(files.map((file) => prefix + file))];
-      const { stdout } = await git.at(repository).run(args, { read: true, ok: [0, 128] });
-      const names = stdout.toString('utf8').split('\0').filter(Boolean);
-      return new Set(names.map((name) => name.slice(prefix.length)));
+      if (files.length === 0) return new Map();
+      const paths = [...new Set(files.map((file) => prefix + file))];
+      const list = async (...which: string[]): Promise<string[]> => {
+        const args = ['ls-files', '-z', ...which, '--', ...paths];
+        const { stdout } = await git.at(repository).run(args, { read: true, ok: [0, 128] });
+        return stdout.toString('utf8').split('\0').filter(Boolean);
+      };
+      const [tracked, changed] = [await list(), await list('--modified')];
+      return new Map(tracked.map((name) => [name.slice(prefix.length), changed.includes(name)]));
     },
   };
 };
 
 const NOTHING: Omit<Committed, 'git'> = {
   versions: async () => [],
-  known: async () => new Set<string>(),
+  known: async () => new Map<string, boolean>(),
 };
