@@ -1,12 +1,18 @@
 import { existsSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Dossier, Problem, type Worktree } from '../../client/client.ts';
 import { Refusal } from '../args/refusal.ts';
 import { findItem } from '../connection/item.ts';
+import { listSessions } from '../connection/session.ts';
 import { noWorktree, verb, withRefusals } from './verb.ts';
 
-/** `dossier path ITEM`: prints the path of its worktree. */
+const LOOK_MS = 100;
+const TRIES = 100;
+
+/** `dossier path ITEM`: prints the path of its worktree. Waits while a session that was just started creates it. */
 export const path = verb(async ({ dossier, words, values, out }) => {
   const id = await findItem(dossier, words[0] ?? '');
-  const worktree = await withRefusals(dossier.call('GET /api/cases/{id}/worktree', { id }), {
+  const worktree = await withRefusals(worktreeOf(dossier, id), {
     not_found: noWorktree(id.slice(0, 8)),
   });
   if (!existsSync(worktree.path))
@@ -17,3 +23,19 @@ export const path = verb(async ({ dossier, words, values, out }) => {
   else out.say(worktree.path);
   return undefined;
 });
+
+const worktreeOf = async (dossier: Dossier, id: string): Promise<Worktree> => {
+  for (let left = TRIES; ; left -= 1) {
+    try {
+      return await dossier.call('GET /api/cases/{id}/worktree', { id });
+    } catch (error) {
+      const isMissing = error instanceof Problem && error.code === 'not_found';
+      if (!isMissing || left === 0 || !(await isBeingMade(dossier, id))) throw error;
+    }
+    await delay(LOOK_MS);
+  }
+};
+
+// A session in Plan mode creates the worktree first.
+const isBeingMade = async (dossier: Dossier, id: string): Promise<boolean> =>
+  (await listSessions(dossier, id)).at(-1)?.status === 'planning';

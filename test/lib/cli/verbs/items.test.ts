@@ -235,6 +235,16 @@ describe('dossier path', () => {
     assert.deepEqual([ended.stdout, ended.stderr], [`${path}\n`, '']);
     assert.ok(existsSync(path));
   });
+
+  it('waits while a session that was just started creates it', async (t) => {
+    const { said, api, make } = await withDaemon(t);
+    const id = await make();
+    const body = { type: 'implementing', provider: 'manual' };
+    await api.call('POST /cases/{id}/sessions', { id, body });
+    const { code, stdout, stderr } = await said('path', 'hello');
+    assert.equal(code, 0, stderr);
+    assert.ok(existsSync(stdout.trimEnd()), stdout);
+  });
 });
 
 describe('dossier proof and verify', () => {
