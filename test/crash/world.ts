@@ -145,4 +145,4 @@ export const untilStatus = (life: Running, at: string, ...wanted: string[]): Pro
   eventually(async () => {
     const { status, error } = await must<Session>(life, `GET ${at}`);
     assert.ok(wanted.includes(status), `${status} is none of ${wanted}: ${error}`);
-  }, 20_000);
+  });
