@@ -11,8 +11,9 @@ import { join } from 'node:path';
  */
 const apart = (tmp) => {
   const namespaces = ['unshare', '--net', '--pid', '--fork', '--kill-child', '--mount-proc'];
-  // The shell stays, as the first process of its table: it takes over orphans, and Node would not.
-  const script = 'ip link set lo up && mount -t tmpfs -o mode=1777 tests "$0" && "$@"; exit $?';
+  // The shell stays, as the first process of its table: it takes over orphans, and Node would not. `times` says what all took.
+  const script =
+    'ip link set lo up && mount -t tmpfs -o mode=1777 tests "$0" && "$@"; code=$?; [ -z "$TEST_CPU" ] || times > "$TEST_CPU"; exit $code';
   return [...namespaces, 'sh', '-c', script, tmp];
 };
 
@@ -34,6 +35,7 @@ const HOW = ['--max-lazy', '--test-timeout=300000', '--test-reporter=./.ci/test-
 /** Prints what the tests say, in one piece, and answers their counts, times and failures. */
 const runGroup = async ({ name, files }, folder) => {
   const counts = join(folder, `${name}.json`);
+  const cpu = join(folder, `${name}.cpu`);
   const tmp = temporary();
   const inside = CAN_BE_APART ? apart(tmp) : [];
   const [program, ...argv] = [...inside, process.execPath, ...HOW, join(folder, `${name}.test.js`)];
@@ -42,6 +44,7 @@ const runGroup = async ({ name, files }, folder) => {
   const env = {
     ...own,
     TEST_COUNTS: counts,
+    TEST_CPU: cpu,
     TMPDIR: tmp,
     XDG_STATE_HOME: tmp,
     XDG_RUNTIME_DIR: '',
@@ -56,10 +59,15 @@ const runGroup = async ({ name, files }, folder) => {
     ...NONE,
     failures: files.map((file) => ({ file, name: `ended with ${code}` })),
   });
-  const counted = await readFile(counts, 'utf8').then(JSON.parse).catch(died);
+  const told = await readFile(counts, 'utf8').then(JSON.parse).catch(died);
+  const counted = { ...told, name, cpu_s: secondsIn(await readFile(cpu, 'utf8').catch(() => '')) };
   if (code === 0 || counted.failures.length > 0) return counted;
   return { ...counted, failures: died().failures };
 };
+
+/** Of the shell's `times`, as `0m1.50s 0m0.20s`, all together. */
+const secondsIn = (text) =>
+  [...text.matchAll(/(\d+)m([\d.]+)s/g)].reduce((sum, [, m, s]) => sum + 60 * m + Number(s), 0);
 
 const NONE = { times: {}, passed: 0, skipped: 0, failures: [] };
 
@@ -77,5 +85,6 @@ export const runGroups = async (groups, folder, atOnce) => {
     failures: results.flatMap(({ failures }) => failures),
     passed: results.reduce((sum, { passed }) => sum + passed, 0),
     skipped: results.reduce((sum, { skipped }) => sum + skipped, 0),
+    groups: results.map(({ name, cpu_s }) => ({ name, cpu_s })),
   };
 };

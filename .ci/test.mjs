@@ -1,8 +1,10 @@
 // Runs tests: node .ci/test.mjs [--quick] [--since=REV] [--slowest] [FILE or FOLDER...]
 //
-// --quick: those that the change touches, as many as fit into its time. --slowest: lists the time of each file. A file that
-// takes longer than .ci/budgets.json gives it fails the run; more is given where all take longer.
+// --quick: those that the change touches, as many as fit into its time. --slowest: lists the time of each file, and the CPU
+// time of each process with files of its own. A file that takes longer than .ci/budgets.json gives it fails the run; more is
+// given where all take longer.
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { compilePrograms, filesBelow, letGo } from './compile.mjs';
 import { compileGroups, groupsOf } from './test-groups.mjs';
@@ -11,7 +13,8 @@ import { touchedBy } from './touched.mjs';
 
 const OUT = 'dist/tests';
 const TIMES = 'dist/test-times.json';
-const AT_ONCE = 3;
+// Tests wait for half of their time.
+const AT_ONCE = 2 * availableParallelism();
 const QUICK_S = 75;
 const USUAL_S = 2;
 // A budget is three times what a file takes on a quiet machine.
@@ -69,17 +72,24 @@ const { values, positionals } = parseArgs({
 });
 const all = [...new Set((positionals.length === 0 ? ['test'] : positionals).flatMap(testsAt))];
 const files = values.quick ? quickOf(touchedBy(values.since, all)) : all;
-const { failures, passed, skipped, times } = await run(groupsOf(files, expected));
+const { failures, passed, skipped, times, groups } = await run(groupsOf(files, expected));
 writeFileSync(TIMES, JSON.stringify({ ...known, ...times }, null, 2));
 
 const line = ([file, ms]) =>
   `${(ms / 1000).toFixed(1).padStart(7)} s of ${budgetOf(file)} s  ${file}`;
 const sorted = Object.entries(times).toSorted(([, a], [, b]) => b - a);
-if (values.slowest) for (const each of sorted) console.log(line(each));
+if (values.slowest) {
+  for (const each of sorted) console.log(line(each));
+  for (const { name, cpu_s } of groups.toSorted((a, b) => b.cpu_s - a.cpu_s))
+    console.log(`${cpu_s.toFixed(1).padStart(7)} s CPU  ${name}`);
+}
 const slowness = all.length > 100 ? slownessOf(sorted) : 1;
 const over = sorted.filter(([file, ms]) => ms > budgetOf(file) * slowness * 1000);
 for (const each of over) console.log(`OVER ITS BUDGET ${line(each)}`);
 for (const { file, line: at, name } of failures) console.log(`FAILED ${file}:${at}: ${name}`);
-console.log(`${passed} passed, ${failures.length} failed, ${skipped} skipped`);
+const cpu_s = groups.reduce((sum, group) => sum + group.cpu_s, 0);
+console.log(
+  `${passed} passed, ${failures.length} failed, ${skipped} skipped, ${cpu_s.toFixed(0)} s CPU`,
+);
 const isWrong = over.length > 0 || failures.length > 0;
 process.exitCode = isWrong || (passed === 0 && !values.quick) ? 1 : 0;
