@@ -146,17 +146,17 @@ describe('GET /api/worktrees/stale', () => {
     const { git } = fixture.service;
     const at = git.at.bind(git);
     let removal: Promise<{ status: number }> | undefined;
-    // The directory is looked at, and then git is asked what it knows of it.
+    // The directory is looked at, and then git is asked what would be lost with it.
     t.mock.method(git, 'at', (place: GitWorktree) => {
       const found = at(place);
-      const text: typeof found.text = async (args, options) => {
-        if (args.slice(0, 2).join(' ') === 'worktree list' && removal === undefined) {
+      const read: typeof found.read = async (args, options) => {
+        if (args[0] === 'status' && removal === undefined) {
           removal = fixture.send('DELETE', `/api/cases/${fixture.item.id}/worktree`);
           await removal;
         }
-        return found.text(args, options);
+        return found.read(args, options);
       };
-      return { ...found, text };
+      return { ...found, read };
     });
     assert.deepEqual(await staleOf(fixture), []);
     assert.equal((await removal)?.status, 204);

@@ -2,15 +2,11 @@ import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { readyToWrite, type Store, type WithStore } from '../../../../store/store.ts';
 import { claimedWorktree, refreshClaims } from '../../../../store/worktrees/claimed-worktrees.ts';
 import { dropWorktreeDirectory } from '../../../../store/worktrees/worktree-changes.ts';
-import {
-  forgetWorktree,
-  pathKind,
-  withWorktreeLock,
-} from '../../../../store/worktrees/worktrees.ts';
+import { forgetWorktree, withWorktreeLock } from '../../../../store/worktrees/worktrees.ts';
 import { notFound, ServiceError } from '../../../errors.ts';
-import type { Git, WithGit } from '../../../tools/git/run/git.ts';
+import type { WithGit } from '../../../tools/git/run/git.ts';
 import {
-  listWorktrees,
+  lockOf,
   removeLinkedWorktree as removeFromGit,
 } from '../../../tools/git/write/worktree.ts';
 import { processesIn } from '../../../tools/process/processes.ts';
@@ -121,7 +117,8 @@ export const requireRemovable = async (
   requireUnlocked(service, record.case_id);
   if (record.attached) return { has: 'record' };
   const state = await stateOf(record);
-  const isOurs = state !== 'tampered' && (await isLockedByUs(service.git, record));
+  // The last check before the deletion: git knows it as a linked worktree, locked for this Work item.
+  const isOurs = state !== 'tampered' && (await lockOf(record)) === lockReason(record.case_id);
   if (state === 'missing' && !isOurs) return { has: 'record' };
   if (!isOurs) throw new ServiceError('worktree_tampered', adviceFor(record, 'tampered'));
   for (const leave of service.leaving) await leave(record.path);
@@ -141,14 +138,4 @@ const refuseInhabited = async ({ path }: WorktreeRecord): Promise<void> => {
     'worktree_busy',
     `Processes of a session are in the worktree: ${who}. Wait until they end, or stop them, then try again.`,
   );
-};
-
-// The last check before the deletion: git lists this path as a linked worktree, locked for this Work item.
-const isLockedByUs = async (
-  git: Git,
-  { case_id, path, common_dir }: WorktreeRecord,
-): Promise<boolean> => {
-  if (pathKind(common_dir) === 'nothing') return false;
-  const [, ...linked] = await listWorktrees(git.at({ git_dir: common_dir, common_dir }));
-  return linked.some((entry) => entry.path === path && entry.locked === lockReason(case_id));
 };

@@ -234,6 +234,19 @@ export const isTampered = async (worktree: GitWorktree): Promise<boolean> => {
   return same.includes(false);
 };
 
+/**
+ * The reason of the lock of a linked worktree, as the files of its repository say; undefined if they name another place, or
+ * it is not locked. Read without git, which leaves out of its list what it cannot read.
+ */
+export const lockOf = async (worktree: GitWorktree): Promise<string | undefined> => {
+  const { path, git_dir, common_dir } = worktree;
+  if (!(await isSame(dirname(git_dir), join(common_dir, 'worktrees')))) return undefined;
+  const read = (name: string) => undefinedUnlessDiskFault(readFile(join(git_dir, name), 'utf8'));
+  const back = (await read('gitdir'))?.trimEnd();
+  if (back === undefined || dirname(resolve(git_dir, back)) !== path) return undefined;
+  return (await read('locked'))?.trimEnd();
+};
+
 const isOneOf = async (one: string, others: readonly string[]): Promise<boolean> =>
   (await Promise.all(others.map((other) => isSame(one, other)))).includes(true);
 
