@@ -13,6 +13,8 @@ export interface FixedProblem {
 
 interface Report extends Checked {
   mended: readonly FixedProblem[];
+  /** The workspace. */
+  root: string;
   /** The files that git tracks, and whether each differs from the index. */
   committed: ReadonlyMap<string, boolean>;
 }
@@ -20,40 +22,42 @@ interface Report extends Checked {
 /** The report as text: a line for each finding, and a summary. */
 export const reportLines = (report: Report): string[] => [
   ...report.mended.map(({ file, code, done }) => `${file} fixed ${code} ${done}`),
-  ...report.findings.map((finding) => lineOf(finding, report.committed)),
+  ...report.findings.map((finding) => lineOf(finding, report)),
   summaryOf(report),
 ];
 
-const lineOf = (finding: Finding, committed: Report['committed']): string => {
-  const next = nextStep(finding, committed);
+const lineOf = (finding: Finding, report: Report): string => {
+  const next = nextStep(finding, report);
   const said = `${positionText(finding)} ${finding.severity} ${finding.code} ${finding.message}`;
   return next === undefined ? said : `${said}. ${next}`;
 };
 
 /** The report as JSON: the problems as the API returns them, with `fixable` and `next`. */
-export const reportJson = ({ items, findings, mended, committed }: Report): string => {
-  const report = findings.map(({ mend, ...finding }) => ({
+export const reportJson = (report: Report): string => {
+  const { items, findings, mended } = report;
+  const problems = findings.map(({ mend, ...finding }) => ({
     ...finding,
     fixable: mend !== undefined,
-    next: nextStep(finding, committed) ?? null,
+    next: nextStep(finding, report) ?? null,
   }));
   const { errors, warnings } = findingCounts(findings);
-  return jsonText({ work_items: items, errors, warnings, problems: report, mended }, 2);
+  return jsonText({ work_items: items, errors, warnings, problems, mended }, 2);
 };
 
 const nextStep = (
   { file, code, message, mend }: Finding,
-  committed: Report['committed'],
+  { committed, root }: Report,
 ): string | undefined => {
   if (mend !== undefined) return message.includes(FIX) ? undefined : `${FIX} fixes it`;
   const isChanged = committed.get(file);
   if (isChanged === undefined) return undefined;
   const path = quoted(file);
-  if (code === 'conflict_markers') return `During a merge, run git mergetool -- ${path}`;
+  if (code === 'conflict_markers')
+    return `During a merge, run git -C ${quoted(root)} mergetool -- ${path}`;
   if (!RESTORABLE.has(code)) return undefined;
   return isChanged
-    ? `To restore the last version in git: git checkout -- ${path}`
-    : `The last version in git is the same. To see earlier ones: git log -p -- ${path}`;
+    ? `To restore the last version in git: git -C ${quoted(root)} checkout -- ${path}`
+    : `The last version in git is the same. To see earlier ones: git -C ${quoted(root)} log -p -- ${path}`;
 };
 
 const FIX = 'dossier check --fix';

@@ -45,7 +45,7 @@ export const check = async (
     : [];
   const checked = await checkTwice(look);
   const committed = await git.known(checked.findings.map(({ file }) => file));
-  const report = { ...checked, mended, committed };
+  const report = { ...checked, root: layout.root, mended, committed };
   if (json) say(reportJson(report));
   else for (const line of reportLines(report)) say(line);
   return findingCounts(checked.findings).errors === 0 ? 0 : 1;

@@ -251,7 +251,10 @@ describe('GET /attention', () => {
     }
     const { git, root } = it.running.repository;
     const { body: worktree } = await it.running.call('GET', `/api/cases/${it.item.id}/worktree`);
+    // All at once: the daemon never sees the branch merged.
     git('-C', root, 'merge', '--quiet', String(worktree.branch));
+    git('-C', root, 'worktree', 'remove', '-f', '-f', String(worktree.path));
+    git('-C', root, 'branch', '--quiet', '-d', String(worktree.branch));
     // The daemon looks each minute; a change of the Work item makes it look at once.
     await it.running.call('PUT', `/cases/${it.item.id}`, { title: 'Merged' });
     await eventually(async () => assert.deepEqual(await list(it), []));

@@ -129,4 +129,29 @@ describe('a Work item whose branch is merged', () => {
     assert.equal(await mergedOf(running, items[1]), undefined);
     assert.match(readFileSync(file, 'utf8'), /^merged: by Ada$/m);
   });
+
+  it('does not say so where its work was thrown away, or its branch only moved to its base', async (t) => {
+    const running = await start(t);
+    const { git, root } = running.repository;
+    const one = await finished(running, 'One', { 'a.txt': 'mine\n' });
+    const other = await finished(running, 'Other');
+    commit(git, root, { 'b.txt': 'theirs\n' });
+    git('-C', one.worktree.path, 'reset', '--quiet', '--hard', 'main');
+    git('-C', other.worktree.path, 'rebase', '--quiet', 'main');
+    const third = await finished(running, 'Third', { 'c.txt': 'mine\n' });
+    git('-C', root, 'merge', '--quiet', '--no-edit', third.worktree.branch);
+    await touch(running, third);
+    await eventually(async () => assert.equal((await mergedOf(running, third))?.into, 'main'));
+    for (const item of [one, other]) assert.equal(await mergedOf(running, item), undefined);
+  });
+
+  it('has its worktree removed without force after a squash', async (t) => {
+    const running = await start(t);
+    const { git, root } = running.repository;
+    const { worktree, item } = await finished(running, 'One', { 'a.txt': 'mine\n' });
+    git('-C', root, 'merge', '--quiet', '--squash', worktree.branch);
+    git('-C', root, '-c', 'user.name=A', '-c', 'user.email=a@b', 'commit', '-qm', 'squashed');
+    const removed = await running.call('DELETE', `/api/cases/${item.id}/worktree`);
+    assert.equal(removed.status, 204, removed.text);
+  });
 });

@@ -69,14 +69,14 @@ export const followWork = async (given: Verb, session: Session): Promise<number>
   if (stop === 'left' || stop === 'needs_you') return printNextSteps(given, session, stop);
   if (stop === 'failed') return 1;
   const { out } = given;
-  const { commands } = await given.dossier.call('GET /cases/{id}/sessions/{sid}', {
+  const { commands, commit } = await given.dossier.call('GET /cases/{id}/sessions/{sid}', {
     id: session.case_id,
     sid: session.id,
   });
   await showDiff(given, session);
   const id8 = session.case_id.slice(0, 8);
   if (commands?.message != null) out.say({ style: ['red', 'bold'], text: commands.message });
-  out.say(`To merge it: ${shellCommand(given, `merge ${id8}`)}`);
+  if (commit?.id != null) out.say(`To merge it: ${shellCommand(given, `merge ${id8}`)}`);
   return 0;
 };
 

@@ -1,5 +1,5 @@
 import { shellQuoted } from '../../../store/base/text.ts';
-import type { Worktree } from '../../client/client.ts';
+import type { Case, Worktree } from '../../client/client.ts';
 import { counted } from '../../text/wording.ts';
 import { outputOf, runAtTerminal } from '../../tools/process/terminal.ts';
 import { Refusal } from '../args/refusal.ts';
@@ -17,8 +17,9 @@ export const merge = verb(async (given) => {
   const worktree = await withRefusals(dossier.call('GET /api/cases/{id}/worktree', { id }), {
     not_found: noWorktree(id.slice(0, 8)),
   });
-  const { title } = await dossier.call('GET /cases/{id}', { id });
-  const plan = await mergeOf(worktree, { title, env: config.env, squash: values.squash === true });
+  const { title, merged } = await dossier.call('GET /cases/{id}', { id });
+  const squash = values.squash === true;
+  const plan = await mergeOf(worktree, { title, env: config.env, squash, merged });
   const commands = plan.steps.map((step) => plan.checkout.typed(...step));
   const { branch } = worktree;
   if (values.json === true) return void out.json({ branch, onto: plan.onto, commands });
@@ -54,9 +55,13 @@ interface Wanted {
   title: string;
   env: NodeJS.ProcessEnv;
   squash: boolean;
+  merged: Case['merged'];
 }
 
-const mergeOf = async (worktree: Worktree, { title, env, squash }: Wanted): Promise<Merge> => {
+const mergeOf = async (
+  worktree: Worktree,
+  { title, env, squash, merged }: Wanted,
+): Promise<Merge> => {
   const { path, branch, base, case_id } = worktree;
   const there = ownGit(path, env);
   const listed = await there.read('worktree', 'list', '--porcelain', '-z');
@@ -72,6 +77,12 @@ const mergeOf = async (worktree: Worktree, { title, env, squash }: Wanted): Prom
   if (commits === undefined || commits === '0')
     throw new Refusal(
       [`Nothing to merge: ${branch} has no commits beyond ${onto}`, ...notes].join('. '),
+    );
+  // After a squash, git does not know that.
+  const tip = await checkout.read('rev-parse', '--verify', '--quiet', `refs/heads/${branch}`);
+  if (merged !== undefined && tip?.trim() === merged.commit)
+    throw new Refusal(
+      [`Nothing to merge: ${onto} has all changes of ${branch}`, ...notes].join('. '),
     );
   const steps = squash
     ? [

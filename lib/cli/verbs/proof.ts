@@ -21,7 +21,7 @@ export const proof = verb((given) => {
   throw new UsageError('proof takes ITEM, add ITEM FILE, or run ITEM COMMAND');
 });
 
-const list = async ({ dossier, values, out }: Verb, word: string): Promise<undefined> => {
+const list = async ({ dossier, values, out, config }: Verb, word: string): Promise<undefined> => {
   const id = await findItem(dossier, word);
   const [proofs, gate] = await Promise.all([
     dossier.call('GET /cases/{id}/proof', { id }),
@@ -41,6 +41,11 @@ const list = async ({ dossier, values, out }: Verb, word: string): Promise<undef
   out.say(gate.satisfied ? 'The proof gate is satisfied.' : 'Missing proof:');
   for (const { type, description } of gate.missing)
     out.say(`  ${[type, description].filter(Boolean).join(': ')}`);
+  const open = proofs.findLast(({ verified, run }) => !verified && run?.status !== 'failed');
+  if (gate.satisfied || open === undefined) return;
+  out.say(
+    `To verify one: ${shellCommand({ config }, `verify ${id.slice(0, 8)} ${open.id.slice(0, 8)}`)}`,
+  );
 };
 
 const add = async (

@@ -30,7 +30,7 @@ export const show = verb(async ({ dossier, words: [word = ''], values, out }) =>
 });
 
 const mergedText = ({ into, commit }: NonNullable<Case['merged']>): string =>
-  `Merged into ${into} (${commit.slice(0, 12)})`;
+  `Merged into ${into} (its branch at ${commit.slice(0, 12)})`;
 
 const hasWorktree = async (dossier: Dossier, id: string): Promise<boolean> =>
   (await unlessRefused(dossier.call('GET /api/cases/{id}/worktree', { id }))) !== undefined;

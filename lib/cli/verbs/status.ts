@@ -1,4 +1,4 @@
-import { verb } from './verb.ts';
+import { shellCommand, verb } from './verb.ts';
 
 /** `dossier status`: shows the daemon of the workspace, and the number of inbox entries. */
 export const status = verb(async ({ dossier, config, url, socket, pid, values, out }) => {
@@ -15,7 +15,7 @@ export const status = verb(async ({ dossier, config, url, socket, pid, values, o
     ...(socket === undefined ? [] : [['Socket', socket]]),
     ['Workspace', workspace],
     ['Version', version],
-    ['Inbox', waits === 0 ? 'empty' : `${waits}: dossier inbox`],
+    ['Inbox', waits === 0 ? 'empty' : `${waits}: ${shellCommand({ config }, 'inbox')}`],
   ]);
   return undefined;
 });

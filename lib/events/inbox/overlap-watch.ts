@@ -7,7 +7,7 @@ import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { readWorktree, worktreeOwners } from '../../../store/worktrees/worktrees.ts';
-import { recordMerged } from '../../code/worktrees/inspect/merged.ts';
+import { lookIfMergedAndDeleted, recordMerged } from '../../code/worktrees/inspect/merged.ts';
 import {
   createOverlapCache,
   type FinishedBranch,
@@ -98,7 +98,8 @@ const isFinished = (store: Store, caseId: string): boolean => {
 };
 
 // The one that finished last is last.
-const finishedBranches = async ({ git, store }: Given): Promise<FinishedBranch[]> => {
+const finishedBranches = async (service: Given): Promise<FinishedBranch[]> => {
+  const { git, store } = service;
   const records: WorktreeRecord[] = [];
   await inSlices(worktreeOwners(store.layout), (id) => {
     // An unreadable record is reported by other calls.
@@ -112,6 +113,7 @@ const finishedBranches = async ({ git, store }: Given): Promise<FinishedBranch[]
   for (const record of records.slice(-MOST_BRANCHES)) {
     const branch = await finishedBranch(git, record).catch(() => undefined);
     if (branch !== undefined) branches.push(branch);
+    else await lookIfMergedAndDeleted(service, record).catch(() => undefined);
   }
   return branches
     .map((branch) => ({ branch, ended: endOf(store, branch.case_id) }))

@@ -169,11 +169,14 @@ describe('dossier check', () => {
     git('add', '--all');
     writeFileSync(join(root, 'cases/one/case.md'), 'no');
     const { said } = await run(root);
-    assert.match(said[0] ?? '', /: git checkout -- cases\/one\/case\.md$/);
+    assert.match(said[0] ?? '', /: git -C \S+ checkout -- cases\/one\/case\.md$/);
     assert.equal(said.length, 2);
     git('add', '--all');
     const [broken = ''] = (await run(root)).said;
-    assert.match(broken, /is the same\. To see earlier ones: git log -p -- cases\/one\/case\.md$/);
+    assert.match(
+      broken,
+      /is the same\. To see earlier ones: git -C \S+ log -p -- cases\/one\/case\.md$/,
+    );
   });
 
   it('looks at what is of this machine only, beside a daemon too', async (t) => {

@@ -5,9 +5,13 @@ import { caseOf, recordOf } from '../../../../store/reconcile/item.ts';
 import { itemOf } from '../../../../store/reconcile/items.ts';
 import type { Merged } from '../../../../store/records/case.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import { sessionsOf } from '../../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
-import type { WithGit } from '../../../tools/git/run/git.ts';
+import { commitOf, isAncestor } from '../../../tools/git/read/repository.ts';
+import { repositoryOf, type WithGit } from '../../../tools/git/run/git.ts';
+import { readRefLog } from '../../../tools/git/write/ref-log.ts';
 import {
+  baseNow,
   createOverlapCache,
   type FinishedBranch,
   findOverlaps,
@@ -16,20 +20,39 @@ import {
 
 /**
  * Notes in case.md whether the branch of a Work item is merged: into its base in the repository, or by its pull request, as
- * the host last reported.
+ * the host last reported. A branch that was only moved to a commit of its base is not.
  */
 export const recordMerged = async (
   store: Store,
-  { case_id, base, commit }: FinishedBranch,
+  branch: FinishedBranch,
   isInBase: boolean,
 ): Promise<void> => {
+  const { case_id, base, commit } = branch;
   // An unreadable record is reported by other calls.
   const pull = orElse(() => readPull(store, case_id), undefined);
   const { merged_at, head_sha, base_ref = base } = pull?.matter ?? {};
   const isByPull = merged_at != null && head_sha === commit;
-  const found = isInBase ? { into: base, commit } : { into: base_ref, commit };
-  await noteMerged(store, case_id, isInBase || isByPull ? found : undefined);
+  const isHere = isInBase && (await isOwnCommit(store, branch));
+  const found = isHere ? { into: base, commit } : { into: base_ref, commit };
+  await noteMerged(store, case_id, isHere || isByPull ? found : undefined);
 };
+
+const isOwnCommit = async (store: Store, branch: FinishedBranch): Promise<boolean> => {
+  const { case_id, common_dir, branch: name, commit } = branch;
+  if (commitsOf(store, case_id).includes(commit)) return true;
+  const place = { git_dir: common_dir, common_dir };
+  const moves = await readRefLog(place, Buffer.from(`refs/heads/${name}`).toString('latin1'));
+  return moves.some(
+    ({ to, message }) => to === commit && !MOVED.test(message) && !message.endsWith(`onto ${to}`),
+  );
+};
+
+/** The commits of a Work item's sessions, oldest first. */
+const commitsOf = (store: Store, caseId: string): string[] =>
+  (sessionsOf(store, caseId) ?? []).flatMap(({ session }) => session.commit?.id ?? []);
+
+// How git's log of a branch says that it was moved to a commit that was not made on it.
+const MOVED = /^(?:branch: |reset: |fetch|dossier: restored|(?:merge|pull) .*: Fast-forward)/;
 
 /** The same for one worktree, by what its repository says now. */
 export const lookIfMerged = async (
@@ -40,6 +63,22 @@ export const lookIfMerged = async (
   if (branch === undefined) return;
   const { merged } = await findOverlaps(git, [branch], createOverlapCache());
   await recordMerged(store, branch, merged.length > 0);
+};
+
+/** The same where the branch was deleted: by the last commit of the sessions, which the base has after a merge. */
+export const lookIfMergedAndDeleted = async (
+  { git, store }: WithGit & WithStore,
+  record: WorktreeRecord,
+): Promise<void> => {
+  const { case_id, branch, base: into } = record;
+  const commit = commitsOf(store, case_id).at(-1);
+  const item = itemOf(store, case_id);
+  if (commit === undefined || item === undefined || recordOf(item).merged !== undefined) return;
+  const at = git.at(repositoryOf(record));
+  if ((await commitOf(at, `refs/heads/${branch}`)) !== undefined) return;
+  const tip = await baseNow(at, into);
+  if (tip !== undefined && (await isAncestor(at, commit, tip)))
+    await noteMerged(store, case_id, { into, commit });
 };
 
 type Found = Pick<Merged, 'into' | 'commit'>;

@@ -1,3 +1,5 @@
+import { recordOf } from '../../../../store/reconcile/item.ts';
+import { itemOf } from '../../../../store/reconcile/items.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { readyToWrite, type Store, type WithStore } from '../../../../store/store.ts';
 import { claimedWorktree, refreshClaims } from '../../../../store/worktrees/claimed-worktrees.ts';
@@ -124,9 +126,16 @@ export const requireRemovable = async (
   for (const leave of service.leaving) await leave(record.path);
   await refuseInhabited(record);
   const look = state === 'ok' ? findLoss : lossOfMissing;
-  const loss = await look(service.git.at(record));
+  const loss = withoutMerged(service.store, record, await look(service.git.at(record)));
   refuseLoss(loss, force);
   return { has: state === 'ok' ? 'directory' : 'entry', loss };
+};
+
+// A squash leaves the commits of a merged branch on no other branch.
+const withoutMerged = (store: Store, { case_id }: WorktreeRecord, loss: Loss): Loss => {
+  const item = itemOf(store, case_id);
+  const isMerged = loss.head !== null && item && recordOf(item).merged?.commit === loss.head;
+  return isMerged ? { ...loss, commits: [] } : loss;
 };
 
 // Processes of a former daemon's run, or ones that escaped, may still use the directory.

@@ -258,7 +258,9 @@ describe('dossier proof and verify', () => {
       /^Proof ([0-9a-f]{8}): \S+\.txt\. To verify it: dossier verify/.exec(added.stdout) ?? [];
     assert.match(
       (await said('proof', 'hello')).stdout,
-      new RegExp(`^${pid}\tnot verified\t\ttest-log\t\\S+\nMissing proof:\n(?:  .+\n)+$`),
+      new RegExp(
+        `^${pid}\tnot verified\t\ttest-log\t\\S+\nMissing proof:\n(?:  .+\n)+To verify one: .* ${pid} --workspace .*\n$`,
+      ),
     );
     assert.match(
       (await said('verify', 'hello', pid)).stdout,
