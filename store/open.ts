@@ -174,7 +174,7 @@ const openFiles = async (
   await upgrade(layout, steps);
   const consent = openTrustLog(layout, true);
   const machine = await machineOf(layout);
-  const journal = await openJournal(layout.journal, report, directoryIdentity(layout, report));
+  const journal = await openJournal(layout.journal, report, openJournalMark(layout, report));
   const store: Store = {
     layout,
     machine,
@@ -212,7 +212,7 @@ const openFiles = async (
   return store;
 };
 
-const directoryIdentity = (
+const openJournalMark = (
   layout: Layout,
   report: OpenOptions['report'],
 ): JournalMark | undefined => {

@@ -56,16 +56,15 @@ export const loadMarks = async ({ call }: Api): Promise<Marks> => {
     call('GET /api/sessions/queue'),
   ]);
   const marks = new Map<string, Pick<Card, 'status' | 'waits'>>();
-  const directoryIdentity = (id: string) => {
+  const markOf = (id: string) => {
     const mark = marks.get(id) ?? {};
     marks.set(id, mark);
     return mark;
   };
-  for (const { case_id, status } of [...queued, ...active])
-    directoryIdentity(case_id).status = status;
+  for (const { case_id, status } of [...queued, ...active]) markOf(case_id).status = status;
   for (const { case_id, kind } of attention) {
     if (case_id === undefined) continue;
-    const mark = directoryIdentity(case_id);
+    const mark = markOf(case_id);
     mark.waits = [...new Set([...(mark.waits ?? []), kind])];
   }
   return marks;

@@ -15,6 +15,7 @@ interface TableProps extends Pick<CardProps, 'moving' | 'move'> {
   next: string;
 }
 
+// style/board.css has a width for each.
 const COLUMNS = 6;
 
 /** Work items in a table. */
