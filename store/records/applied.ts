@@ -18,6 +18,10 @@ export const providerEntries = ({
     ...Object.entries(providers),
   ]);
 
+/** How many sessions may plan or work at once. */
+export const maxSessions = ({ max_sessions = 4 }: Pick<Settings, 'max_sessions'>): number =>
+  max_sessions;
+
 /** The network settings of one provider, or of all. */
 export interface NetworkRules {
   network?: Settings['network'];

@@ -67,7 +67,7 @@ export const GUARD: Readonly<Record<string, Guarded>> = {
     keys: ['first-call-tcp-table-cpu', 'first-call-socket-cpu'],
   },
   reads: { measure: () => benchReads({ ones: 1500, lists: 0 }), keys: ['get-one-cpu'] },
-  writes: { measure: () => benchCreate(250), keys: ['post-cpu'] },
+  writes: { measure: () => benchCreate(500), keys: ['post-cpu'] },
   starts: {
     measure: () => benchReady(2500),
     keys: ['ready-fresh-2500-cpu', 'ready-known-2500-cpu'],

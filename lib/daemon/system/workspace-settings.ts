@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { chosenProvider } from '../../../store/records/applied.ts';
 import type {
   WorkspaceSettings,
   WorkspaceSettingsChange,
@@ -52,7 +53,7 @@ const served = async (service: Needs, { settings, etag }: StoredSettings): Promi
   return {
     settings: {
       file: store.layout.settings,
-      provider: settings.provider ?? 'runbook',
+      provider: chosenProvider(settings),
       max_sessions: maxSessionsOf(store),
       projects,
       waiting: untrustedSettings(store).map(({ key }) => key),

@@ -147,7 +147,7 @@ export const adviceFor = (
   state: Exclude<WorktreeState, 'ok'>,
 ): string =>
   state === 'missing'
-    ? `The worktree ${path} is missing. Put it back, or send DELETE /api/cases/${case_id}/worktree and create a new one: the branch ${branch} keeps its commits.`
+    ? `The worktree ${path} is missing. Put it back; or remove its record (dossier worktrees rm ${case_id.slice(0, 8)} --force, or DELETE /api/cases/${case_id}/worktree?force=true), then start again: the branch ${branch} keeps its commits.`
     : `${path} is not the worktree that the daemon created: the directory, its .git file or git's record of it was changed. Repair it (git worktree repair) or move it away, then try again.`;
 
 /** Throws 409 `worktree_missing` or `worktree_tampered`. */

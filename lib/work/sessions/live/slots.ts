@@ -1,11 +1,10 @@
+import { maxSessions } from '../../../../store/records/applied.ts';
 import type { Session } from '../../../../store/records/session.ts';
 import { readLock } from '../../../../store/sessions/locks.ts';
 import { settingsOf } from '../../../../store/settings/globals.ts';
 import type { Store } from '../../../../store/store.ts';
 import { type Engine, isLive, type LiveRun } from './engine.ts';
 import type { EngineNeeds } from './needs.ts';
-
-const MAX_SESSIONS = 4;
 
 /**
  * True while as many sessions run, or wait to run, as `max_sessions` allows. A run that has waited long for the
@@ -70,5 +69,4 @@ export const yieldSlotLater = (engine: Engine, live: LiveRun, request_id: string
   timer.unref();
 };
 
-export const maxSessionsOf = (store: Store): number =>
-  settingsOf(store).max_sessions ?? MAX_SESSIONS;
+export const maxSessionsOf = (store: Store): number => maxSessions(settingsOf(store));
