@@ -6,7 +6,7 @@ import { validatorOf } from '../front-matter/parse.ts';
 import type { FileProblem } from '../front-matter/problem.ts';
 import { FORM, type ToldState } from '../journal/journal-state.ts';
 import { CASE_FILE } from '../layout.ts';
-import { type Case, type CaseMatter, Merged, type State } from '../records/case.ts';
+import { type Case, Merged, type State } from '../records/case.ts';
 import type { ChecklistEntry, Gate } from '../records/proof.ts';
 import { type AcceptedValues, type HeldChanges, heldMessage } from './held-changes.ts';
 import { type Evidence, evaluateGate, type WorktreeWork } from './proof-gate.ts';
@@ -82,7 +82,7 @@ export const publicState = (state: State | 'PLANNING'): State =>
 export const recordOf = (item: Item): Case => {
   const { matter, description } = caseOf(item);
   const problems = problemsOf(item);
-  const merged = mergedIn(matter);
+  const merged = mergedOf(item);
   return {
     id: item.id,
     title: visible(matter.title),
@@ -99,8 +99,11 @@ export const recordOf = (item: Item): Case => {
   };
 };
 
-const mergedIn = ({ merged }: CaseMatter): Merged | undefined =>
-  merged !== undefined && validatorOf(Merged).Check(merged) ? (merged as Merged) : undefined;
+/** Where its branch was merged, without a key `merged` of the operator's own. */
+export const mergedOf = (item: Read): Merged | undefined => {
+  const { merged } = caseOf(item).matter;
+  return merged !== undefined && validatorOf(Merged).Check(merged) ? (merged as Merged) : undefined;
+};
 
 export const answerOf = (item: Item): { body: Buffer; etag: string } => {
   item.response ??= makeResponse(item);

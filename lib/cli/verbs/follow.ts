@@ -4,7 +4,7 @@ import { answerHere } from './answer.ts';
 import { showDiff } from './diff.ts';
 import { hasEnded } from './session-text.ts';
 import { createEventPrinter } from './tail-lines.ts';
-import { shellCommand, type Verb } from './verb.ts';
+import { itemCommand, shellCommand, type Verb } from './verb.ts';
 
 const NEEDS_YOU = 4;
 
@@ -28,9 +28,7 @@ export const follow = async (
   { case_id: id, id: sid }: Session,
   { from, after = 0, signal }: Following,
 ): Promise<{ stop: Stop; last: number }> => {
-  const tell = createEventPrinter(given.out, (word) =>
-    shellCommand(given, `${word} ${id.slice(0, 8)}`),
-  );
+  const tell = createEventPrinter(given.out, itemCommand(given, id));
   const at = { id, sid, query: { after }, signal };
   let [isTold, last] = [from === undefined, after];
   for await (const event of given.dossier.stream('GET /cases/{id}/sessions/{sid}/stream', at)) {

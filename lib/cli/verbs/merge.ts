@@ -71,19 +71,10 @@ const mergeOf = async (
   const onto = await branchFor(checkout, base);
   if (onto === undefined)
     throw new Refusal(`Its base ${base} is not a branch here. Merge ${branch} by hand`);
-  const commits = await checkout.read('rev-list', '--count', `${onto}..${branch}`);
   const left = await uncommitted(there);
   const notes = left === 0 ? [] : [`${counted(left, 'uncommitted file')} in ${path}: not merged`];
-  if (commits === undefined || commits === '0')
-    throw new Refusal(
-      [`Nothing to merge: ${branch} has no commits beyond ${onto}`, ...notes].join('. '),
-    );
-  // After a squash, git does not know that.
-  const tip = await checkout.read('rev-parse', '--verify', '--quiet', `refs/heads/${branch}`);
-  if (merged !== undefined && tip?.trim() === merged.commit)
-    throw new Refusal(
-      [`Nothing to merge: ${onto} has all changes of ${branch}`, ...notes].join('. '),
-    );
+  const nothing = await whyNothing(checkout, { branch, onto, merged });
+  if (nothing !== undefined) throw new Refusal([nothing, ...notes].join('. '));
   const steps = squash
     ? [
         ['merge', '--squash', branch],
@@ -91,6 +82,20 @@ const mergeOf = async (
       ]
     : [['merge', '--no-edit', branch]];
   return { checkout, onto, steps, notes, squash, refused: await refusal(checkout, root, onto) };
+};
+
+const whyNothing = async (
+  checkout: OwnGit,
+  { branch, onto, merged }: Pick<Wanted, 'merged'> & { branch: string; onto: string },
+): Promise<string | undefined> => {
+  const commits = await checkout.read('rev-list', '--count', `${onto}..${branch}`);
+  if (commits === undefined || commits === '0')
+    return `Nothing to merge: ${branch} has no commits beyond ${onto}`;
+  if (merged === undefined) return undefined;
+  // After a squash, git does not know that.
+  const tip = await checkout.read('rev-parse', '--verify', '--quiet', `refs/heads/${branch}`);
+  if (tip?.trim() !== merged.commit) return undefined;
+  return `Nothing to merge: ${onto} has all changes of ${branch}`;
 };
 
 // For a remote-tracking base, the local branch of the same name.

@@ -43,10 +43,11 @@ const list = async ({ dossier, values, out, config }: Verb, word: string): Promi
     out.say(`  ${[type, description].filter(Boolean).join(': ')}`);
   const open = proofs.findLast(({ verified, run }) => !verified && run?.status !== 'failed');
   if (gate.satisfied || open === undefined) return;
-  out.say(
-    `To verify one: ${shellCommand({ config }, `verify ${id.slice(0, 8)} ${open.id.slice(0, 8)}`)}`,
-  );
+  out.say(`To verify one: ${verifyCommand({ config }, id, open.id)}`);
 };
+
+const verifyCommand = (given: Pick<Verb, 'config'>, id: string, pid: string): string =>
+  shellCommand(given, `verify ${id.slice(0, 8)} ${pid.slice(0, 8)}`);
 
 const add = async (
   { dossier, values, out, config }: Verb,
@@ -64,7 +65,7 @@ const add = async (
   });
   if (values.json === true) return void out.json(made);
   out.say(
-    `Proof ${made.id.slice(0, 8)}: ${made.file}. To verify it: ${shellCommand({ config }, `verify ${id.slice(0, 8)} ${made.id.slice(0, 8)}`)}`,
+    `Proof ${made.id.slice(0, 8)}: ${made.file}. To verify it: ${verifyCommand({ config }, id, made.id)}`,
   );
 };
 
@@ -87,8 +88,7 @@ const run = async (
   if (values.json === true) out.json(proof);
   else {
     out.say(proof.content);
-    const verifying = shellCommand({ config }, `verify ${id.slice(0, 8)} ${pid.slice(0, 8)}`);
-    if (isPassed) out.say(`To verify it: ${verifying}`);
+    if (isPassed) out.say(`To verify it: ${verifyCommand({ config }, id, pid)}`);
   }
   return isPassed ? 0 : 1;
 };

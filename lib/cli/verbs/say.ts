@@ -4,7 +4,7 @@ import { checkTyped, readInput } from '../args/input-text.ts';
 import { findItem } from '../connection/item.ts';
 import { findSession } from '../connection/session.ts';
 import { hasEnded } from './session-text.ts';
-import { shellCommand, type Verb, verb, withRefusals } from './verb.ts';
+import { itemCommand, type Verb, verb, withRefusals } from './verb.ts';
 
 /**
  * `dossier say ITEM TEXT...`: sends a message to its session, or starts another one if that has ended. `-` reads the text from
@@ -46,7 +46,7 @@ const told = (
   { session_id }: SessionMessage,
 ): string => {
   const { approve = false } = given.values;
-  const typed = (word: string): string => shellCommand(given, `${word} ${case_id.slice(0, 8)}`);
+  const typed = itemCommand(given, case_id);
   if (session_id !== sid)
     return `Session ${sid.slice(0, 8)} has ended, so session ${session_id.slice(0, 8)} ${approve ? 'carries out your message as its plan' : 'plans with your message'}. Follow it with ${typed('tail')}`;
   return status === 'paused'

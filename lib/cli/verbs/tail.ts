@@ -3,27 +3,20 @@ import { UsageError } from '../../config.ts';
 import { findItem } from '../connection/item.ts';
 import { findSession } from '../connection/session.ts';
 import { createEventPrinter } from './tail-lines.ts';
-import { shellCommand, verb } from './verb.ts';
+import { itemCommand, verb } from './verb.ts';
 
 const LINES = '200';
 
 /** `dossier tail ITEM`: follows its session until it has ended. Returns 0 if its work is completed, else 1. */
 export const tail = verb(async (given) => {
-  const {
-    dossier,
-    words: [word = ''],
-    values,
-    out,
-  } = given;
+  const { dossier, words, values, out } = given;
   const { lines = LINES } = values;
   if (!/^[1-9]\d{0,5}$/.test(lines))
     throw new UsageError(`-n takes a number of events from 1 to 999999, not ${lines}`);
-  const id = await findItem(dossier, word);
+  const id = await findItem(dossier, words[0] ?? '');
   const { id: sid } = await findSession(dossier, id, values.session);
   const tell =
-    values.json === true
-      ? out.jsonLine
-      : createEventPrinter(out, (word) => shellCommand(given, `${word} ${id.slice(0, 8)}`));
+    values.json === true ? out.jsonLine : createEventPrinter(out, itemCommand(given, id));
   const life = new AbortController();
   // The reader of the output has exited, as `head` does.
   process.stdout.once('error', () => life.abort());

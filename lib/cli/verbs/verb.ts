@@ -36,6 +36,12 @@ export const shellCommand = (
   return `dossier ${words}${where}`;
 };
 
+/** Returns the command to paste for a verb on a Work item. */
+export const itemCommand =
+  (given: Pick<Verb, 'config'>, id: string) =>
+  (verb: string): string =>
+    shellCommand(given, `${verb} ${id.slice(0, 8)}`);
+
 type Reach = (config: Config) => Promise<DaemonConnection>;
 
 /**

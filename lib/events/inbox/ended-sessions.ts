@@ -1,6 +1,7 @@
 import { visible } from '../../../store/base/visible.ts';
-import { proofsOf, recordOf } from '../../../store/reconcile/item.ts';
+import { mergedOf, proofsOf } from '../../../store/reconcile/item.ts';
 import { itemOf } from '../../../store/reconcile/items.ts';
+import type { ProofMatter } from '../../../store/records/proof.ts';
 import { isEnded, type Session } from '../../../store/records/session.ts';
 import type { Store } from '../../../store/store.ts';
 import { CONFLICT } from '../../code/worktrees/rebase/rebase-state.ts';
@@ -37,14 +38,17 @@ export const completedEntries = (
   if (newest?.status !== 'completed' || newest.dismissed_at !== undefined) return [];
   const { id, ended_at, created_at } = newest;
   const since = ended_at ?? created_at;
-  if (isVerifiedSince(store, caseId, since) || isMergedSince(store, caseId, since)) return [];
+  const item = itemOf(store, caseId);
+  const proofs = (item === undefined ? [] : proofsOf(item)).map(({ file }) => file.matter);
+  const isMerged = item !== undefined && (mergedOf(item)?.at ?? '') >= since;
+  if (isMerged || isVerifiedSince(proofs, since)) return [];
   return [
     {
       id: `done/${id}`,
       kind: 'done',
       session_id: id,
       since,
-      ...withFailures(newest, checked(store, caseId, since) + withUncommitted(newest, DONE)),
+      ...withFailures(newest, checked(proofs, since) + withUncommitted(newest, DONE)),
       answer: post(`/cases/${caseId}/sessions/${id}/dismiss`),
     },
   ];
@@ -53,10 +57,9 @@ export const completedEntries = (
 const DONE = 'The work is completed. Review its diff, then verify a proof.';
 
 // The checks of which the last run since then failed, as a sentence with a final space.
-const checked = (store: Store, caseId: string, since: string): string => {
-  const item = itemOf(store, caseId);
-  const runs = (item === undefined ? [] : proofsOf(item))
-    .flatMap(({ file: { matter } }) => matter.run ?? [])
+const checked = (proofs: readonly ProofMatter[], since: string): string => {
+  const runs = proofs
+    .flatMap(({ run }) => run ?? [])
     .filter(({ started_at }) => started_at >= since)
     .toSorted((a, b) => (a.started_at < b.started_at ? -1 : 1));
   const last = new Map(runs.map((run) => [run.command, run]));
@@ -68,18 +71,8 @@ const checked = (store: Store, caseId: string, since: string): string => {
   return named.length === 0 ? '' : `A check failed: ${someOf(named)}. `;
 };
 
-const isVerifiedSince = (store: Store, caseId: string, since: string): boolean => {
-  const item = itemOf(store, caseId);
-  const proofs = item === undefined ? [] : proofsOf(item);
-  return proofs.some(
-    ({ file: { matter } }) => matter.verified && (matter.verified_at ?? '') >= since,
-  );
-};
-
-const isMergedSince = (store: Store, caseId: string, since: string): boolean => {
-  const item = itemOf(store, caseId);
-  return item !== undefined && (recordOf(item).merged?.at ?? '') >= since;
-};
+const isVerifiedSince = (proofs: readonly ProofMatter[], since: string): boolean =>
+  proofs.some(({ verified, verified_at }) => verified && (verified_at ?? '') >= since);
 
 // A conflict has its own entry. A later session resolves a failed one.
 export const blockedEntries = (sessions: readonly Session[]): AttentionEntry[] => {

@@ -1,7 +1,7 @@
 import { orElse } from '../../../../store/base/attempt.ts';
 import { updateCase } from '../../../../store/cases/cases.ts';
 import { readPull } from '../../../../store/codehost/pulls.ts';
-import { caseOf, recordOf } from '../../../../store/reconcile/item.ts';
+import { caseOf, mergedOf } from '../../../../store/reconcile/item.ts';
 import { itemOf } from '../../../../store/reconcile/items.ts';
 import type { Merged } from '../../../../store/records/case.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
@@ -33,8 +33,8 @@ export const recordMerged = async (
   const { merged_at, head_sha, base_ref = base } = pull?.matter ?? {};
   const isByPull = merged_at != null && head_sha === commit;
   const isHere = isInBase && (await isOwnCommit(store, branch));
-  const found = isHere ? { into: base, commit } : { into: base_ref, commit };
-  await noteMerged(store, case_id, isHere || isByPull ? found : undefined);
+  const into = isHere ? base : base_ref;
+  await noteMerged(store, case_id, isHere || isByPull ? { into, commit } : undefined);
 };
 
 const isOwnCommit = async (store: Store, branch: FinishedBranch): Promise<boolean> => {
@@ -73,7 +73,7 @@ export const lookIfMergedAndDeleted = async (
   const { case_id, branch, base: into } = record;
   const commit = commitsOf(store, case_id).at(-1);
   const item = itemOf(store, case_id);
-  if (commit === undefined || item === undefined || recordOf(item).merged !== undefined) return;
+  if (commit === undefined || item === undefined || mergedOf(item) !== undefined) return;
   const at = git.at(repositoryOf(record));
   if ((await commitOf(at, `refs/heads/${branch}`)) !== undefined) return;
   const tip = await baseNow(at, into);
@@ -90,10 +90,10 @@ export const noteMerged = async (
   found: Found | undefined,
 ): Promise<void> => {
   const item = itemOf(store, caseId);
-  if (item === undefined || isSame(recordOf(item).merged, found)) return;
+  const known = item && mergedOf(item);
+  if (item === undefined || isSame(known, found)) return;
   // In a file of an older version the key may be the operator's.
-  const isTheirs = caseOf(item).matter.merged != null && recordOf(item).merged === undefined;
-  if (isTheirs) return;
+  if (known === undefined && caseOf(item).matter.merged != null) return;
   const merged = found && { ...found, at: store.clock().toISOString() };
   await updateCase(store, caseId, (now) => (isSame(now.merged, found) ? undefined : { merged }));
 };
