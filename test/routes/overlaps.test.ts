@@ -154,4 +154,14 @@ describe('a Work item whose branch is merged', () => {
     const removed = await running.call('DELETE', `/api/cases/${item.id}/worktree`);
     assert.equal(removed.status, 204, removed.text);
   });
+
+  it('has its worktree removed where its case.md cannot be read, and so is not changed', async (t) => {
+    const running = await start(t);
+    const { git, root } = running.repository;
+    const { worktree, item } = await finished(running, 'One', { 'a.txt': 'mine\n' });
+    git('-C', root, 'merge', '--quiet', '--no-edit', worktree.branch);
+    writeFileSync(join(running.workspace, item.path, 'case.md'), 'broken');
+    const removed = await running.call('DELETE', `/api/cases/${item.id}/worktree`);
+    assert.equal(removed.status, 204, removed.text);
+  });
 });

@@ -1,4 +1,4 @@
-import { recordOf } from '../../../../store/reconcile/item.ts';
+import { mergedOf } from '../../../../store/reconcile/item.ts';
 import { itemOf } from '../../../../store/reconcile/items.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { readyToWrite, type Store, type WithStore } from '../../../../store/store.ts';
@@ -42,14 +42,11 @@ export const removeWorktree = (
     await finishInterruptedChange(service, caseId);
     const record = getWorktree(service.store, caseId);
     if (!isMeant(record)) throw notFound('worktree as it was listed for Work item', caseId);
-    await lookIfMerged(service, record).catch(ignoreUnreadable);
+    await lookIfMerged(service, record).catch((error: unknown) =>
+      service.log.warn({ err: error, case_id: caseId }, 'a merge could not be noted in case.md'),
+    );
     await remove(service, record, { force, patch: true });
   });
-
-// The removal reports what is wrong with a repository.
-const ignoreUnreadable = (error: unknown): void => {
-  if (!(error instanceof ServiceError)) throw error;
-};
 
 /**
  * Removes the worktree, if any, of a Work item that is about to be deleted. With `force` work is saved only under a ref,
@@ -134,7 +131,7 @@ export const requireRemovable = async (
 // A squash leaves the commits of a merged branch on no other branch.
 const withoutMerged = (store: Store, { case_id }: WorktreeRecord, loss: Loss): Loss => {
   const item = itemOf(store, case_id);
-  const isMerged = loss.head !== null && item && recordOf(item).merged?.commit === loss.head;
+  const isMerged = item !== undefined && mergedOf(item)?.commit === loss.head;
   return isMerged ? { ...loss, commits: [] } : loss;
 };
 
