@@ -24,12 +24,12 @@ export const withPart = (text: string, part: string, lines: readonly string[]): 
 
 export const tableOfCuts = (
   results: readonly { name: string; searched: Searched }[],
-  { seed, states: wanted }: { seed: number; states: number },
+  { seed, options }: { seed: number; options: string },
 ): string[] => {
   const tried = results.filter(({ searched }) => searched.rows > 0);
   const lines = tried.map(({ name, searched: { rows, states, found } }) => {
     const fresh = found.filter(({ known }) => known === undefined).length;
-    const command = `npm run crash -- --only ${name} --seed ${seed} --states ${wanted}`;
+    const command = `npm run crash -- --only ${name} --seed ${seed} ${options}`;
     const counts = [rows, states, fresh, found.length - fresh].map(String);
     return [`Power cut: ${NAMES[name]}`, ...counts, `\`${command}\``];
   });
