@@ -5,7 +5,7 @@ import type { Config } from '../config.ts';
 import { headCommit } from '../tools/git/read/repository.ts';
 import { createGit } from '../tools/git/run/create-git.ts';
 import type { Git } from '../tools/git/run/git.ts';
-import { hasIdentity, homeOf, uncommitted } from '../tools/git/write/commit.ts';
+import { homeOf, uncommitted } from '../tools/git/write/commit.ts';
 import { commitOnly } from '../tools/git/write/commit-only.ts';
 import { cleanEnvironment } from '../tools/process/environment.ts';
 import type { Call } from './args/command.ts';
@@ -40,8 +40,8 @@ export const init = async (
 };
 
 /**
- * Creates a new workspace with a git repository and autocommit. Does nothing if the workspace exists or is in a repository, if git
- * is not installed, or if git has no user name and email; `dossier doctor` reports these.
+ * Creates a new workspace with a git repository and autocommit. Does nothing if the workspace exists or is in a repository, or if
+ * git is not installed.
  */
 export const createWorkspaceRepository = async (config: Config): Promise<void> => {
   const { workspace, env } = config;
@@ -50,7 +50,6 @@ export const createWorkspaceRepository = async (config: Config): Promise<void> =
   ensureWorkspace(config);
   const git = createGit({ env: cleanEnvironment(env) });
   if (git.program === undefined || (await homeOf(git, workspace)) !== undefined) return;
-  if (!(await hasIdentity(git.at(workspace)))) return;
   await makeWorkspaceFiles(layout, SETTINGS_TEXT.replace('#autocommit: false', 'autocommit: true'));
   await makeRepository(git, workspace, () => undefined);
 };
@@ -71,12 +70,6 @@ const makeRepository = async (git: Git, workspace: string, say: Say): Promise<st
 const commitFirst = async (git: Git, workspace: string, say: Say): Promise<string[]> => {
   const home = await homeOf(git, workspace);
   if (home === undefined || (await headCommit(git.at(workspace))) !== undefined) return [];
-  if (!(await hasIdentity(git.at(workspace)))) {
-    say('git has no user name and email, so nothing is committed. Set them, then commit by hand:');
-    say('  git config --global user.name "Your Name"');
-    say('  git config --global user.email you@example.com');
-    return [];
-  }
   await git.turn(home.repository, async (now) => {
     const { changed } = await uncommitted(now, OURS);
     const scratch = layoutOf(workspace).tmp;
