@@ -1,5 +1,6 @@
 /** Starts the daemon on what a power cut left, and asks whether all that it had answered is there. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { check } from '../../lib/cli/check.ts';
@@ -7,6 +8,7 @@ import { checkWorkspace } from '../../store/check/check.ts';
 import type { Finding } from '../../store/check/finding.ts';
 import { layoutOf } from '../../store/layout.ts';
 import type { EventRecord } from '../../store/records/event.ts';
+import type { Session } from '../../store/records/session.ts';
 import { eventually } from '../helpers/eventually.ts';
 import type { Running } from '../helpers/service.ts';
 import { putBack } from './images.ts';
@@ -57,6 +59,7 @@ const judgeLife = async (traced: Traced, cut: Cut): Promise<void> => {
     if (wrong !== undefined) throw new Error(wrong);
     await judgeEvents(traced, cut, life);
     judgeLog(traced, life);
+    await judgeCommits(world.root, life);
     await judgeCheck(world.root);
     await goOn(traced, life);
   } finally {
@@ -180,6 +183,17 @@ export const eventsOf = async ({ service }: Running): Promise<EventRecord[]> => 
   const events: EventRecord[] = [];
   for await (const event of service.store.journal.history(0)) events.push(event);
   return events;
+};
+
+/** The commit of each completed session is there, with all files. */
+const judgeCommits = async (root: string, life: Running): Promise<void> => {
+  for (const { id } of await must<{ id: string }[]>(life, 'GET /cases'))
+    for (const { commit } of await must<Session[]>(life, `GET /cases/${id}/sessions`))
+      if (commit?.id != null)
+        execFileSync('git', ['rev-list', '--objects', '--quiet', commit.id], {
+          cwd: join(root, 'repository'),
+          stdio: ['ignore', 'ignore', 'pipe'],
+        });
 };
 
 // Each change of state begins where the one before it ended, and the last is what the file says.

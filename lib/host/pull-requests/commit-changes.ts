@@ -2,6 +2,7 @@ import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { readDiff } from '../../../store/sessions/session-texts.ts';
 import { type StoredSession, sessionDirOf, sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
+import { syncCommits } from '../../code/worktrees/recovery/sync-work.ts';
 import { ServiceError } from '../../errors.ts';
 import type { WorktreeStatus } from '../../tools/git/read/status.ts';
 import { type CommittedAll, commitAll, isCommittable } from '../../tools/git/write/commit-files.ts';
@@ -33,7 +34,10 @@ export const commitChanges = async (
   if (session === undefined && changes !== 'commit') throw notOfSession(worktree, files);
   const { case_id } = worktree;
   const lines = [`Work item: ${case_id}`, ...(session === undefined ? [] : [ofSession(session)])];
-  return commitAll(service.git, worktree, `${subjectOf(title)}\n\n${lines.join('\n')}`);
+  const message = `${subjectOf(title)}\n\n${lines.join('\n')}`;
+  const committed = await commitAll(service.git, worktree, message);
+  await syncCommits(service, worktree);
+  return committed;
 };
 
 const MOST_CHARACTERS = 300;

@@ -9,6 +9,8 @@ import {
   itemOf,
 } from '../../../store/reconcile/items.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
+import { syncCommits } from '../../code/worktrees/recovery/sync-work.ts';
+import { headCommit } from '../../tools/git/read/repository.ts';
 import type { FileStatus } from '../../tools/git/read/status.ts';
 import type { GitAt, GitWorktree, WithGit } from '../../tools/git/run/git.ts';
 import {
@@ -70,6 +72,7 @@ const commitIn = async (
   const paths = places.map((place) => home.prefix + place);
   const { branch, changed, left } = await uncommitted(git, paths);
   if (branch === null) return 'no branch is checked out';
+  const before = await headCommit(git);
   reportUncommitted(work.store, { places, left, prefix: home.prefix });
   const commit = (message: string, files: readonly Changed[]): Promise<void> => {
     const inTree = files.map((file) => ({ ...file, path: home.prefix + file.path }));
@@ -90,6 +93,10 @@ const commitIn = async (
     await commit(caseMessage(work.told.get(id), picture, files), files);
     now.set(id, picture);
   }
+  await syncCommits(
+    { store: work.store, git },
+    { ...home.repository, branch, base_commit: before },
+  );
   updateCommitted(work.told, now);
   return undefined;
 };

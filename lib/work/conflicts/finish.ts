@@ -6,6 +6,7 @@ import { bringBack, dropSetAside, settle } from '../../code/snapshots/set-aside.
 import { dropSnapshot, readWorktreeSnapshot } from '../../code/snapshots/snapshot.ts';
 import { isRestoring } from '../../code/worktrees/rebase/rebase-state.ts';
 import { unmergedFiles } from '../../code/worktrees/rebase/unmerged.ts';
+import { syncCommits } from '../../code/worktrees/recovery/sync-work.ts';
 import { orNotFound } from '../../errors.ts';
 import { commitOf, headCommit } from '../../tools/git/read/repository.ts';
 import type { Git } from '../../tools/git/run/git.ts';
@@ -76,6 +77,7 @@ const complete = async (
   const { onto, onto_commit, set_aside, conflicted, conflicted_at } = conflict.matter;
   const head = (await headCommit(git.at(worktree))) ?? onto_commit;
   if (set_aside !== null) await restoreMessage(git, worktree, conflict);
+  await syncCommits(service, { ...worktree, base_commit: onto_commit });
   const base = (await isBranch(git, worktree, onto)) ? onto : worktree.base;
   await moveBase(store, worktree, { base, base_commit: onto_commit });
   if (conflicted !== null) await dropSnapshot(git.at(worktree), conflicted);

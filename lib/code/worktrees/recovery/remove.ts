@@ -21,6 +21,7 @@ import { reclaimTurnLocked } from '../turn/reclaim.ts';
 import { beginWorktreeChange, endWorktreeChange, finishInterruptedChange } from './changes.ts';
 import { keepCommits, keepPatch, keepWorktreeState } from './keep-work.ts';
 import { findLoss, isNothing, type Loss, lossOfMissing, refuseLoss } from './loss.ts';
+import { syncRepository } from './sync-work.ts';
 
 interface Removal {
   force: boolean;
@@ -90,6 +91,7 @@ const remove = async (
     } else if (loss.head !== null) await keepCommits(service, record, loss.head);
   }
   if (has === 'record') return forgetWorktree(store, record.case_id);
+  await syncRepository(service, record);
   await beginWorktreeChange(store, 'remove', record);
   const takeAway = (path: string): Promise<void> => dropWorktreeDirectory(store, path);
   await removeFromGit(git, record, { force, takeAway });

@@ -7,7 +7,8 @@ import type { WithStore } from '../../../../store/store.ts';
 import { syncWorktreeName } from '../../../../store/worktrees/worktree-changes.ts';
 import type { WithConfig } from '../../../config.ts';
 import { filesOf } from '../../../text/patch.ts';
-import type { GitWorktree, WithGit } from '../../../tools/git/run/git.ts';
+import { headCommit } from '../../../tools/git/read/repository.ts';
+import type { GitSource, GitWorktree, WithGit } from '../../../tools/git/run/git.ts';
 import { pathText } from '../../../tools/git/run/path-text.ts';
 import { cleanEnvironment } from '../../../tools/process/environment.ts';
 import { syncDisk } from '../../../tools/process/system-programs.ts';
@@ -55,6 +56,45 @@ export const syncWorktree = async (
   await syncWorktreeName(root);
 };
 
+/**
+ * Syncs the commits of a branch since its base. git syncs what is in an object, but not its name, so after a power cut a
+ * commit could lack a file that is nowhere else.
+ */
+export const syncCommits = async (
+  { store, git }: WithStore & { git: GitSource },
+  { git_dir, common_dir, branch, base_commit }: CommittedBranch,
+): Promise<void> => {
+  const now = git.at({ git_dir, common_dir });
+  const head = await headCommit(now);
+  if (head === undefined || head === base_commit) return;
+  // In a partial clone, what is missing is not fetched.
+  const args = ['rev-list', '--objects', '--no-object-names', '--missing=allow-any', head];
+  const objects = await now.lines([...args, '--not', ...(base_commit ? [base_commit] : []), '--']);
+  const there = [
+    // For objects that came in a pack.
+    PACKS,
+    ...objects.map((id) => `objects/${id.slice(0, 2)}/${id.slice(2)}`),
+    `refs/heads/${branch}`,
+    join(relative(common_dir, git_dir), 'index'),
+  ];
+  const tree: Tree = { layout: store.layout, root: common_dir, git_dir, closed: [] };
+  await syncTreePaths(tree, { there, gone: [] });
+};
+
+interface CommittedBranch extends Pick<WorktreeRecord, 'git_dir' | 'common_dir' | 'branch'> {
+  /** Undefined for all commits. */
+  base_commit: string | undefined;
+}
+
+/** Syncs the repository of a worktree that is about to be removed: from then on, its work is only there. */
+export const syncRepository = async (
+  service: WithConfig & WithGit & WithStore,
+  worktree: WorktreeRecord,
+): Promise<void> => {
+  const env = cleanEnvironment(service.config.env);
+  if (!(await syncDisk(worktree.common_dir, env))) await syncCommits(service, worktree);
+};
+
 /** Syncs the file systems of the worktree and its repository. False if no program on this system can do that. */
 export const syncAll = async (
   { config }: WithConfig,
@@ -67,6 +107,8 @@ export const syncAll = async (
 };
 
 const GIT = '.git';
+
+const PACKS = 'objects/pack/';
 
 // Files that git writes without a sync when it creates a worktree.
 const POINTERS = ['HEAD', 'commondir', 'gitdir'];

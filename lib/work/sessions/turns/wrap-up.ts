@@ -21,7 +21,7 @@ import { runsLater } from '../../../code/worktrees/inspect/runs-later.ts';
 import { checkState } from '../../../code/worktrees/inspect/status.ts';
 import type { GitNeeds } from '../../../code/worktrees/needs.ts';
 import { findWorktree, getWorktree } from '../../../code/worktrees/read.ts';
-import { syncWork } from '../../../code/worktrees/recovery/sync-work.ts';
+import { syncCommits, syncWork } from '../../../code/worktrees/recovery/sync-work.ts';
 import { someOf } from '../../../text/wording.ts';
 import { makeReadable } from '../../../tools/git/read/working-files.ts';
 import { imagesIn } from '../../issue-text/references.ts';
@@ -71,6 +71,7 @@ export const wrapUpCompleted = async (
   await syncWork(service, worktree, whole);
   const changes = await keepDiff(service, kept, whole);
   const commit = await commitWork(service, kept, worktree);
+  await syncCommits(service, worktree);
   return summarize(service, kept, { status: 'completed', turn, commit }, changes);
 };
 
