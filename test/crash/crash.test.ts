@@ -114,6 +114,22 @@ describe('the note of a program that no sandbox holds', () => {
   });
 });
 
+describe('the commit of completed work', () => {
+  it('is on disk, with the names of its objects, before the session has ended', async (t) => {
+    if (!canTrace(t)) return;
+    const { changes, said } = tracedOf(await performedAs('approve the plan, which runs'));
+    const done = said.find(({ what }) => what === 'done/0')?.at ?? 0;
+    const made = changes.filter(({ what }) =>
+      /^link repository\/\.git\/objects\/[0-9a-f]{2}\//.test(what),
+    );
+    const named = changes.filter(({ what }) => /^rename .*refs\/heads\/work\//.test(what));
+    // The commit, its tree and its file, and the branch.
+    assert.ok(made.length >= 3 && named.length > 0, `${made.length} ${named.length}`);
+    for (const one of [...made, ...named])
+      assert.ok(one.kind === 'names' && (one.edits.at(-1)?.synced ?? done) < done, one.what);
+  });
+});
+
 describe('the .git file of a worktree', () => {
   it('is on disk before it takes the place of another', async (t) => {
     if (!canTrace(t)) return;
