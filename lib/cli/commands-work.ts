@@ -75,17 +75,17 @@ export const WORK: readonly Command[] = [
   {
     name: 'proof',
     group: 'Work items',
-    words: '[add|run] ITEM [FILE|COMMAND...]',
+    words: '[add|run|rm] ITEM [FILE|COMMAND...|PROOF]',
     summary:
-      'List its proof and the missing proof; add: attach a file; run: run a check in its worktree',
+      'List its proof and the missing proof; add: attach a file; run: run a check in its worktree; rm: delete a proof',
     options: { type: 'The type of the proof (default: file; with run: check)', json: AS_JSON },
     open: async () => (await import('./verbs/proof.ts')).proof,
   },
   {
     name: 'verify',
     group: 'Work items',
-    words: 'ITEM PROOF',
-    summary: 'Verify a proof',
+    words: 'ITEM [PROOF]',
+    summary: 'Verify a proof (default: the only one that is not verified)',
     options: { force: 'Verify a check that did not pass', json: AS_JSON },
     open: async () => (await import('./verbs/proof.ts')).verify,
   },

@@ -18,7 +18,7 @@ export const userMessage = (
 ): string | undefined => {
   if (!(error instanceof Error)) return undefined;
   if (SENTENCES.includes(error.name))
-    return /[.!?]$/.test(error.message) ? error.message : `${error.message}.`;
+    return ENDED.test(error.message) ? error.message : `${error.message}.`;
   if ((error as NodeJS.ErrnoException).syscall === 'uv_cwd')
     return 'The current directory no longer exists. Change to another one, and try again.';
   const words = fileRefusal(error);
@@ -28,3 +28,6 @@ export const userMessage = (
     ? undefined
     : `${path} ${words}. Fix that, and try again.`;
 };
+
+// A command at the end is pasted as it is.
+const ENDED = /[.!?]$|: (?:dossier|git) [^\n]*$/;

@@ -52,6 +52,6 @@ export const dossierIn = async (
 /** One sentence or two for the operator, on one line, and no stack. */
 export const assertSentence = ({ stderr, stdout }: Ended, pattern: RegExp): void => {
   assert.match(stderr, pattern);
-  assert.match(stderr, /^dossier: [^\n]*\.\n$/);
+  assert.match(stderr, /^dossier: [^\n]*(?:\.|: (?:dossier|git) [^\n]*)\n$/);
   assert.equal(stdout, '');
 };

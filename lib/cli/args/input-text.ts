@@ -24,7 +24,9 @@ const readAll = async (source: AsyncIterable<Buffer>, name: string): Promise<Buf
       if (size > MOST) break;
     }
   } catch (error) {
-    throw new UsageError(`${name} cannot be read: ${(error as Error).message}`);
+    const { code, path, message } = error as NodeJS.ErrnoException;
+    const reason = code === 'ENOENT' ? `${path} does not exist` : message;
+    throw new UsageError(`${name} cannot be read: ${reason}`);
   }
   if (size > MOST) throw new Refusal(`${name} is larger than 1 MB. Shorten it`);
   return Buffer.concat(parts);

@@ -14,10 +14,13 @@ import { noWorktree, type Verb, verb, withRefusals } from './verb.ts';
 export const merge = verb(async (given) => {
   const { dossier, words, values, out, config } = given;
   const id = await findItem(dossier, words[0] ?? '');
-  const worktree = await withRefusals(dossier.call('GET /api/cases/{id}/worktree', { id }), {
-    not_found: noWorktree(id.slice(0, 8)),
-  });
   const { title, merged } = await dossier.call('GET /cases/{id}', { id });
+  const worktree = await withRefusals(dossier.call('GET /api/cases/{id}/worktree', { id }), {
+    not_found:
+      merged === undefined
+        ? noWorktree(id.slice(0, 8))
+        : `Nothing to merge: ${merged.into} has all changes of its branch, and its worktree was removed`,
+  });
   const squash = values.squash === true;
   const plan = await mergeOf(worktree, { title, env: config.env, squash, merged });
   const commands = plan.steps.map((step) => plan.checkout.typed(...step));

@@ -21,7 +21,7 @@ interface PlanHead {
 }
 
 /** Collects the provider, boundary, base and cost of a plan, and warnings such as invisible text. */
-const readPlanHead = async (
+export const readPlanHead = async (
   dossier: Dossier,
   { session, sha256 }: PlanRead,
   ask: string[] = [],
@@ -57,6 +57,9 @@ const readPlanHead = async (
 
 /** The API returns at most this number of warnings. */
 const SERVED = 100;
+
+export const factLines = (facts: PlanHead['facts']): string[] =>
+  facts.map(([name, text]) => `${name.padEnd(9)}${text}`);
 
 const factsOf = ({
   kind,
@@ -161,7 +164,7 @@ interface PlanLines {
 export const planLines = async ({ dossier, values }: Verb, plan: PlanRead): Promise<PlanLines> => {
   const { title } = await dossier.call('GET /cases/{id}', { id: plan.session.case_id });
   const { facts, alarms, approval } = await readPlanHead(dossier, plan, values.ask);
-  const head = [`Plan of ${title}`, ...facts.map(([name, text]) => `${name.padEnd(9)}${text}`)];
+  const head = [`Plan of ${title}`, ...factLines(facts)];
   const unasked = unpromptedLines(approval.commands);
   const lines = [
     ...head,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { shellQuoted } from '../../../store/base/text.ts';
+import type { Proof } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
 import { Refusal } from '../args/refusal.ts';
 import { findItem } from '../connection/item.ts';
@@ -10,15 +11,18 @@ import { shellCommand, type Verb, verb } from './verb.ts';
 
 /**
  * `dossier proof ITEM` lists its proof and the missing proof. `dossier proof add ITEM FILE` attaches a file.
- * `dossier proof run ITEM COMMAND...` runs a check in its worktree, and waits for its end.
+ * `dossier proof run ITEM COMMAND...` runs a check in its worktree, and waits for its end. `dossier proof rm ITEM PROOF`
+ * deletes a proof.
  */
 export const proof = verb((given) => {
   const [first = '', word, file, ...rest] = given.words;
   if (first === 'run' && word !== undefined && file !== undefined)
     return run(given, word, [file, ...rest].join(' '));
   if (first === 'add' && word !== undefined && file !== undefined) return add(given, word, file);
+  if (first === 'rm' && word !== undefined && file !== undefined && rest.length === 0)
+    return remove(given, word, file);
   if (word === undefined) return list(given, first);
-  throw new UsageError('proof takes ITEM, add ITEM FILE, or run ITEM COMMAND');
+  throw new UsageError('proof takes ITEM, add ITEM FILE, run ITEM COMMAND, or rm ITEM PROOF');
 });
 
 const list = async ({ dossier, values, out, config }: Verb, word: string): Promise<undefined> => {
@@ -103,28 +107,52 @@ const bytesOf = (file: string): Buffer => {
   }
 };
 
-/** `dossier verify ITEM PROOF`: marks a proof as verified, and says the state of the Work item. */
-export const verify = verb(
-  async ({ dossier, words: [word = '', named = ''], values, out, config }) => {
-    const id = await findItem(dossier, word);
-    const found = (await dossier.call('GET /cases/{id}/proof', { id })).filter((each) =>
-      each.id.startsWith(named.toLowerCase()),
+const remove = async (given: Verb, word: string, named: string): Promise<undefined> => {
+  const { dossier, values, out } = given;
+  const id = await findItem(dossier, word);
+  const found = await findProof(given, id, named);
+  await dossier.call('DELETE /cases/{id}/proof/{pid}', { id, pid: found.id });
+  if (values.json === true) return void out.json(found);
+  out.say(`Deleted ${found.type} ${found.id.slice(0, 8)}: ${found.file ?? found.content}`);
+};
+
+/** The proof whose id begins like this; with '' the only one that is not verified. */
+const findProof = async (
+  { dossier, config }: Pick<Verb, 'dossier' | 'config'>,
+  id: string,
+  named: string,
+): Promise<Proof> => {
+  const all = await dossier.call('GET /cases/{id}/proof', { id });
+  const found = all.filter((each) =>
+    named === '' ? !each.verified : each.id.startsWith(named.toLowerCase()),
+  );
+  const [only] = found;
+  if (only !== undefined && found.length === 1) return only;
+  const which = named === '' ? 'without a verification' : `with an id that begins with ${named}`;
+  const how = only === undefined ? 'no proof' : `${found.length} proofs`;
+  throw new Refusal(
+    `The Work item has ${how} ${which}. List them: ${shellCommand({ config }, `proof ${id.slice(0, 8)}`)}`,
+  );
+};
+
+/**
+ * `dossier verify ITEM [PROOF]`: marks a proof as verified, by default the only one that is not, and says the state of the Work
+ * item.
+ */
+export const verify = verb(async (given) => {
+  const { dossier, words, values, out, config } = given;
+  const [word = '', named = ''] = words;
+  const id = await findItem(dossier, word);
+  const only = await findProof(given, id, named);
+  const { run } = only;
+  if (run !== undefined && run.status !== 'passed' && values.force !== true)
+    throw new Refusal(
+      `The check \`${run.command}\` ${run.status === 'failed' ? 'failed' : `is ${run.status}`}, so it was not verified. To verify it as it is, give --force. Run it again: ${shellCommand({ config }, `proof run ${id.slice(0, 8)} ${shellQuoted(run.command)}`)}`,
     );
-    const [only] = found;
-    if (only === undefined || found.length > 1)
-      throw new Refusal(
-        `${only === undefined ? 'No proof has' : 'Several proofs have'} an id that begins with ${named}. List them with ${shellCommand({ config }, `proof ${id.slice(0, 8)}`)}`,
-      );
-    const { run } = only;
-    if (run !== undefined && run.status !== 'passed' && values.force !== true)
-      throw new Refusal(
-        `The check \`${run.command}\` ${run.status === 'failed' ? 'failed' : `is ${run.status}`}, so it was not verified. Run it again: ${shellCommand({ config }, `proof run ${id.slice(0, 8)} ${shellQuoted(run.command)}`)}. To verify it as it is, give --force`,
-      );
-    const held = await dossier.call('PUT /cases/{id}/proof/{pid}/verify', { id, pid: only.id });
-    if (values.json === true) return void out.json(held);
-    out.say(`Verified ${held.type} ${held.id.slice(0, 8)}: ${held.file ?? held.content}`);
-    const { state } = await dossier.call('GET /cases/{id}', { id });
-    out.say(`The Work item is ${state}.`);
-    return undefined;
-  },
-);
+  const held = await dossier.call('PUT /cases/{id}/proof/{pid}/verify', { id, pid: only.id });
+  if (values.json === true) return void out.json(held);
+  out.say(`Verified ${held.type} ${held.id.slice(0, 8)}: ${held.file ?? held.content}`);
+  const { state } = await dossier.call('GET /cases/{id}', { id });
+  out.say(`The Work item is ${state}.`);
+  return undefined;
+});

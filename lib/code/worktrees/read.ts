@@ -91,7 +91,7 @@ export const requireUnlocked = (
   if (lock.holder?.kind === 'session') {
     throw new ServiceError(
       'session_active',
-      'A session is running in the worktree. Abort it or wait until it ends, then try again.',
+      'A session of the Work item has not ended: it is running, or its plan waits for you. Abort it or wait until it ends, then try again.',
     );
   }
   throw new ServiceError(

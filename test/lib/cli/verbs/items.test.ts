@@ -162,7 +162,7 @@ describe('dossier new', () => {
     assert.equal((await said('pr', 'say', '--draft')).code, 2);
     const refused = async (pattern: RegExp) =>
       assertSentence(await said('pr', 'say', '--create'), pattern);
-    await refused(/no worktree\. A session creates one: dossier start [0-9a-f]{8}\.\n$/);
+    await refused(/no worktree\. A session creates one: dossier start [0-9a-f]{8}\n$/);
     const api = connect({ url });
     const [item] = await api.call('GET /cases');
     const { path } = await api.call('POST /api/worktrees', { body: { case_id: item?.id ?? '' } });
@@ -229,7 +229,7 @@ describe('dossier path', () => {
     const id = await make();
     const none = await said('path', 'hello');
     assert.equal(none.code, 1);
-    assertSentence(none, /no worktree\. A session creates one: dossier start [0-9a-f]{8}\.\n$/);
+    assertSentence(none, /no worktree\. A session creates one: dossier start [0-9a-f]{8}\n$/);
     const { path } = await api.call('POST /api/worktrees', { body: { case_id: id } });
     const ended = await said('path', id.slice(0, 6));
     assert.deepEqual([ended.stdout, ended.stderr], [`${path}\n`, '']);
@@ -291,10 +291,42 @@ describe('dossier verify', () => {
     assert.equal(refused.code, 1);
     assert.match(
       refused.stderr,
-      /The check `test -e missing` failed, so it was not verified\. Run it again: dossier proof run [0-9a-f]{8} 'test -e missing' --workspace \S+\. To verify it as it is, give --force\.\n$/,
+      /The check `test -e missing` failed, so it was not verified\. To verify it as it is, give --force\. Run it again: dossier proof run [0-9a-f]{8} 'test -e missing' --workspace \S+\n$/,
     );
     assert.equal((await api.call('GET /cases/{id}/proof', { id }))[0]?.verified, false);
     assert.equal((await said('verify', 'hello', pid, '--force')).code, 0);
+  });
+
+  it('takes the only proof that is not verified, and asks which of several', async (t) => {
+    const { said, api, make } = await withDaemon(t);
+    const id = await make();
+    assert.match((await said('verify', 'hello')).stderr, /has no proof without a verification/);
+    const attach = (content: string) =>
+      api.call('POST /cases/{id}/proof', { id, body: { type: 'log', content } });
+    await attach('Looked at it');
+    assert.match((await said('verify', 'hello')).stdout, /^Verified log .*: Looked at it$/m);
+    await attach('One');
+    await attach('Two');
+    const several = await said('verify', 'hello');
+    assert.equal(several.code, 1);
+    assert.match(several.stderr, /has 2 proofs without a verification\. List them: dossier proof /);
+  });
+});
+
+describe('dossier proof rm', () => {
+  it('deletes a check that was mistyped, so that nothing asks for it any more', async (t) => {
+    const { said, api, make } = await withDaemon(t);
+    const id = await make();
+    await api.call('POST /api/worktrees', { body: { case_id: id } });
+    await said('proof', 'run', 'hello', 'gerp x y');
+    const [proof] = await api.call('GET /cases/{id}/proof', { id });
+    const pid = proof?.id.slice(0, 8) ?? '';
+    assert.equal((await said('proof', 'rm', 'hello')).code, 2);
+    assert.equal((await said('proof', 'rm', 'hello', 'ffffffff')).code, 1);
+    const { code, stdout } = await said('proof', 'rm', 'hello', pid);
+    assert.equal(code, 0);
+    assert.match(stdout, /^Deleted check .*gerp x y/);
+    assert.deepEqual(await api.call('GET /cases/{id}/proof', { id }), []);
   });
 });
 

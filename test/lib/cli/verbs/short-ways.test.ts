@@ -42,7 +42,7 @@ describe('dossier close, reopen and rm', () => {
     const [item] = await api.call('GET /cases');
     const unsure = await said('rm', 'One');
     assert.equal(unsure.code, 1);
-    assert.match(unsure.stderr, /Give its id: dossier rm [0-9a-f]{8}\.\n$/);
+    assert.match(unsure.stderr, /Give its id: dossier rm [0-9a-f]{8}\n$/);
     assert.equal((await said('rm', item?.id.slice(0, 8) ?? '')).code, 0);
     assert.deepEqual(await api.call('GET /cases'), []);
   });
