@@ -4,10 +4,13 @@ import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { NpmPackage } from './agents.ts';
 
-/** Where the agents are installed, outside of the project: `$DOSSIER_AGENTS`, else below the user's cache directory. */
+/**
+ * Where the agents are installed, outside of the project: `$DOSSIER_AGENTS`, else below the user's data directory. In the
+ * sandbox, the cache directory is another one.
+ */
 export const AGENTS =
   process.env.DOSSIER_AGENTS ??
-  join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'dossier-agents');
+  join(process.env.XDG_DATA_HOME ?? join(homedir(), '.local/share'), 'dossier-agents');
 
 /**
  * The PATH with the programs of a package on it. It is installed in a folder of its own if it is not there at that
