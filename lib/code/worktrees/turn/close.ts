@@ -28,6 +28,7 @@ import { unpin } from '../../turn-repository/pins.ts';
 import { readList } from '../../turn-repository/refs.ts';
 import { disableGitSettings } from '../../turn-repository/sanitize.ts';
 import { findWorktree } from '../read.ts';
+import { syncCommits } from '../recovery/sync-work.ts';
 import {
   keptRefsNotices,
   NOTHING,
@@ -87,6 +88,8 @@ const close = async (
   tell(told);
   const { broken: why } = taken;
   const came = why === undefined ? NOTHING : await keepTurnRepository(service, turn, { why, tell });
+  // A power cut must not keep the removal of the turn's repository and lose what was imported.
+  await syncCommits(service, worktree);
   await unpin(service.git.at(worktree), caseId);
   if (why === undefined) await removeTurn(layout, caseId);
   return { blocked: blockedBy(told) ?? came.blocked };
