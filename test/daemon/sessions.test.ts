@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { dossier } from '../helpers/command.ts';
 import { type Daemon, startDaemon } from '../helpers/daemon.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { processesNaming } from '../helpers/processes.ts';
@@ -18,6 +19,7 @@ interface Place {
   again: () => Promise<void>;
   /** A file that lets the work go on. */
   sign: string;
+  workspace: string;
   caseId: string;
   at: string;
   sessionFile: () => string;
@@ -57,7 +59,7 @@ const working = async (t: TestContext): Promise<Place> => {
       daemon = await startDaemon(t, args);
       client = clientOf(daemon.url);
     },
-    ...{ sign, caseId, at },
+    ...{ workspace, sign, caseId, at },
     nothingLeft: () => rmSync(join(workspace, '.dossier/unsandboxed'), { recursive: true }),
     sessionFile: () => {
       const name = readdirSync(sessions).find((each) => /^\d{4}-/.test(each)) ?? '';
@@ -119,6 +121,12 @@ describe('a session in Work mode when its daemon ends', () => {
       assert.deepEqual([refused.status, problem.code], [422, 'choice_needed']);
       assert.deepEqual(problem.choices, ['again', 'next']);
       assert.match(String(problem.detail), /"again".*"next"/);
+      const typed = await dossier(t, 'resume', caseId, '--workspace', place.workspace);
+      assert.equal(typed.code, 1);
+      assert.match(
+        typed.stderr,
+        /part of it may be done: .*setsid.* run the step again: dossier resume [0-9a-f]{8} --workspace \S+ --from again\. Or continue with the next: dossier resume [0-9a-f]{8} --workspace \S+ --from next\n$/s,
+      );
       assert.match(readFileSync(place.sessionFile(), 'utf8'), /setsid.* {2}killed$/m);
       assert.equal((await resume({ from })).status, 200);
       await eventually(async () =>

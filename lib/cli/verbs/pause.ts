@@ -1,7 +1,7 @@
 import { counted } from '../../text/wording.ts';
 import { findItem } from '../connection/item.ts';
 import { findSession } from '../connection/session.ts';
-import { type Verb, verb } from './verb.ts';
+import { itemCommand, type Verb, verb, withRefusals } from './verb.ts';
 
 type Control =
   | 'POST /api/cases/{id}/session/pause'
@@ -14,11 +14,22 @@ const control = (operation: Control, more: (verb: Verb) => object = () => ({})) 
     const { dossier, words, values, out } = given;
     const id = await findItem(dossier, words[0] ?? '');
     const { id: session_id } = await findSession(dossier, id, values.session);
-    const session = await dossier.call(operation, { id, body: { session_id, ...more(given) } });
+    const command = itemCommand(given, id);
+    const session = await withRefusals(
+      dossier.call(operation, { id, body: { session_id, ...more(given) } }),
+      { choice_needed: ({ members }) => interrupted(members.block as Block, command('resume')) },
+    );
     if (values.json === true) out.json(session);
     else out.say(`Session ${session.id.slice(0, 8)} is ${session.status}`);
     return undefined;
   });
+
+interface Block {
+  title: string;
+}
+
+const interrupted = ({ title }: Block, resume: string): string =>
+  `The daemon was killed while this step was running, so part of it may be done: ${title}. Look at the worktree, then run the step again: ${resume} --from again. Or continue with the next: ${resume} --from next`;
 
 /** `dossier pause ITEM` */
 export const pause = control('POST /api/cases/{id}/session/pause');

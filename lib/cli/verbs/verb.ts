@@ -12,15 +12,18 @@ export interface Verb extends Call, DaemonConnection {
   readonly out: Out;
 }
 
+type Sentence = string | ((problem: Problem) => string);
+
 /** Replaces problems with these codes by a Refusal that names commands instead of API calls. */
 export const withRefusals = <T>(
   call: Promise<T>,
-  sentences: Readonly<Partial<Record<Problem['code'], string>>>,
+  sentences: Readonly<Partial<Record<Problem['code'], Sentence>>>,
 ): Promise<T> =>
   call.catch((error: unknown) => {
-    const sentence = error instanceof Problem ? sentences[error.code] : undefined;
-    if (sentence !== undefined) throw new Refusal(sentence);
-    throw error;
+    if (!(error instanceof Problem)) throw error;
+    const sentence = sentences[error.code];
+    if (sentence === undefined) throw error;
+    throw new Refusal(typeof sentence === 'string' ? sentence : sentence(error));
   });
 
 export const noWorktree = (id8: string): string =>
