@@ -1,4 +1,4 @@
-import type { Case, Dossier, Session } from '../../client/client.ts';
+import type { Case, Dossier, Session, Worktree } from '../../client/client.ts';
 import { baseHasMoved } from '../../text/wording.ts';
 import { findItem } from '../connection/item.ts';
 import type { Words } from '../output/out.ts';
@@ -19,35 +19,49 @@ export const show = verb(async ({ dossier, words: [word = ''], values, out }) =>
   out.say(`${item.state} · ${item.type} · ${item.project} · ${id}`);
   if (item.merged !== undefined) out.say(mergedText(item.merged));
   if (item.description.trim() !== '') out.say(`\n${item.description.trim()}\n`);
-  const isRemoved = newest?.commit?.id != null && !(await hasWorktree(dossier, id));
-  if (isRemoved) out.say('Its worktree was removed.');
-  else if (sessions.length > 0) for (const line of await baseLines(dossier, id)) out.say(line);
+  const { worktree, lines } = await placeOf(dossier, id, newest);
+  if (sessions.length > 0) for (const line of lines) out.say(line);
   out.table(
     sessions.map((each) => [each.id.slice(0, 8), each.mode, statusText(each), each.provider]),
   );
-  for (const line of await resultLines(dossier, newest, isRemoved)) out.say(line);
+  for (const line of await resultLines(dossier, newest, worktree)) out.say(line);
   return undefined;
 });
 
 const mergedText = ({ into, commit }: NonNullable<Case['merged']>): string =>
   `Merged into ${into} (its branch at ${commit.slice(0, 12)})`;
 
-const hasWorktree = async (dossier: Dossier, id: string): Promise<boolean> =>
-  (await unlessRefused(dossier.call('GET /api/cases/{id}/worktree', { id }))) !== undefined;
+interface Place {
+  /** Of committed work. */
+  worktree?: Worktree | undefined;
+  lines: Words[];
+}
+
+const placeOf = async (
+  dossier: Dossier,
+  id: string,
+  newest: Session | undefined,
+): Promise<Place> => {
+  if (newest?.commit?.id == null) return { lines: await baseLines(dossier, id) };
+  const worktree = await unlessRefused(dossier.call('GET /api/cases/{id}/worktree', { id }));
+  if (worktree === undefined) return { lines: ['Its worktree was removed.'] };
+  return { worktree, lines: await baseLines(dossier, id) };
+};
 
 const resultLines = async (
   dossier: Dossier,
   newest: Session | undefined,
-  isRemoved: boolean,
+  worktree: Worktree | undefined,
 ): Promise<Words[]> => {
   if (newest?.commit == null) return [];
   const { case_id, commit, branch, base_commit } = newest;
   const isSaid = commit.message !== null && (await isStillSo(dossier, case_id, commit));
   const left: Words[] = isSaid ? [{ style: 'yellow', text: commit.message ?? '' }] : [];
   if (commit.id === null) return left;
-  // The branch may have been deleted with the worktree.
-  const end = isRemoved ? commit.id.slice(0, 12) : branch;
-  return [...left, `git diff ${base_commit?.slice(0, 12)}...${end}`];
+  // A rebase moves the base. The branch may have been deleted with the worktree.
+  const [begin, end] =
+    worktree === undefined ? [base_commit, commit.id.slice(0, 12)] : [worktree.base_commit, branch];
+  return [...left, `git diff ${begin?.slice(0, 12)}...${end}`];
 };
 
 const baseLines = async (dossier: Dossier, case_id: string): Promise<Words[]> => {

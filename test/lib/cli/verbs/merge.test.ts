@@ -153,3 +153,25 @@ describe('dossier merge', () => {
     );
   });
 });
+
+describe('dossier show after a rebase', () => {
+  it('names the diff from the base that the branch has now', async (t) => {
+    const { id, api, root, git, branch, run } = await completed(t);
+    writeFileSync(join(root, 'b.txt'), 'theirs\n');
+    git('add', 'b.txt');
+    git('commit', '-qm', 'theirs');
+    await api.call('POST /api/cases/{id}/pr/rebase', { id, body: {} });
+    const range = `${git('rev-parse', 'main').slice(0, 12)}...${branch}`;
+    assert.match((await run('show')).stdout, new RegExp(`^git diff ${range}$`, 'm'));
+    assert.equal(git('diff', '--name-only', range), 'a.txt\n');
+  });
+
+  it('says where work went whose branch was merged and whose worktree was removed', async (t) => {
+    const { id, api, git, branch, said } = await completed(t);
+    git('merge', '--quiet', '--no-edit', branch);
+    await api.call('DELETE /api/cases/{id}/worktree', { id });
+    const { code, stderr } = await said();
+    assert.equal(code, 1);
+    assert.match(stderr, /Nothing to merge: main has all changes of its branch, and its worktree/);
+  });
+});
