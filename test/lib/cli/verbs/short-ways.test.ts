@@ -43,7 +43,13 @@ describe('dossier close, reopen and rm', () => {
     const unsure = await said('rm', 'One');
     assert.equal(unsure.code, 1);
     assert.match(unsure.stderr, /Give its id: dossier rm [0-9a-f]{8}\n$/);
-    assert.equal((await said('rm', item?.id.slice(0, 8) ?? '')).code, 0);
+    const id = item?.id.slice(0, 8) ?? '';
+    await said('start', 'One', '--provider', 'manual');
+    const busy = await said('rm', id);
+    assert.equal(busy.code, 1);
+    assert.match(busy.stderr, /has a session that is planning.*: dossier abort [0-9a-f]{8} --w/);
+    await said('abort', 'One');
+    assert.equal((await said('rm', id)).code, 0);
     assert.deepEqual(await api.call('GET /cases'), []);
   });
 });
