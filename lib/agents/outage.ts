@@ -37,6 +37,11 @@ export const outageIn = (error: string, now: Date): Outage | undefined => {
   return says(UNAVAILABLE) ? { reason: 'model_unavailable' } : undefined;
 };
 
+/** The error of its model that an agent sends as its message before it ends its turn as usual; undefined for other messages. */
+export const modelErrorIn = (message: string): string | undefined =>
+  // Gemini CLI and Qwen Code, which also exit with 0 then.
+  /^\[API Error: .{0,1000}/s.exec(message)?.[0];
+
 /** Converts seconds since the epoch; undefined for an implausible number. */
 export const momentOf = (seconds: number | undefined): string | undefined =>
   seconds === undefined || seconds < EARLIEST || seconds > LATEST

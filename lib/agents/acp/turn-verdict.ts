@@ -1,5 +1,6 @@
 import { capText } from '../../text/cap-text.ts';
 import { LONGEST_PLAN, PLAN_TOO_LONG } from '../last-message.ts';
+import { modelErrorIn, outageIn } from '../outage.ts';
 import type { Phase, RunResult } from '../provider.ts';
 
 /** The facts by which a turn is judged after its end. */
@@ -56,9 +57,10 @@ const brokenOff = (end: AgentTurnEnd): TurnVerdict | undefined => {
   if (end.failure !== undefined) return failed(`The agent's turn failed: ${end.failure}`);
   if (end.stop_reason !== 'end_turn') return failed(earlyEnd(end));
   if (!end.acted) return failed('The agent ended its turn without any text or action.');
-  return end.gave_up === undefined
+  const gave_up = end.gave_up ?? modelErrorIn(end.message);
+  return gave_up === undefined
     ? undefined
-    : unserved(`The agent's model did not recover: ${end.gave_up}`);
+    : unserved(`The agent's model did not recover: ${gave_up}`);
 };
 
 const UNANSWERED =
@@ -66,7 +68,7 @@ const UNANSWERED =
 
 const unserved = (error: string): TurnVerdict => ({
   ...failed(error),
-  outage: { reason: 'model_unavailable' },
+  outage: outageIn(error, new Date()) ?? { reason: 'model_unavailable' },
 });
 
 // Some agents send the error of their model as a message and end the turn normally.

@@ -15,7 +15,7 @@ import {
 } from '../launch.ts';
 import { createManualProvider } from '../manual.ts';
 import { type ModelChoice, NO_OFFERS, notOffered } from '../model-choice.ts';
-import { outageIn } from '../outage.ts';
+import { modelErrorIn, outageIn } from '../outage.ts';
 import type { OwnPlaces } from '../presets.ts';
 import { withPrivateState } from '../private-state.ts';
 import { renderPrompt } from '../prompt.ts';
@@ -216,7 +216,8 @@ const resultOf = (phase: Phase, exit: Exit, reader: OutputReader): RunResult => 
     const why = `The program ${describeExit(exit)}.${lastWords(exit, error)}`;
     return { ...failed(why), ...cutOff(reader) };
   }
-  if (error !== undefined) return failed(`The program reports a failure: ${error}`);
+  const reported = error ?? modelErrorIn(reader.lastMessage());
+  if (reported !== undefined) return failed(`The program reports a failure: ${reported}`);
   if (phase === 'work') return { ...used, outcome: 'completed' };
   if (reader.planTooLong()) return failed(PLAN_TOO_LONG);
   const plan = reader.lastMessage();

@@ -104,6 +104,12 @@ describe('judgeTurn', () => {
       'failed',
       /did not recover: Reconnecting/,
     ],
+    ...(['plan', 'work'] as const).map((phase): (typeof CASES)[number] => [
+      `takes the error of its model for no end of a turn (${phase})`,
+      { phase, message: '[API Error: 500 scripted error]' },
+      'failed',
+      /did not recover: \[API Error: 500 scripted error\]/,
+    ]),
     [
       'fails work without anything',
       { phase: 'work', acted: false },

@@ -162,6 +162,29 @@ describe('a command as provider', () => {
 });
 
 describe('the output of a known program', () => {
+  for (const [status, reason] of [
+    [500, 'model_unavailable'],
+    [429, 'usage_limit'],
+  ] as const)
+    it(`fails where the model of Qwen Code failed and it says success (${status})`, async (t) => {
+      const text = `[API Error: ${status} scripted error]`;
+      const message = { role: 'assistant', content: [{ type: 'text', text }], stop_reason: null };
+      const end = { subtype: 'success', is_error: false, num_turns: 1, result: text };
+      const lines = [
+        { type: 'assistant', message },
+        { type: 'result', ...end, permission_denials: [] },
+      ];
+      for (const phase of ['plan', 'work'] as const) {
+        const { run } = runIt(t, {
+          phase,
+          settings: { output: 'claude-stream-json', [phase]: print(...lines) },
+        });
+        const { outcome, error, outage } = await run.done;
+        assert.deepEqual([outcome, outage?.reason], ['failed', reason]);
+        assert.match(error ?? '', /reports a failure: \[API Error: /);
+      }
+    });
+
   it('claude-stream-json: text, tool calls, tokens and cost', async (t) => {
     const say = (part: object) => ({ type: 'assistant', message: { content: [part] } });
     const { run, of } = runIt(t, {
