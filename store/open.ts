@@ -243,7 +243,9 @@ const compareFirst = async (store: Store): Promise<void> => {
 // Recorded last, so that after a crash during the first sweep the next start makes no events either.
 const noteKnown = async (store: Store): Promise<void> => {
   const items = itemsOf(store);
-  if (items.unknown) await store.journal.append({ told: { id: KNOWN, state: true } });
+  if (!items.unknown) return;
+  for (const id of items.byId.keys()) items.baseline.add(id);
+  await store.journal.append({ told: { id: KNOWN, state: true } });
   items.unknown = false;
 };
 

@@ -15,7 +15,7 @@ import { entryProblem } from '../front-matter/problems.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { memoryDir, sessionFile, sessionsDir } from '../layout.ts';
 import type { Item } from '../reconcile/item.ts';
-import { allItems, itemOf, notice, startedWithoutBaseline } from '../reconcile/items.ts';
+import { allItems, isFromBaseline, itemOf, notice } from '../reconcile/items.ts';
 import { LockMatter } from '../records/lock.ts';
 import { isEnded, SessionMatter } from '../records/session.ts';
 import { forgetComments, journalComments } from '../sessions/comments.ts';
@@ -30,8 +30,8 @@ import { problemEntry, readSidecarFiles } from './sidecar-files.ts';
  */
 export const checkSidecars = async (store: Store): Promise<void> => {
   const passes = passesOf(store);
-  const isBaseline = startedWithoutBaseline(store) && !passes.done;
-  await inSlices(allItems(store), (item) => checkItemSidecars(store, item, isBaseline));
+  const isBaseline = ({ id }: Item): boolean => !passes.done && isFromBaseline(store, id);
+  await inSlices(allItems(store), (item) => checkItemSidecars(store, item, isBaseline(item)));
   passes.done = true;
   for (const id of filesOf(store).keys())
     if (itemOf(store, id) === undefined) removeGone(store, id);
@@ -42,7 +42,7 @@ export const checkSidecars = async (store: Store): Promise<void> => {
 /** The checked files of each Work item. */
 export const filesOf = remembered(() => new Map<string, SessionFiles>());
 
-/** Whether all Work items were checked. In a workspace without a journal, the first pass makes no events. */
+/** Whether all Work items were checked. The first pass makes no events of what a workspace without a journal had. */
 const passesOf = remembered(() => ({ done: false }));
 
 /** Checks the files of one Work item. */

@@ -20,8 +20,8 @@ export interface Items {
   ordered: Item[] | undefined;
   /** True until a workspace without a journal was compared once: what is found meanwhile makes no events. */
   unknown: boolean;
-  /** Whether the workspace had no journal when it was opened. */
-  readonly isBaseline: boolean;
+  /** The Work items that a workspace without a journal had when it was opened. */
+  readonly baseline: Set<string>;
   /** Work items of the journal whose files were not read since the start. */
   readonly unread: Set<string>;
   /** Resolved when the first sweep has compared the whole workspace. */
@@ -52,7 +52,7 @@ export const itemsOf = remembered(
     version: newVersion(),
     ordered: undefined,
     unknown: !journal.told.has(KNOWN),
-    isBaseline: !journal.told.has(KNOWN),
+    baseline: new Set(),
     unread: new Set(),
     compared: signal(),
     missing: new Set(),
@@ -109,8 +109,11 @@ export const isKnownDirectory = (store: Store, dir: string): boolean => {
   return byDir.has(dir) || strangers.has(dir);
 };
 
-/** Whether the workspace had no journal when it was opened: what was found in it then made no events. */
-export const startedWithoutBaseline = (store: Store): boolean => itemsOf(store).isBaseline;
+/** Whether a Work item was in a workspace without a journal when it was opened: what was found of it then made no events. */
+export const isFromBaseline = (store: Store, id: string): boolean => {
+  const { unknown, baseline } = itemsOf(store);
+  return unknown || baseline.has(id);
+};
 
 /** Resolves when the first sweep has compared the whole workspace. */
 export const whenCompared = (store: Store): Promise<void> => itemsOf(store).compared.raised;
