@@ -1,6 +1,6 @@
 import { capText } from '../../text/cap-text.ts';
 import { LONGEST_PLAN, PLAN_TOO_LONG } from '../last-message.ts';
-import { modelErrorIn, outageIn } from '../outage.ts';
+import { modelErrorIn } from '../outage.ts';
 import type { Phase, RunResult } from '../provider.ts';
 
 /** The facts by which a turn is judged after its end. */
@@ -68,7 +68,7 @@ const UNANSWERED =
 
 const unserved = (error: string): TurnVerdict => ({
   ...failed(error),
-  outage: outageIn(error, new Date()) ?? { reason: 'model_unavailable' },
+  outage: { reason: 'model_unavailable' },
 });
 
 // Some agents send the error of their model as a message and end the turn normally.

@@ -37,7 +37,6 @@ export const readPlanHead = async (
       ...(typeof boundary === 'string' ? [] : factsOf(boundary)),
       ['From', from ?? base_commit ?? 'no commit'],
       ['Cost', typeof cost === 'number' ? `$${cost.toFixed(2)} so far` : 'not reported'],
-      ['Hash', approval.hash],
     ],
     approval,
     alarms: [
@@ -58,6 +57,7 @@ export const readPlanHead = async (
 /** The API returns at most this number of warnings. */
 const SERVED = 100;
 
+/** The facts in two columns. */
 export const factLines = (facts: PlanHead['facts']): string[] =>
   facts.map(([name, text]) => `${name.padEnd(9)}${text}`);
 
@@ -164,7 +164,7 @@ interface PlanLines {
 export const planLines = async ({ dossier, values }: Verb, plan: PlanRead): Promise<PlanLines> => {
   const { title } = await dossier.call('GET /cases/{id}', { id: plan.session.case_id });
   const { facts, alarms, approval } = await readPlanHead(dossier, plan, values.ask);
-  const head = [`Plan of ${title}`, ...factLines(facts)];
+  const head = [`Plan of ${title}`, ...factLines([...facts, ['Hash', approval.hash]])];
   const unasked = unpromptedLines(approval.commands);
   const lines = [
     ...head,

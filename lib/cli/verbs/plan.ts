@@ -16,20 +16,16 @@ export const plan = verb(async (given) => {
   const id = await findItem(dossier, word);
   const read = await readPlan(given, await findSession(dossier, id, values.session));
   const { text, sha256, session } = read;
-  if (session.status !== 'plan_ready') {
-    if (values.json === true)
-      out.json({ session, plan: text, unasked: [], ...approvalFor('', sha256).body });
-    else await out.read(text);
-    return undefined;
-  }
-  const { facts, alarms, approval } = await readPlanHead(dossier, read, values.ask);
-  const { body, commands: unasked, hash } = approval;
+  const waits = session.status === 'plan_ready';
+  const head = waits ? await readPlanHead(dossier, read, values.ask) : undefined;
+  const { body, commands: unasked, hash } = head?.approval ?? approvalFor('', sha256);
   if (values.json === true) out.json({ session, plan: text, unasked, ...body });
   else {
     await out.read(text);
-    const about = factLines(facts.filter(([name]) => name !== 'Hash'));
-    for (const line of [...about, ...alarms, ...unpromptedLines(unasked), `Hash: ${hash}`])
-      tell(line);
+    if (head === undefined) return undefined;
+    const { facts, alarms } = head;
+    for (const line of [...factLines(facts), ...alarms, ...unpromptedLines(unasked)]) tell(line);
+    tell(`Hash: ${hash}`);
   }
   return undefined;
 });

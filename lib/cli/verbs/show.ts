@@ -19,8 +19,8 @@ export const show = verb(async ({ dossier, words: [word = ''], values, out }) =>
   out.say(`${item.state} · ${item.type} · ${item.project} · ${id}`);
   if (item.merged !== undefined) out.say(mergedText(item.merged));
   if (item.description.trim() !== '') out.say(`\n${item.description.trim()}\n`);
-  const { worktree, lines } = await placeOf(dossier, id, newest);
-  if (sessions.length > 0) for (const line of lines) out.say(line);
+  const { worktree, lines } = sessions.length === 0 ? NOWHERE : await placeOf(dossier, id, newest);
+  for (const line of lines) out.say(line);
   out.table(
     sessions.map((each) => [each.id.slice(0, 8), each.mode, statusText(each), each.provider]),
   );
@@ -36,6 +36,8 @@ interface Place {
   worktree?: Worktree | undefined;
   lines: Words[];
 }
+
+const NOWHERE: Place = { lines: [] };
 
 const placeOf = async (
   dossier: Dossier,

@@ -89,7 +89,7 @@ const close = async (
   const { broken: why } = taken;
   const came = why === undefined ? NOTHING : await keepTurnRepository(service, turn, { why, tell });
   // A power cut must not keep the removal of the turn's repository and lose what was imported.
-  await syncCommits(service, worktree);
+  if (why === undefined) await syncCommits(service, worktree);
   await unpin(service.git.at(worktree), caseId);
   if (why === undefined) await removeTurn(layout, caseId);
   return { blocked: blockedBy(told) ?? came.blocked };
