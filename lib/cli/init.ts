@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { layoutOf } from '../../store/layout.ts';
 import { SETTINGS_TEXT } from '../../store/settings/settings-text.ts';
 import { makeWorkspaceFiles } from '../../store/workspace/workspace-files.ts';
@@ -54,8 +55,21 @@ export const createWorkspaceRepository = async (config: Config): Promise<void> =
   await makeRepository(git, workspace, () => undefined);
 };
 
-/** Returns the committed files. */
+/** Returns the committed files. Where several commands make the same one, git refuses all but one: the others look again. */
 const makeRepository = async (git: Git, workspace: string, say: Say): Promise<string[]> => {
+  for (let tries = 1; ; tries++)
+    try {
+      return await initAndCommit(git, workspace, say);
+    } catch (error) {
+      if (tries === TRIES) throw error;
+      await delay(AGAIN_MS);
+    }
+};
+
+const TRIES = 5;
+const AGAIN_MS = 100;
+
+const initAndCommit = async (git: Git, workspace: string, say: Say): Promise<string[]> => {
   const before = await homeOf(git, workspace);
   if (before !== undefined && before.prefix !== '') {
     say(`The workspace is in the git repository ${before.repository.path}; commit it yourself`);

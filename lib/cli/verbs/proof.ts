@@ -19,7 +19,7 @@ export const proof = verb((given) => {
   if (first === 'run' && word !== undefined && file !== undefined)
     return run(given, word, [file, ...rest].join(' '));
   if (first === 'add' && word !== undefined && file !== undefined) return add(given, word, file);
-  if (first === 'rm' && word !== undefined && file !== undefined && rest.length === 0)
+  if (first === 'rm' && word !== undefined && file && rest.length === 0)
     return remove(given, word, file);
   if (word === undefined) return list(given, first);
   throw new UsageError('proof takes ITEM, add ITEM FILE, run ITEM COMMAND, or rm ITEM PROOF');
@@ -116,19 +116,20 @@ const remove = async (given: Verb, word: string, named: string): Promise<undefin
   out.say(`Deleted ${found.type} ${found.id.slice(0, 8)}: ${found.file ?? found.content}`);
 };
 
-/** The proof whose id begins like this; with '' the only one that is not verified. */
+/** The proof whose id begins like this; without it the only one that is not verified. */
 const findProof = async (
   { dossier, config }: Pick<Verb, 'dossier' | 'config'>,
   id: string,
-  named: string,
+  named?: string,
 ): Promise<Proof> => {
   const all = await dossier.call('GET /cases/{id}/proof', { id });
   const found = all.filter((each) =>
-    named === '' ? !each.verified : each.id.startsWith(named.toLowerCase()),
+    named === undefined ? !each.verified : each.id.startsWith(named.toLowerCase()),
   );
   const [only] = found;
   if (only !== undefined && found.length === 1) return only;
-  const which = named === '' ? 'without a verification' : `with an id that begins with ${named}`;
+  const which =
+    named === undefined ? 'without a verification' : `with an id that begins with ${named}`;
   const how = only === undefined ? 'no proof' : `${found.length} proofs`;
   throw new Refusal(
     `The Work item has ${how} ${which}. List them: ${shellCommand({ config }, `proof ${id.slice(0, 8)}`)}`,
@@ -141,7 +142,7 @@ const findProof = async (
  */
 export const verify = verb(async (given) => {
   const { dossier, words, values, out, config } = given;
-  const [word = '', named = ''] = words;
+  const [word = '', named] = words;
   const id = await findItem(dossier, word);
   const only = await findProof(given, id, named);
   const { run } = only;

@@ -322,6 +322,8 @@ describe('dossier proof rm', () => {
     const [proof] = await api.call('GET /cases/{id}/proof', { id });
     const pid = proof?.id.slice(0, 8) ?? '';
     assert.equal((await said('proof', 'rm', 'hello')).code, 2);
+    // As from a variable that is not set.
+    assert.equal((await said('proof', 'rm', 'hello', '')).code, 2);
     assert.equal((await said('proof', 'rm', 'hello', 'ffffffff')).code, 1);
     const { code, stdout } = await said('proof', 'rm', 'hello', pid);
     assert.equal(code, 0);
