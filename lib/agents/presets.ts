@@ -47,6 +47,8 @@ interface AgentFacts {
    * expands variables, so the token is passed in one.
    */
   token_by_env?: boolean;
+  /** True if its conversation loses a turn that was cancelled: the plan, messages and what it did. */
+  drops_cancelled?: boolean;
   /** Its own terminal interface on one of its conversations. Absent: it has none that can resume. */
   terminal?: TerminalProgram;
   /** The format of its transcripts, if it is known. */
@@ -168,6 +170,7 @@ export const PRESETS: Readonly<Record<KnownAgent, Preset>> = {
     ],
     env: { GEMINI_CLI_TRUST_WORKSPACE: 'true' },
     authenticate: { method: 'gemini-api-key', when: 'GEMINI_API_KEY' },
+    drops_cancelled: true,
     logged_in_by: {
       env: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
       files: ['.gemini/oauth_creds.json'],

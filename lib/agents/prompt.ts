@@ -110,6 +110,11 @@ const messagesBefore = (messages: readonly string[] = []): string[] =>
         ...messages.map(asMessage),
       ];
 
+/** Whether the texts of a conversation contain a message as it was rendered, or as it was typed by the operator. */
+export const containsMessage = (texts: readonly string[], message: string): boolean =>
+  texts.join('').includes(asMessage(message)) ||
+  texts.some((each) => each.trim() === message.trim());
+
 const asMessage = (text: string): string => fenceOff(printable(text), 'markdown');
 
 const section = (heading: string, text: string | undefined): string[] =>

@@ -563,7 +563,7 @@ const attempt = (write: () => void): string => {
   }
 };
 
-// Remembers nothing but the ids of its sessions, below HOME, as real agents do.
+// Remembers the ids of its sessions and what was said to it, below HOME, as real agents do.
 const memory = process.env.CODEX_HOME ?? join(process.env.HOME ?? '.', '.test-agent');
 
 const remember = (id: string): void => {
@@ -575,6 +575,14 @@ const remember = (id: string): void => {
 const promptsOf = (id: string): number => {
   appendFileSync(join(memory, id), '.');
   return readFileSync(join(memory, id)).length;
+};
+
+// What the client said in a session. With `drops` in its memory, the agent has lost it.
+const saidIn = (id: string): string[] => {
+  const file = join(memory, `${id}.said`);
+  if (!existsSync(file) || existsSync(join(memory, 'drops'))) return [];
+  const lines = readFileSync(file, 'utf8').trim().split('\n');
+  return lines.map((line) => JSON.parse(line) as string);
 };
 
 const MODES = {
@@ -634,13 +642,13 @@ agent({ name: 'test-agent' })
       throw RequestError.resourceNotFound(params.sessionId);
     }
     cwd = params.cwd;
-    await client.notify('session/update', {
-      sessionId: params.sessionId,
-      update: {
-        sessionUpdate: 'agent_message_chunk',
-        content: { type: 'text', text: 'Old words.' },
-      },
-    });
+    const replay = (sessionUpdate: 'user_message_chunk' | 'agent_message_chunk', text: string) =>
+      client.notify('session/update', {
+        sessionId: params.sessionId,
+        update: { sessionUpdate, content: { type: 'text', text } },
+      });
+    for (const text of saidIn(params.sessionId)) await replay('user_message_chunk', text);
+    await replay('agent_message_chunk', 'Old words.');
     return { modes: MODES, ...(chooses && behaviour !== 'choose-silent' && choices.offered()) };
   })
   .onRequest(methods.agent.session.setMode, ({ params }) => {
@@ -678,6 +686,7 @@ agent({ name: 'test-agent' })
       return outcome.optionId ?? outcome.outcome;
     };
     const prompt = first?.type === 'text' ? first.text : '';
+    appendFileSync(join(memory, `${sessionId}.said`), `${JSON.stringify(prompt)}\n`);
     const cancelled = new Promise<void>((resolve) => {
       cancel = resolve;
     });

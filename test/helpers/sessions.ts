@@ -89,12 +89,14 @@ export const withAgent = (
   t: TestContext,
   behaviour: string,
   sandbox: 'auto' | 'off' = 'off',
+  /** Of a known agent: what is known of that one is believed of it. */
+  name = 'agent',
 ): NonNullable<Parameters<typeof startForTest>[1]> => ({
   settings: [
-    'provider: agent',
+    `provider: ${name}`,
     `sandbox: ${sandbox}`,
     'providers:',
-    '  agent:',
+    `  ${name}:`,
     '    kind: acp',
     `    command: ${process.execPath}`,
     `    args: [${JSON.stringify(AGENT)}, ${behaviour}]`,

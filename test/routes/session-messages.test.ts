@@ -12,8 +12,8 @@ import { newestSession } from '../helpers/service.ts';
 import { type Problem, type SessionTest, withAgent, withCase } from '../helpers/sessions.ts';
 
 interface Listening extends SessionTest {
-  set: (name: 'hold' | 'ask' | 'on') => void;
-  unset: (name: 'hold' | 'ask' | 'on') => void;
+  set: (name: 'hold' | 'ask' | 'on' | 'drops') => void;
+  unset: (name: 'hold' | 'ask' | 'on' | 'drops') => void;
   /** What the agent was prompted with, each time. */
   prompts: () => string[];
   say: (
@@ -24,8 +24,8 @@ interface Listening extends SessionTest {
   messages: (sid: string) => Promise<SessionMessage[]>;
 }
 
-const listening = async (t: TestContext): Promise<Listening> => {
-  const options = withAgent(t, 'listens');
+const listening = async (t: TestContext, name?: string): Promise<Listening> => {
+  const options = withAgent(t, 'listens', 'off', name);
   const memory = join(options.env?.HOME ?? '', '.test-agent');
   mkdirSync(memory);
   const it = await withCase(t, 'Change a.txt.', options);
@@ -52,8 +52,8 @@ const saying = (it: SessionTest, memory: string): Listening =>
   });
 
 /** A session whose agent is in the middle of a tool call of approved work. */
-const atWork = async (t: TestContext) => {
-  const it = await listening(t);
+const atWork = async (t: TestContext, name?: string) => {
+  const it = await listening(t, name);
   const { id } = await it.start();
   await it.until(id, 'plan_ready');
   it.set('hold');
@@ -165,6 +165,42 @@ describe('POST /cases/{id}/sessions/{sid}/messages in Work mode', () => {
       assert.equal(withText(it.prompts(), `${text}\n`).length, 1, text);
     const delivered = (await it.messages(id)).map(({ delivered_at }) => delivered_at !== null);
     assert.deepEqual(delivered, [true, true, true]);
+  });
+
+  it('is said again where the conversation that is loaded has lost it', async (t) => {
+    const { it, id } = await atWork(t);
+    await it.say(id, 'First.');
+    it.set('on');
+    it.unset('hold');
+    await it.untilEvent(id, 'operator_message_delivered');
+    it.unset('on');
+    assert.equal((await it.control('pause')).status, 200);
+    it.set('drops');
+    assert.equal((await it.control('resume')).status, 200);
+    await it.until(id, 'completed');
+    assert.match(
+      it.prompts().at(-1) ?? '',
+      /## Earlier messages from the operator\n[\s\S]*First\./,
+    );
+  });
+
+  it('comes with the whole plan where the agent drops a turn that is interrupted', async (t) => {
+    const { it, id } = await atWork(t, 'gemini');
+    await it.say(id, 'First.', { now: true });
+    await it.untilEvent(id, 'operator_message_delivered');
+    it.set('drops');
+    await it.say(id, 'Second.', { now: true });
+    it.unset('hold');
+    await it.until(id, 'completed');
+    const [first = '', second = ''] = it.prompts().slice(-2);
+    assert.match(
+      first,
+      /## The approved plan\n[\s\S]*## Message from the operator\n[\s\S]*First\./,
+    );
+    assert.match(
+      second,
+      /## The approved plan\n[\s\S]*## Earlier messages [\s\S]*First\.[\s\S]*## Message [\s\S]*Second\./,
+    );
   });
 
   it('is read by nobody where only its file says it', async (t) => {

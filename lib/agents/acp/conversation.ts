@@ -3,7 +3,8 @@ import { settlesWithin } from '../../../store/base/async.ts';
 import { record, text } from '../../text/unknown-json.ts';
 import type { Program } from '../../tools/process/spawn.ts';
 import type { Outage } from '../outage.ts';
-import { renderMessages, renderPrompt } from '../prompt.ts';
+import type { AcpAgent } from '../presets.ts';
+import { containsMessage, renderMessages, renderPrompt } from '../prompt.ts';
 import type { IssueImage, RunSpec } from '../provider.ts';
 import type { Watch } from '../waiting.ts';
 import type { AgentConnection } from './connection.ts';
@@ -14,6 +15,7 @@ import type { UsageMeter } from './usage.ts';
 
 /** The prompts of a turn, and the state of its agent. */
 export interface Conversation {
+  readonly preset: Pick<AcpAgent, 'drops_cancelled'>;
   readonly spec: RunSpec;
   readonly program: Program;
   readonly agent: AgentConnection;
@@ -23,6 +25,8 @@ export interface Conversation {
   readonly questions: QuestionRequests;
   readonly watch: Watch;
   session_id?: string;
+  /** The session was loaded, and the transcript has the user's texts in it. */
+  replayed?: boolean;
   /** The agent accepts images in a prompt. */
   images: boolean;
   /** The request of the latest prompt, once sent. */
@@ -73,11 +77,20 @@ const canGoOn = (turn: Conversation, answer: unknown): boolean => {
   return failed === undefined && text(record(answer).stopReason) === 'end_turn';
 };
 
-const firstBlocks = ({ spec, session_id, images }: Conversation): object[] => {
+const firstBlocks = (turn: Conversation): object[] => {
+  const { spec, session_id, images } = turn;
   const anew = session_id !== spec.native_session_id;
   const messages = spec.takeMessages?.() ?? [];
-  return promptBlocks({ ...spec, prompt: { ...spec.prompt, messages } }, { images, anew });
+  const messages_before = anew ? spec.prompt.messages_before : lostMessages(turn);
+  const prompt = { ...spec.prompt, messages, ...(messages_before && { messages_before }) };
+  return promptBlocks({ ...spec, prompt }, { images, anew });
 };
+
+// Some agents drop a turn that was stopped from its conversation, with what was said in it.
+const lostMessages = ({ spec, replayed, transcript }: Conversation): string[] =>
+  (spec.prompt.messages_before ?? []).filter(
+    (message) => replayed === true && !containsMessage(transcript.replayed(), message),
+  );
 
 const prompt = async (turn: Conversation, blocks: object[]): Promise<unknown> => {
   turn.message_waits = false;
@@ -121,8 +134,10 @@ const cancelPrompt = (turn: Conversation): void => {
   permissions.close('policy');
   questions.close();
   agent.notify('session/cancel', { sessionId: session_id });
+  // Another run reads the message, with all that this one was told.
+  if (turn.preset.drops_cancelled) turn.stopped = true;
   void settlesWithin(prompted, CANCEL_MS).then((isAnswered) => {
-    if (isAnswered || turn.stopped) return;
+    if (isAnswered) return;
     // Another run reads the message.
     turn.stopped = true;
     return turn.program.end();
@@ -149,9 +164,7 @@ const promptBlocks = (
     left -= image.bytes.length;
     return left < 0 ? linkTo(image) : inside(image);
   };
-  const { messages_before: _heard, ...rest } = prompt;
-  const text = renderPrompt(phase, anew ? prompt : rest);
-  return [{ type: 'text', text }, ...images.map(block)];
+  return [{ type: 'text', text: renderPrompt(phase, prompt) }, ...images.map(block)];
 };
 
 const inside = ({ bytes, type, path }: IssueImage): object => ({

@@ -57,6 +57,8 @@ export interface OpenSession {
   session_id: string;
   /** The agent's response, with modes and options. */
   opened: unknown;
+  /** The agent has replayed its conversation, which may lack turns that were stopped. */
+  replayed?: boolean;
 }
 
 interface SessionWish {
@@ -114,7 +116,8 @@ const resumeSession = async (
       const { cwd } = wish;
       const mcpServers = serversFor(hello, wish);
       const params = { sessionId: session_id, cwd, mcpServers, ...metaOf(wish) };
-      return { session_id, opened: enough(await agent.request(way, params), wish) };
+      const opened = enough(await agent.request(way, params), wish);
+      return { session_id, opened, replayed: way === 'session/load' };
     } catch (error) {
       if (!(error instanceof RequestError || error instanceof TellsNothing)) throw error;
       note('session_not_resumed', { method: way, reason: messageOf(error) });

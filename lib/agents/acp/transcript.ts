@@ -10,6 +10,8 @@ interface State {
   tell: (event: RunEvent) => void;
   outputLimit: number;
   live: boolean;
+  /** The user's texts of the loaded conversation. */
+  replayed: string[];
   acted: boolean;
   /** The agent sent something after its latest tool call. */
   answered: boolean;
@@ -28,6 +30,7 @@ export const createTranscript = (tell: (event: RunEvent) => void, outputLimit: n
     tell,
     outputLimit,
     live: false,
+    replayed: [],
     acted: false,
     answered: true,
     message: createLastMessage(),
@@ -52,6 +55,8 @@ export const createTranscript = (tell: (event: RunEvent) => void, outputLimit: n
     begin: (): void => {
       state.live = true;
     },
+    /** The user's texts of the conversation, as its agent replayed them. */
+    replayed: (): readonly string[] => state.replayed,
     /** Another prompt of the turn begins. Ends open calls of the previous one. */
     beginNext: (): void => {
       closeCalls(state, true);
@@ -87,7 +92,10 @@ const hear = (state: State, update: Wire): boolean => {
   const kind = text(update.sessionUpdate) ?? 'unknown';
   const heard = TURN_UPDATES.get(kind);
   // A loaded session first replays its history, whose events exist already.
-  if (!state.live && kind === 'user_message_chunk') return false;
+  if (!state.live && kind === 'user_message_chunk') {
+    state.replayed.push(text(record(update.content).text) ?? '');
+    return false;
+  }
   if (heard === undefined) hearState(state, kind, update);
   if (state.live) heard?.(state, update);
   return state.live && heard !== undefined;

@@ -17,13 +17,13 @@ export type Cells = Record<string, string>;
 const PLAN = '# Plan\n\nAdd instead of subtracting in math.ts, and note it in NOTES.md.';
 const APPROVED = `${PLAN}\n\nAnd nothing else (the operator adds).\n`;
 
-const EDIT: Part = {
+export const EDIT: Part = {
   edit: 'math.ts',
   old: 'export const add = (a: number, b: number) => a - b;',
   new: 'export const add = (a: number, b: number) => a + b;',
 };
-const NOTE: Part = { write: 'NOTES.md', content: 'It adds now.\n' };
-const DIFF = [
+export const NOTE: Part = { write: 'NOTES.md', content: 'It adds now.\n' };
+export const DIFF = [
   '+It adds now.',
   '-export const add = (a: number, b: number) => a - b;',
   '+export const add = (a: number, b: number) => a + b;',
@@ -72,6 +72,7 @@ export const COLUMNS = {
   checked: 'Writes in Plan mode, without',
   pause: 'Pause, resume',
   commits: 'Commits in the sandbox',
+  message: 'Messages, over pause, kill and restart',
   abort: 'Abort',
   usage: 'Usage',
   mcp: 'MCP server',

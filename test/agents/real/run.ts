@@ -9,6 +9,7 @@ import { attaches } from './attach.ts';
 import { abort, asks, type Cells, COLUMNS, job, pause, planWrites } from './checks.ts';
 import { chooses } from './choice.ts';
 import { commits } from './commit.ts';
+import { hears } from './message.ts';
 import { outage } from './outage.ts';
 import { questions } from './questions.ts';
 import { setUpReaches } from './set-up.ts';
@@ -51,6 +52,7 @@ for (const { id: agent, title, ...packages } of realAgents('')) {
         planWrites(t, tried, 'off'),
       );
       check('goes on after a pause', [COLUMNS.pause], (t) => pause(t, tried));
+      check('hears each message once', [COLUMNS.message], (t) => hears(t, tried));
       check('commits with git in the sandbox', [COLUMNS.commits], (t) => commits(t, tried));
       check('asks before it runs a command', [COLUMNS.asks], (t) => asks(t, tried));
       check('asks the model that is chosen', [COLUMNS.choice], (t) => chooses(t, tried));

@@ -53,6 +53,8 @@ export interface RealSession {
   /** What git sees in the worktree, one line a file. */
   status(): string;
   diff(): string[];
+  /** Of the daemon, whose process gets the signal. */
+  restart(signal: NodeJS.Signals): Promise<void>;
   /** Of the newest run. */
   marker(): string;
   /** Whether any process of the newest run is alive. */
@@ -80,11 +82,13 @@ export const startSession = async (t: TestContext, wanted: Wanted): Promise<Real
       ...(wanted.setUp && filesOfSetUp(agent.id)),
     },
   });
-  const daemon = await startDaemon(t, ['--workspace', workspace, '--repo', repository.root], {
-    ...{ HOME: home, PATH, XDG_CONFIG_HOME: join(home, '.config') },
-    ...agent.env,
-  });
-  const api = clientOf(daemon.url);
+  const start = () =>
+    startDaemon(t, ['--workspace', workspace, '--repo', repository.root], {
+      ...{ HOME: home, PATH, XDG_CONFIG_HOME: join(home, '.config') },
+      ...agent.env,
+    });
+  let daemon = await start();
+  let api = clientOf(daemon.url);
   const item = await api.post('/cases', {
     ...{ title: TITLE, type: 'bug', description: 'add() subtracts.' },
   });
@@ -101,10 +105,11 @@ export const startSession = async (t: TestContext, wanted: Wanted): Promise<Real
     });
     return (await answer.json()) as StreamEvent[];
   };
-  atEnd(t, async () =>
-    keepLog(t.name, wanted, { requests: model.requests, events: await events() }),
-  );
   const dir = newestSession({ workspace } as never, item as { path: string });
+  atEnd(t, () => {
+    const events = readFileSync(join(dir, 'events.ndjson'), 'utf8').split('\n');
+    keepLog(t.name, wanted, { requests: model.requests, events });
+  });
   const marker = (): string => /^run_marker: (\S+)$/m.exec(recordIn(dir))?.[1] ?? 'none';
   return {
     ...{ model, workspace, tree, dir, id: String(item.id), session, events },
@@ -125,6 +130,11 @@ export const startSession = async (t: TestContext, wanted: Wanted): Promise<Real
     control: (what) => api.post(`/api/cases/${item.id}/session/${what}`),
     status: () => gitIn(tree)('status', '--porcelain'),
     diff: () => changes(readFileSync(join(dir, 'diff.patch'), 'utf8')),
+    restart: async (signal) => {
+      await daemon.end(signal);
+      daemon = await start();
+      api = clientOf(daemon.url);
+    },
     ...{ marker, lives: () => alive(marker()) },
   };
 };

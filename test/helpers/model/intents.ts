@@ -6,13 +6,14 @@ export type Intent =
   | { read: string }
   | { edit: string; old: string; new: string }
   | { write: string; content: string }
-  | { shell: string }
+  /** `asks`: it says that it needs leave, where the tool has a parameter for it. */
+  | { shell: string; asks?: true }
   /** A tool of the daemon's MCP server, under whatever name the agent offers it. */
   | { mcp: string; given?: Json };
 
 /** The call that does it with one of the tools offered; undefined where no tool can. */
 export const callFor = (intent: Intent, tools: Tool[], root: string): Call | undefined => {
-  if ('shell' in intent) return shell(tools, intent.shell);
+  if ('shell' in intent) return shell(tools, intent);
   if ('mcp' in intent) return mcp(tools, intent.mcp, intent.given ?? {});
   if ('read' in intent) return read(tools, root, intent.read);
   return 'write' in intent ? write(tools, root, intent) : edit(tools, root, intent);
@@ -27,13 +28,18 @@ const PATHS = ['filePath', 'file_path', 'absolute_path', 'path'];
 const find = (tools: Tool[], names: string[]): Tool | undefined =>
   tools.find(({ name }) => names.includes(name));
 
-const shell = (tools: Tool[], command: string): Call | undefined => {
+const shell = (
+  tools: Tool[],
+  { shell: command, asks }: { shell: string; asks?: true },
+): Call | undefined => {
   const tool = find(tools, SHELLS);
   if (tool === undefined) return undefined;
   const args: Json = tool.properties.includes('cmd') ? { cmd: command } : { command };
   if (tool.name === 'shell') args.command = ['bash', '-lc', command];
   if (tool.properties.includes('description')) args.description = 'As the script says';
   if (tool.properties.includes('is_background')) args.is_background = false;
+  if (asks && tool.properties.includes('sandbox_permissions'))
+    Object.assign(args, { sandbox_permissions: 'require_escalated', justification: 'It writes' });
   return { name: tool.name, args };
 };
 
@@ -52,7 +58,7 @@ const search = (tools: Tool[], wanted: string): Call | undefined => {
 
 const read = (tools: Tool[], root: string, path: string): Call | undefined => {
   const tool = find(tools, READERS);
-  if (tool === undefined) return shell(tools, `cat ${path}`);
+  if (tool === undefined) return shell(tools, { shell: `cat ${path}` });
   return { name: tool.name, args: { [parameter(tool, PATHS)]: join(root, path) } };
 };
 
@@ -90,7 +96,7 @@ const edit = (
 const patch = (tools: Tool[], body: string): Call | undefined => {
   const text = `*** Begin Patch\n${body}\n*** End Patch\n`;
   const tool = find(tools, ['apply_patch']);
-  if (tool === undefined) return shell(tools, `apply_patch <<'END'\n${text}END`);
+  if (tool === undefined) return shell(tools, { shell: `apply_patch <<'END'\n${text}END` });
   if (tool.free) return { name: tool.name, args: text };
   return { name: tool.name, args: { [tool.properties[0] ?? 'input']: text } };
 };

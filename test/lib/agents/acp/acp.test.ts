@@ -496,6 +496,28 @@ describe('an acp run in Work mode', () => {
     );
   });
 
+  it('says again what the operator said and its conversation has lost', async (t) => {
+    const place = makePlace(t);
+    const messages = ['Kept.'];
+    const hearing = { takeMessages: () => messages.splice(0) };
+    const { run } = watch(t, (tell) =>
+      providerFor(place, 'echo').start(specFor(place, 'work', { plan: 'x' }, hearing), tell),
+    );
+    const { native_session_id } = await run.done;
+    assert.ok(native_session_id);
+    const before = { plan: 'x', messages_before: ['Kept.', 'Lost.'] };
+    const spec = specFor(place, 'work', before, { native_session_id });
+
+    const worked = watch(t, (tell) => providerFor(place, 'echo').start(spec, tell));
+
+    assert.equal((await worked.run.done).native_session_id, native_session_id);
+    const prompt = worked
+      .of('message')
+      .map(({ text }) => text)
+      .join('');
+    assert.ok(prompt.includes('Lost.') && !prompt.includes('Kept.'), prompt);
+  });
+
   it('begins a new session where the old one cannot be had', async (t) => {
     const { run, of } = startOn(t, 'echo', 'work', { native_session_id: 's-lost' });
 
