@@ -68,6 +68,7 @@ export const job = async (t: TestContext, tried: Tried): Promise<Cells> => {
 
 export const COLUMNS = {
   job: 'Plan → approve → work',
+  revised: 'Plan again, as asked',
   sandboxed: 'Writes in Plan mode, with bubblewrap',
   checked: 'Writes in Plan mode, without',
   pause: 'Pause, resume',

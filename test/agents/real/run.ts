@@ -12,6 +12,7 @@ import { commits } from './commit.ts';
 import { hears } from './message.ts';
 import { outage } from './outage.ts';
 import { questions } from './questions.ts';
+import { revises } from './revise.ts';
 import { setUpReaches } from './set-up.ts';
 import { keepRow, tableOf } from './table.ts';
 
@@ -45,6 +46,7 @@ for (const { id: agent, title, ...packages } of realAgents('')) {
       check('does the plan as approved', [COLUMNS.job, COLUMNS.usage, COLUMNS.mcp], (t) =>
         job(t, tried),
       );
+      check('plans again as it is asked', [COLUMNS.revised], (t) => revises(t, tried));
       check('writes nothing in Plan mode in the sandbox', [COLUMNS.sandboxed], (t) =>
         planWrites(t, tried, 'auto'),
       );

@@ -110,6 +110,9 @@ export const withSessionLock = async <T>(
 ): Promise<T> => {
   const { id, case_id, status } = session;
   const { store } = service;
+  const live = service.engine.live.get(id);
+  // A terminal that was closed is gone in a moment.
+  if (live?.attached && live.stopping) await live.finished;
   refuseAttached(service, session);
   refuseElsewhere(session);
   refuseUnconfirmed(session);

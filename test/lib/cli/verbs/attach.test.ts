@@ -126,6 +126,23 @@ describe('dossier attach', { skip: noTerminal }, () => {
     assert.ok((await until('aborted')).attached?.every(({ ended_at }) => ended_at !== null));
   });
 
+  it('is resumed at once after the terminal was closed', async (t) => {
+    const { api, at, attach, until } = await withPausedWork(t);
+    const control = (what: 'resume' | 'abort') =>
+      api.call(`POST /api/cases/{id}/session/${what}`, { id: at.id, body: {} });
+    await attach([
+      /ready/,
+      async () => {
+        const closed = api.call('DELETE /cases/{id}/sessions/{sid}/attach', at);
+        await control('resume');
+        await closed;
+        return '';
+      },
+    ]);
+    await until('working');
+    await control('abort');
+  });
+
   it('says what to do where it cannot be', async (t) => {
     const { api, at, until, said, attach, work } = await withPlanReady(t);
     assertSentence(await said('attach'), /needs a terminal for input and output\. Use dossier say/);
