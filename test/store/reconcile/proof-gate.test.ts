@@ -104,9 +104,38 @@ describe('evaluateGate', () => {
     ]);
     assert.deepEqual(evaluateGate([], proofs, { head: 'new' }).stale, [], 'nobody has looked');
   });
+
+  it('compares trees where a proof has one, whatever was committed since', () => {
+    const proofs = [{ ...proof('log', true, 'old'), diff_sha256: 'a', tree: 't' }];
+    const same = { head: 'new', diff_sha256: 'b', tree: 't' };
+    assert.deepEqual(evaluateGate([], proofs, same).stale, []);
+    assert.deepEqual(evaluateGate([], proofs, { tree: 'u' }).stale, ['log-true-old']);
+    assert.deepEqual(evaluateGate([], proofs, { head: 'new' }).stale, [], 'nobody has looked');
+  });
+
+  it('names those from before there was any work', () => {
+    const proofs = [proof('log')];
+    assert.deepEqual(evaluateGate([], proofs, { has_work: true }).stale, ['log-true-null']);
+    assert.deepEqual(evaluateGate([], proofs, { has_work: false }).stale, []);
+  });
 });
 
 describe('isSatisfied', () => {
+  it('is one that is ticked or waived', () => {
+    assert.equal(isSatisfied({ ...entry('log'), done: true }, []), true);
+    assert.equal(isSatisfied({ ...entry('log'), done: false }, []), false);
+    const waived = { by: 'operator', reason: 'No UI.', at: '2026-01-02T03:04:05.006Z' };
+    assert.equal(isSatisfied({ ...entry('log'), waived }, []), true);
+  });
+
+  it('with a command wants a run of that command that passed, and no other proof', () => {
+    const line = { ...entry('test'), command: 'npm test' };
+    assert.equal(isSatisfied(line, [proof('test')]), false);
+    assert.equal(isSatisfied(line, [{ ...proof('test'), passed: 'npm run lint' }]), false);
+    assert.equal(isSatisfied(line, [{ ...proof('test', false), passed: 'npm test' }]), false);
+    assert.equal(isSatisfied(line, [{ ...proof('log'), passed: 'npm test' }]), true);
+  });
+
   it('wants a verified proof of the same type', () => {
     assert.equal(isSatisfied(entry('log'), [proof('log', false), proof('logs')]), false);
     assert.equal(isSatisfied(entry('log'), [proof('log', false), proof('log')]), true);

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ServiceError } from '../../../../../lib/errors.ts';
 import { caseStateFor } from '../../../../../lib/work/sessions/guards/decide.ts';
-import { requestChanges, startWork } from '../../../../../lib/work/sessions/rules/approval.ts';
+import {
+  approvalHash,
+  NONE_UNASKED,
+  requestChanges,
+  startWork,
+  type UnaskedApproval,
+} from '../../../../../lib/work/sessions/rules/approval.ts';
 import {
   abort,
   completeSession,
@@ -10,10 +16,15 @@ import {
   interrupt,
   pause,
   planReady,
+  refuseElsewhere,
+  refuseUnconfirmed,
+  resume,
   startPlanning,
 } from '../../../../../lib/work/sessions/rules/rules.ts';
+import { sha256 } from '../../../../../store/base/sha256.ts';
 import { milestoneEvents, runStateOf } from '../../../../../store/journal/milestones.ts';
 import { STATES, type State } from '../../../../../store/records/case.ts';
+import type { CommandsMatter } from '../../../../../store/records/commands.ts';
 import {
   isEnded,
   type Session,
@@ -144,6 +155,51 @@ describe('the rules of a session', () => {
   });
 });
 
+describe('the commands of an approval', () => {
+  const content = 'Do it.\n\n```sh\nnpm test\nnpm run lint\n```\n';
+  const plan = { sha256: sha256(content), content };
+  const approve = (unasked: UnaskedApproval, matter: Partial<SessionMatter> = {}, of = plan) => {
+    const rule = startWork({
+      ...{ plan: of, seen: undefined, run_marker: ID, at: AT, by: 'operator', unasked },
+    });
+    return rule(sessionIn('plan_ready'), { ...MATTER, ...matter });
+  };
+  const hashOf = (...commands: string[]) => approvalHash(plan.sha256, commands);
+  const allowsPlanCommands = true;
+
+  it('run unasked where just these were read, without those that were taken out', () => {
+    const all = { approval_sha256: hashOf('npm test', 'npm run lint'), allowsPlanCommands };
+    assert.deepEqual(approve(all)?.unasked, ['npm test', 'npm run lint']);
+    const some = { approval_sha256: hashOf('npm run lint'), ask: ['npm test'], allowsPlanCommands };
+    assert.deepEqual(approve(some)?.unasked, ['npm run lint']);
+    assert.deepEqual(approve(some, { unasked: ['rm -rf ~'] })?.unasked, ['npm run lint']);
+  });
+
+  it('ask where the text alone was approved, or nothing runs unasked, whatever the record said', () => {
+    assert.equal('unasked' in (approve({ allowsPlanCommands }) ?? {}), false);
+    assert.equal(approve({ allowsPlanCommands }, { unasked: ['rm -rf ~'] })?.unasked, null);
+    const none = { approval_sha256: hashOf(), allowsPlanCommands: false };
+    assert.equal(approve(none, { unasked: ['npm test'] })?.unasked, null);
+    assert.equal(NONE_UNASKED.allowsPlanCommands, false);
+  });
+
+  it('are refused where others were read', () => {
+    const changed = { code: 'plan_changed', members: { plan_sha256: plan.sha256 } };
+    for (const approval_sha256 of [hashOf('npm test'), hashOf(), plan.sha256])
+      assert.throws(() => approve({ approval_sha256, allowsPlanCommands }), changed);
+    const all = hashOf('npm test', 'npm run lint');
+    assert.throws(() => approve({ approval_sha256: all, allowsPlanCommands: false }), changed);
+    const unknown = { approval_sha256: all, ask: ['npm audit'], allowsPlanCommands };
+    assert.throws(() => approve(unknown), { code: 'bad_request', message: /"npm audit"/ });
+  });
+
+  it('are refused where the plan hides text', () => {
+    const hiding = '```sh\nnpm test\u202e\n```\n';
+    const of = { sha256: sha256(hiding), content: hiding };
+    assert.throws(() => approve({ allowsPlanCommands }, {}, of), { code: 'plan_hides_text' });
+  });
+});
+
 describe('a plan that is sent back', () => {
   const rule = requestChanges({ comment: 'Smaller.', run_marker: 'm2' });
 
@@ -156,6 +212,14 @@ describe('a plan that is sent back', () => {
     const refused = STATUSES.filter((status) => status !== 'plan_ready');
     for (const status of refused)
       assert.throws(() => rule(sessionIn(status), MATTER), { code: 'plan_not_ready' }, status);
+  });
+
+  it('needs a comment, and no longer one than its record has room for', () => {
+    const back = (comment: string) =>
+      requestChanges({ comment, run_marker: 'm2' })(sessionIn('plan_ready'), MATTER);
+    assert.throws(() => back(''), { code: 'invalid_state', message: /no unsent comment/ });
+    const long = 'x'.repeat(100_000);
+    assert.throws(() => back(long), { code: 'invalid_state', message: /have 100000 characters/ });
   });
 
   it('is not sent back once Work mode is active', () => {
@@ -199,6 +263,100 @@ describe('what a turn used', () => {
     const free = planReady({ native_session_id: 'two', native_cost_usd: 0 });
     assert.equal(told(free, 'planning')[3], undefined);
     assert.equal(told(free, 'planning', { native_cost_usd: 0.75 })[3], 0);
+  });
+});
+
+describe('what the record of a session keeps', () => {
+  const COMMIT = { id: 'c1', files: 1, left_out: [] };
+  const COMMANDS: CommandsMatter = { run: 1, failed_count: 0, failed: [] };
+  const more = { commands: COMMANDS, commit: COMMIT };
+  const before: Partial<SessionMatter> = {
+    feedback: 'Smaller.',
+    commit: COMMIT,
+    pause_reason: 'usage_limit',
+    resume_at: AT,
+  };
+  const of = (rule: SessionRule, status: Status, matter: Partial<SessionMatter> = {}) =>
+    rule(sessionIn(status), { ...MATTER, ...matter });
+
+  it('of a plan: that what it was sent back with is answered', () => {
+    const ready = { status: 'plan_ready', usage: null };
+    assert.deepEqual(of(planReady({}), 'planning'), ready);
+    assert.deepEqual(of(planReady({}), 'planning', before), { ...ready, feedback: null });
+  });
+
+  it('of an end: its summary, commands and commit, and none of an earlier pause', () => {
+    const ended = { ended_at: AT, summary: 'What was done.' };
+    const completed = { status: 'completed', usage: null, ...ended };
+    assert.deepEqual(of(completeSession(ENDING), 'working'), completed);
+    assert.deepEqual(of(completeSession({ ...ENDING, ...more }), 'working'), {
+      ...{ ...completed, ...more },
+    });
+    assert.deepEqual(of(completeSession(ENDING), 'working', before), {
+      ...{ ...completed, commit: null },
+    });
+    const failed = { status: 'failed', ...ended };
+    assert.deepEqual(of(fail({ ...ENDING, error: 'n\u001bo' }), 'paused'), {
+      ...{ ...failed, error: 'n␛o' },
+    });
+    assert.equal(of(fail({ ...ENDING, error: 'no' }), 'completed'), undefined);
+    assert.deepEqual(of(abort(ENDING), 'paused', { pause_reason: 'login', resume_at: AT }), {
+      ...{ status: 'aborted', ...ended, pause_reason: null, resume_at: null },
+    });
+    assert.deepEqual(of(abort(ENDING), 'paused'), { status: 'aborted', ...ended });
+    assert.throws(() => of(abort(ENDING), 'failed'), /is failed already/);
+  });
+
+  it('of a pause: its reason, and when it may go on', () => {
+    const paused = { status: 'paused', usage: null };
+    const told = { ...paused, summary: 'So far.', error: null, pause_reason: 'operator' };
+    assert.deepEqual(of(pause({ summary: 'So far.' }), 'working'), told);
+    assert.deepEqual(of(pause({ summary: 'So far.', ...more }), 'working', before), {
+      ...{ ...told, ...more, resume_at: null },
+    });
+    assert.throws(() => of(pause({ summary: '' }), 'paused'), /is paused; .* nothing to pause/);
+    const stopped = { ...paused, error: 'Gone.', pause_reason: 'interrupted' };
+    assert.deepEqual(of(interrupt('Gone.'), 'working'), stopped);
+    const outage = { reason: 'usage_limit', resume_at: AT } as const;
+    const kept = { summary: 'So far.', ...more };
+    assert.deepEqual(of(interrupt('Gone.', { ...kept, outage }), 'working'), {
+      ...{ ...stopped, ...kept, pause_reason: 'usage_limit', resume_at: AT },
+    });
+    assert.equal(of(interrupt('Gone.'), 'paused'), undefined);
+  });
+
+  it('of going on: nothing of the pause', () => {
+    const on = { status: 'planning', run_marker: 'm2', error: null };
+    assert.deepEqual(of(resume('m2'), 'paused'), on);
+    assert.deepEqual(of(resume('m2'), 'paused', before), {
+      ...{ ...on, commit: null, pause_reason: null, resume_at: null },
+    });
+    assert.throws(() => of(resume('m2'), 'working'), /is working; .* nothing to resume/);
+  });
+});
+
+describe('a session that this machine does not know', () => {
+  const session = sessionIn('paused', 'work');
+
+  it('is refused where its start or its approval is in its files only', () => {
+    refuseUnconfirmed(session);
+    const started: Session = { ...session, unconfirmed: 'started' };
+    assert.throws(() => refuseUnconfirmed(started), {
+      ...{ code: 'approved_elsewhere', message: /was not started on this machine/ },
+    });
+    const approved: Session = { ...session, unconfirmed: 'approved', approved_sha256: 'b' };
+    assert.throws(() => refuseUnconfirmed(approved), {
+      ...{ code: 'approved_elsewhere', message: /was not approved on this machine/ },
+      members: { plan_sha256: 'b' },
+    });
+  });
+
+  it('is refused where another machine has it', () => {
+    refuseElsewhere(session);
+    refuseElsewhere({ ...session, elsewhere: false });
+    assert.throws(() => refuseElsewhere({ ...session, elsewhere: true }), {
+      ...{ code: 'invalid_state', message: /started on another machine/ },
+    });
   });
 });
 
