@@ -2,7 +2,7 @@ import { visible } from '../store/base/visible.ts';
 import { hasCode } from '../store/fs/durable.ts';
 import { layoutOf } from '../store/layout.ts';
 import { parseCommandLine } from './cli/args/read.ts';
-import { NoDaemon } from './cli/args/refusal.ts';
+import { Interrupted, NoDaemon } from './cli/args/refusal.ts';
 import { COMMANDS } from './cli/commands.ts';
 import { type Config, UsageError } from './config.ts';
 
@@ -30,6 +30,7 @@ const complain = async (error: unknown, config: Config | undefined): Promise<num
     );
     return 2;
   }
+  if (error instanceof Interrupted) return 130;
   if (error instanceof NoDaemon) {
     process.stderr.write(`dossier: ${visible(error.message)}\n`);
     return 3;

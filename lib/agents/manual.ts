@@ -45,7 +45,10 @@ const awaitFinish = (spec: RunSpec, tell: (event: RunEvent) => void): Run => {
     ended.abort(outcome);
     return isFirst;
   };
-  say(tell, `Carry out the approved plan in ${spec.cwd}, then finish the session.`);
+  say(
+    tell,
+    `Carry out the approved plan in ${spec.cwd}, then finish the session (dossier finish).`,
+  );
   const stop = async (): Promise<void> => void end('cancelled');
   return { ...plainRun(done, stop), finish: () => end('completed') };
 };

@@ -30,7 +30,9 @@ export const check = async (
 ): Promise<number> => {
   const { fix = false, json = false } = values;
   const layout = layoutOf(config.workspace, config.state);
-  const why = isThere(layout.root) ? workspaceObstacle(layout.root) : 'does not exist';
+  const why = isThere(layout.root)
+    ? workspaceObstacle(layout.root, fix ? 'write' : 'read')
+    : 'does not exist';
   if (why !== undefined)
     throw new UsageError(`${layout.root} ${why}; name the workspace with --workspace`);
   const git = await openCommitted(layout.root, config.env);

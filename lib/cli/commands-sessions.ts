@@ -143,6 +143,14 @@ export const SESSIONS: readonly Command[] = [
     open: async () => (await import('./verbs/pause.ts')).abort,
   },
   {
+    name: 'finish',
+    group: 'Sessions',
+    words: 'ITEM',
+    summary: 'Finish your own work, in a session of the manual provider',
+    options: { session: SESSION, json: AS_JSON },
+    open: async () => (await import('./verbs/pause.ts')).finish,
+  },
+  {
     name: 'dismiss',
     group: 'Sessions',
     words: 'ITEM',

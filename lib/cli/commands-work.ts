@@ -114,7 +114,11 @@ export const WORK: readonly Command[] = [
     group: 'Work items',
     words: 'ITEM',
     summary: 'Close a Work item without proof, as not actionable',
-    options: { outcome: 'The reason (default: non_issue)', json: AS_JSON },
+    options: {
+      state: 'RESOLVED if the proof gate is satisfied (default: NON_ISSUE)',
+      outcome: 'The reason (default: non_issue, or resolved)',
+      json: AS_JSON,
+    },
     open: async () => (await import('./verbs/close.ts')).close,
   },
   {

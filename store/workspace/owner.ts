@@ -24,10 +24,14 @@ export interface Owner {
   state?: string;
 }
 
-/** The owner that a file names; undefined if there is no file, or it is torn. */
+/** The owner that a file names; undefined if there is no file, or it is torn or names none. */
 export const readOwner = (path: string): Owner | undefined => {
   const text = orElse(() => readFileSync(path, 'utf8'), '', 'ENOENT');
-  return orElse(() => JSON.parse(text) as Owner, undefined);
+  const found = orElse(() => JSON.parse(text) as Partial<Owner> | null, undefined);
+  const { token, pid, started, boot, host } = found ?? {};
+  const isOwner =
+    Number.isInteger(pid) && [token, started, boot, host].every((each) => typeof each === 'string');
+  return isOwner ? (found as Owner) : undefined;
 };
 
 export const describeSelf = (root: string): Owner => ({

@@ -64,11 +64,18 @@ export const makeWorkspaceFiles = async (
 export const makeWorkspace = (root: string): string | undefined =>
   explainFailure(() => makeSyncedDirectory(root)) ?? workspaceObstacle(root);
 
-/** Why a directory cannot be a workspace, as words that follow its path; undefined if it can. Writes nothing. */
-export const workspaceObstacle = (root: string): string | undefined =>
+/**
+ * Why a directory cannot be a workspace, or be read as one, as words that follow its path; undefined if it can. Writes
+ * nothing.
+ */
+export const workspaceObstacle = (
+  root: string,
+  use: 'read' | 'write' = 'write',
+): string | undefined =>
   explainFailure(() => {
     opendirSync(root).closeSync();
-    accessSync(root, constants.R_OK | constants.W_OK | constants.X_OK);
+    const { R_OK, W_OK, X_OK } = constants;
+    accessSync(root, use === 'read' ? R_OK | X_OK : R_OK | W_OK | X_OK);
   });
 
 /**

@@ -3,6 +3,7 @@ import { messageOf } from '../../../store/base/attempt.ts';
 import { meantBy } from '../../../store/base/suggest.ts';
 import { type Config, configOf, UsageError } from '../../config.ts';
 import type { Call, Command } from './command.ts';
+import { checkTyped } from './input-text.ts';
 import { OPTIONS, type OptionName, type Values } from './options.ts';
 
 /** Options of every command. */
@@ -33,6 +34,7 @@ export const parseCommandLine = (
   const command = named(values.version === true ? 'version' : name);
   if (values.version !== true) checkWords(command, words);
   checkOptions(commands, command, values);
+  checkTexts(command, words, values);
   return { command, call: { config, commands, values, words } };
 };
 
@@ -81,6 +83,16 @@ const checkOptions = (
   }
 };
 
+// An empty word is most likely a variable that is not set, and would mean something else.
+const checkTexts = ({ name }: Command, words: readonly string[], values: Values): void => {
+  if (words.includes(''))
+    throw new UsageError(`${name} got an empty argument: is a variable not set?`);
+  for (const [option, value] of Object.entries(values))
+    if (value === '') throw new UsageError(`--${option} is empty: is a variable not set?`);
+  for (const text of [...words, ...Object.values(values).flat()])
+    if (typeof text === 'string') checkTyped(text);
+};
+
 // `ITEM [FILE]`: one or two; `[WORD...]`: any number.
 const checkWords = ({ name, words: synopsis }: Command, given: readonly string[]): void => {
   const wanted = synopsis === '' ? [] : synopsis.split(' ');
@@ -88,7 +100,7 @@ const checkWords = ({ name, words: synopsis }: Command, given: readonly string[]
   const missing = needed[given.length];
   if (missing !== undefined)
     throw new UsageError(`${name} needs ${missing}: dossier ${name} ${synopsis}`);
-  if (given.length <= wanted.length || /\.\.\.\]?$/.test(synopsis)) return;
+  if (given.length <= wanted.length || synopsis.includes('...')) return;
   const tail = synopsis === '' ? 'no arguments' : synopsis;
   throw new UsageError(`${name} takes ${tail}, but got ${given.join(' ')}`);
 };

@@ -7,3 +7,8 @@ export class Refusal extends Error {
 export class NoDaemon extends Error {
   override readonly name = 'NoDaemon';
 }
+
+/** The operator left with Ctrl-C where they were asked: the exit code is 130. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted';
+}

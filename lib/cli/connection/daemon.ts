@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { orElse } from '../../../store/base/attempt.ts';
+import { shellQuoted } from '../../../store/base/text.ts';
 import { layoutOf } from '../../../store/layout.ts';
 import { holderOf, proofOf } from '../../../store/workspace/daemon-lock.ts';
 import type { Owner } from '../../../store/workspace/owner.ts';
@@ -79,7 +80,7 @@ export const requireDaemon = async (config: Config): Promise<DaemonConnection> =
 
 /** The command that starts the daemon of this workspace. */
 export const startCommand = ({ workspace, env }: Config): string =>
-  workspace === `${env.HOME}/dossier` ? 'dossier' : `dossier --workspace ${workspace}`;
+  workspace === `${env.HOME}/dossier` ? 'dossier' : `dossier --workspace ${shellQuoted(workspace)}`;
 
 // Daemons listen on loopback only, so any other address is forged.
 const isLoopback = (url: string): boolean =>

@@ -1,7 +1,7 @@
 import { NoConnection, Problem } from '../../client/client.ts';
 import { type Config, UsageError } from '../../config.ts';
 import type { Values } from '../args/options.ts';
-import { Refusal } from '../args/refusal.ts';
+import { NoDaemon, Refusal } from '../args/refusal.ts';
 
 /** The message if an API key is required and none was given. */
 export const NO_KEY =
@@ -11,7 +11,7 @@ export const WRONG_KEY =
 
 /** Turns a refusal of the daemon into a Refusal, or into a UsageError if it is about an option. Returns other errors unchanged. */
 export const toRefusal = (error: unknown, { env }: Config, values: Values): unknown => {
-  if (error instanceof NoConnection) return new Refusal(error.message);
+  if (error instanceof NoConnection) return new NoDaemon(error.message);
   if (!(error instanceof Problem)) return error;
   const { status, code, message } = error;
   if (status === UNAUTHORIZED) return new Refusal(env.DOSSIER_KEY ? WRONG_KEY : NO_KEY);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { messageOf, orElse } from '../../../store/base/attempt.ts';
 import { editFile } from '../../tools/process/terminal.ts';
 import { Refusal } from '../args/refusal.ts';
+import { isTerminal } from './terminal.ts';
 
 interface Text {
   text: string;
@@ -20,6 +21,11 @@ export const editText = async <T>(
   { text, name, env }: Text,
   then: (text: string) => Promise<T>,
 ): Promise<T> => {
+  // Without a terminal, vi would wait for nobody.
+  if (!isTerminal() && !env.VISUAL && !env.EDITOR)
+    throw new Refusal(
+      'There is no terminal for an editor. Set EDITOR to a program that needs none',
+    );
   const place = mkdtempSync(join(tmpdir(), 'dossier-'));
   const path = join(place, name);
   writeFileSync(path, text, { mode: 0o600 });

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { jsonText, visible } from '../../../store/base/visible.ts';
+import { Interrupted } from '../args/refusal.ts';
 
 /** Prints a line. */
 export type Say = (line: string) => void;
@@ -17,13 +18,19 @@ export const sayJson = (say: Say, value: unknown): void => say(jsonText(value, 2
 export const isTerminal = (): boolean =>
   process.stdin.isTTY === true && process.stdout.isTTY === true;
 
-/** Asks for a line. The end of the input, or an abort of `signal`, is an empty answer. */
+/** Asks for a line. The end of the input, or an abort of `signal`, is an empty answer. Throws Interrupted after Ctrl-C. */
 export const ask = async (question: string, signal?: AbortSignal): Promise<string> => {
   const lines = createInterface({ input: process.stdin, output: process.stdout });
-  const closed = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
+  const closed = new Promise<string>((resolve, reject) => {
+    lines.once('close', () => resolve(''));
+    lines.once('SIGINT', () => reject(new Interrupted()));
+  });
   const asked = lines.question(question, signal === undefined ? {} : { signal });
   try {
     return (await Promise.race([asked.catch(() => ''), closed])).trim();
+  } catch (error) {
+    process.stdout.write('\n');
+    throw error;
   } finally {
     lines.close();
   }

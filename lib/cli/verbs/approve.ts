@@ -8,8 +8,8 @@ import { findSession } from '../connection/session.ts';
 import { ask, isTerminal } from '../output/terminal.ts';
 import { followWork } from './follow.ts';
 import { planLines } from './plan-summary.ts';
-import { approvalFor, type PlanApproval, readBoundary, readPlan } from './read-plan.ts';
-import { type Verb, verb } from './verb.ts';
+import { approvalFor, noPlan, type PlanApproval, readBoundary, readPlan } from './read-plan.ts';
+import { shellCommand, type Verb, verb } from './verb.ts';
 
 const ASKED = 4;
 
@@ -76,15 +76,16 @@ const named = ({ values: { hash, ask } }: Verb, session: Session): Body | undefi
 const commandFor = async (given: Verb, session: Session): Promise<string> => {
   const {
     dossier,
-    words: [word = ''],
-    config,
     values: { ask = [] },
   } = given;
-  const sha256 = session.approved_sha256 ?? session.plan_sha256 ?? '';
+  const id8 = session.case_id.slice(0, 8);
+  const sha256 = session.approved_sha256 ?? session.plan_sha256;
+  if (sha256 === null) throw new Refusal(noPlan(given, session));
   const { hash } = approvalFor(await readBoundary(dossier, session, ask), sha256, ask);
   const asked = ask.map((command) => ` --ask ${shellQuoted(command)}`).join('');
-  const where = `--session ${session.id.slice(0, 8)} --workspace ${shellQuoted(config.workspace)}${asked}`;
-  return `Not a terminal, so you cannot be asked. Read the plan: dossier plan ${word} ${where}. To approve it: dossier approve ${word} ${where} --hash ${hash}`;
+  const command = (name: string, more = '') =>
+    shellCommand(given, `${name} ${id8} --session ${session.id.slice(0, 8)}${asked}${more}`);
+  return `Not a terminal, so you cannot be asked. Read the plan: ${command('plan')}. To approve it: ${command('approve', ` --hash ${hash}`)}`;
 };
 
 const agreed = async (given: Verb, session: Session): Promise<Body | undefined> => {

@@ -1,21 +1,53 @@
-import type { Session } from '../../client/client.ts';
+import type { Case } from '../../client/client.ts';
+import { UsageError } from '../../config.ts';
+import { someOf } from '../../text/wording.ts';
 import { Refusal } from '../args/refusal.ts';
 import { findItem } from '../connection/item.ts';
 import { listSessions } from '../connection/session.ts';
 import { ask, isTerminal } from '../output/terminal.ts';
-import { statusText } from './session-text.ts';
-import { itemCommand, verb } from './verb.ts';
+import { hasEnded, statusText } from './session-text.ts';
+import { itemCommand, type Verb, verb } from './verb.ts';
 
-/** `dossier close ITEM`: sets NON_ISSUE. RESOLVED is reached only by the proof gate. */
-export const close = verb(async ({ dossier, words, values, out }) => {
+const STATES = ['NON_ISSUE', 'RESOLVED'] as const;
+
+/** `dossier close ITEM`: sets NON_ISSUE, or with `--state` RESOLVED where the proof gate is satisfied. */
+export const close = verb(async (given) => {
+  const { dossier, words, values, out } = given;
+  const state = STATES.find((each) => each === (values.state ?? 'NON_ISSUE').toUpperCase());
+  if (state === undefined) throw new UsageError(`--state takes ${STATES.join(' or ')}`);
   const id = await findItem(dossier, words[0] ?? '');
+  const { title } = await dossier.call('GET /cases/{id}', { id });
+  await refuseSession(given, { id, title }, 'closed');
+  if (state === 'RESOLVED') await requireProof(given, id);
   const { outcome } = values;
-  const body = { state: 'NON_ISSUE' as const, ...(outcome !== undefined && { outcome }) };
+  const body = { state, ...(outcome !== undefined && { outcome }) };
   const item = await dossier.call('PUT /cases/{id}/state', { id, body });
   if (values.json === true) out.json(item);
   else out.say(`Closed ${item.title}: ${item.outcome}`);
   return undefined;
 });
+
+// It would go on, or run once it is approved or resumed.
+const refuseSession = async (
+  { dossier, config }: Verb,
+  { id, title }: Pick<Case, 'id' | 'title'>,
+  done: string,
+): Promise<void> => {
+  const session = (await listSessions(dossier, id)).find(({ status }) => !hasEnded(status));
+  if (session === undefined) return;
+  throw new Refusal(
+    `${title} has a session that is ${statusText(session)}, so nothing was ${done}. Abort it first: ${itemCommand({ config }, id)('abort')}`,
+  );
+};
+
+// The daemon sets any state that it is told.
+const requireProof = async ({ dossier, config }: Verb, id: string): Promise<void> => {
+  const { satisfied, missing } = await dossier.call('GET /cases/{id}/proof/gate', { id });
+  if (satisfied) return;
+  throw new Refusal(
+    `Nothing was closed, because proof is missing: ${someOf(missing.map(({ description }) => description))}. See ${itemCommand({ config }, id)('proof')}`,
+  );
+};
 
 /** `dossier reopen ITEM`: sets OPEN, so that a session can start. */
 export const reopen = verb(async ({ dossier, words, values, out }) => {
@@ -26,26 +58,26 @@ export const reopen = verb(async ({ dossier, words, values, out }) => {
   return undefined;
 });
 
-// These hold the worktree.
-const ACTIVE: ReadonlySet<Session['status']> = new Set(['planning', 'plan_ready', 'working']);
-
 /**
  * `dossier rm ITEM`: deletes it with its worktree. Without `--force` it is refused if work would be lost; without a terminal, if
  * ITEM is not an id.
  */
-export const remove = verb(async ({ dossier, words: [word = ''], values, out, config }) => {
+export const remove = verb(async (given) => {
+  const {
+    dossier,
+    words: [word = ''],
+    values,
+    out,
+    config,
+  } = given;
   const id = await findItem(dossier, word);
   const { title } = await dossier.call('GET /cases/{id}', { id });
   const isAsked = isTerminal() && values.json !== true;
   if (!isAsked && !(word.length >= 8 && id.startsWith(word.toLowerCase())))
     throw new Refusal(
-      `Nothing was deleted, because you cannot be asked whether ${word} is meant. Give its id: dossier rm ${id.slice(0, 8)}`,
+      `Nothing was deleted, because you cannot be asked whether ${word} is meant. Give its id: ${itemCommand({ config }, id)('rm')}`,
     );
-  const active = (await listSessions(dossier, id)).find(({ status }) => ACTIVE.has(status));
-  if (active !== undefined)
-    throw new Refusal(
-      `${title} has a session that is ${statusText(active)}, so nothing was deleted. Abort it first: ${itemCommand({ config }, id)('abort')}`,
-    );
+  await refuseSession(given, { id, title }, 'deleted');
   if (isAsked) {
     const said = await ask(`Delete ${title} and everything that belongs to it? Type yes: `);
     if (said !== 'yes') {

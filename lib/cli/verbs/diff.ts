@@ -5,6 +5,7 @@ import { findItem } from '../connection/item.ts';
 import { chooseSession, listSessions } from '../connection/session.ts';
 import type { Style } from '../output/out.ts';
 import { warn } from '../output/terminal.ts';
+import { hasEnded } from './session-text.ts';
 import { shellCommand, type Verb, verb, withRefusals } from './verb.ts';
 
 /** `dossier diff ITEM`: shows the changes of its session. */
@@ -46,7 +47,9 @@ export const showDiff = async (given: Verb, session: Session): Promise<void> => 
 const changesOf = async ({ dossier, config }: Verb, { case_id: id, id: sid, status }: Session) => {
   const at = { id, sid };
   const patch = await withRefusals(dossier.call('GET /cases/{id}/sessions/{sid}/diff', at), {
-    not_found: `There is no diff yet: session ${sid.slice(0, 8)} is ${status}. Follow it with ${shellCommand({ config }, `tail ${id.slice(0, 8)}`)}`,
+    not_found: hasEnded(status)
+      ? `There is no diff: session ${sid.slice(0, 8)} is ${status} and ended before its work began`
+      : `There is no diff yet: session ${sid.slice(0, 8)} is ${status}. Follow it with ${shellCommand({ config }, `tail ${id.slice(0, 8)}`)}`,
   });
   const listed = await dossier.call('GET /cases/{id}/sessions/{sid}/diff/files', at);
   const files = listed.map(({ path, added, removed, runs }) => ({ path, added, removed, runs }));

@@ -86,7 +86,8 @@ export const abortOnInterrupt = (): { signal: AbortSignal; done: () => void } =>
   return { signal: life.signal, done: () => process.off('SIGINT', leave) };
 };
 
-const CTRL_C = 130;
+/** The exit code after Ctrl-C. */
+export const CTRL_C = 130;
 
 /** Prints the commands to continue or end a session that was left or needs the operator. Returns the exit code. */
 export const printNextSteps = async (

@@ -45,14 +45,14 @@ export const commandFor = (item: AttentionItem): string => {
     return `merge ${other_case_id.slice(0, 8)}`;
   const word = wordFor(item);
   if (OF_WORKSPACE.has(word)) return word;
-  return case_id === undefined ? 'open' : `${word} ${case_id.slice(0, 8)}`;
+  if (case_id === undefined) return 'open';
+  return `${word} ${case_id.slice(0, 8)}${word === 'edit' ? ' plan.md' : ''}`;
 };
 
 // Entries without a command are answered on their page.
 const wordFor = ({ kind, answer: { path } }: AttentionItem): string => {
   // A plan of which only files say that it was approved.
   if (kind === 'trust' && path.endsWith('/approve')) return 'approve';
-  // A plan that the operator writes: `plan` says where.
-  if (kind === 'manual' && path.endsWith('/plan')) return 'plan';
+  if (kind === 'manual') return path.endsWith('/plan') ? 'edit' : 'finish';
   return COMMANDS[kind] ?? 'open';
 };

@@ -42,6 +42,17 @@ export const resume = control('POST /api/cases/{id}/session/resume', ({ values: 
 /** `dossier abort ITEM` */
 export const abort = control('POST /api/cases/{id}/session/abort');
 
+/** `dossier finish ITEM`: ends the operator's own work in a session of the manual provider. */
+export const finish = verb(async (given) => {
+  const { dossier, words, values, out } = given;
+  const id = await findItem(dossier, words[0] ?? '');
+  const { id: sid } = await findSession(dossier, id, values.session);
+  const session = await dossier.call('POST /cases/{id}/sessions/{sid}/finish', { id, sid });
+  if (values.json === true) out.json(session);
+  else out.say(`Session ${sid.slice(0, 8)} is ${session.status}`);
+  return undefined;
+});
+
 /** `dossier dismiss ITEM`: removes its completed session, and the overlaps of its branch, from the inbox. */
 export const dismiss = verb(async (given) => {
   const { dossier, words, values, out } = given;

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { shellQuoted } from '../../../store/base/text.ts';
@@ -6,8 +6,9 @@ import type { Proof } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
 import { Refusal } from '../args/refusal.ts';
 import { findItem } from '../connection/item.ts';
+import { abortOnInterrupt, CTRL_C } from './follow.ts';
 import { failureLines } from './session-text.ts';
-import { shellCommand, type Verb, verb } from './verb.ts';
+import { itemCommand, shellCommand, type Verb, verb } from './verb.ts';
 
 /**
  * `dossier proof ITEM` lists its proof and the missing proof. `dossier proof add ITEM FILE` attaches a file.
@@ -18,8 +19,9 @@ export const proof = verb((given) => {
   const [first = '', word, file, ...rest] = given.words;
   if (first === 'run' && word !== undefined && file !== undefined)
     return run(given, word, [file, ...rest].join(' '));
-  if (first === 'add' && word !== undefined && file !== undefined) return add(given, word, file);
-  if (first === 'rm' && word !== undefined && file && rest.length === 0)
+  if (first === 'add' && word !== undefined && file !== undefined && rest.length === 0)
+    return add(given, word, file);
+  if (first === 'rm' && word !== undefined && file !== undefined && rest.length === 0)
     return remove(given, word, file);
   if (word === undefined) return list(given, first);
   throw new UsageError('proof takes ITEM, add ITEM FILE, run ITEM COMMAND, or rm ITEM PROOF');
@@ -45,7 +47,9 @@ const list = async ({ dossier, values, out, config }: Verb, word: string): Promi
   out.say(gate.satisfied ? 'The proof gate is satisfied.' : 'Missing proof:');
   for (const { type, description } of gate.missing)
     out.say(`  ${[type, description].filter(Boolean).join(': ')}`);
-  const open = proofs.findLast(({ verified, run }) => !verified && run?.status !== 'failed');
+  const open = proofs.findLast(
+    ({ verified, run }) => !verified && (run === undefined || run.status === 'passed'),
+  );
   if (gate.satisfied || open === undefined) return;
   out.say(`To verify one: ${verifyCommand({ config }, id, open.id)}`);
 };
@@ -84,10 +88,16 @@ const run = async (
   const started = await dossier.call('POST /cases/{id}/proof/run', { id, body });
   const pid = started.id;
   let proof = started;
+  const leaving = abortOnInterrupt();
   while (proof.run?.status === 'running') {
-    await setTimeout(LOOK_MS);
+    await setTimeout(LOOK_MS, undefined, { signal: leaving.signal }).catch(() => undefined);
+    if (leaving.signal.aborted) {
+      out.say(`\nThe check goes on: ${itemCommand({ config }, id)('proof')}`);
+      return CTRL_C;
+    }
     proof = await dossier.call('GET /cases/{id}/proof/{pid}', { id, pid });
   }
+  leaving.done();
   const isPassed = proof.run?.status === 'passed';
   if (values.json === true) out.json(proof);
   else {
@@ -101,6 +111,8 @@ const LOOK_MS = 300;
 
 const bytesOf = (file: string): Buffer => {
   try {
+    // A pipe or a device may have no end.
+    if (!statSync(file).isFile()) throw new Error(`${file} is not a regular file`);
     return readFileSync(file);
   } catch (error) {
     throw new Refusal(`The file cannot be read: ${(error as Error).message}`);
@@ -155,5 +167,10 @@ export const verify = verb(async (given) => {
   out.say(`Verified ${held.type} ${held.id.slice(0, 8)}: ${held.file ?? held.content}`);
   const { state } = await dossier.call('GET /cases/{id}', { id });
   out.say(`The Work item is ${state}.`);
+  const isOpen = state !== 'RESOLVED' && state !== 'NON_ISSUE';
+  if (isOpen && (await dossier.call('GET /cases/{id}/proof/gate', { id })).satisfied)
+    out.say(
+      `The proof gate is satisfied. To close it: ${itemCommand({ config }, id)('close')} --state RESOLVED`,
+    );
   return undefined;
 });

@@ -1,6 +1,6 @@
 import { type Boundary, type Dossier, Problem, type Session } from '../../client/client.ts';
 import { Refusal } from '../args/refusal.ts';
-import { shellCommand, type Verb, withRefusals } from './verb.ts';
+import { itemCommand, type Verb, withRefusals } from './verb.ts';
 
 /** A plan, with control and invisible characters made visible. */
 export interface PlanRead {
@@ -19,28 +19,38 @@ const TRIES = 5;
  */
 export const readPlan = async (
   { dossier: { request, call }, config }: Pick<Verb, 'dossier' | 'config'>,
-  { case_id: id, id: sid, path, provider, status, unconfirmed }: Session,
+  session: Session,
 ): Promise<PlanRead> => {
+  const { case_id: id, id: sid, unconfirmed } = session;
   // For a plan that was approved on another machine, the approved text needs confirmation.
   const isAgain = unconfirmed === 'approved';
   const at = { id, sid };
-  const isOnes = provider === 'manual' && status === 'planning';
-  const next = isOnes
-    ? `write it to ${config.workspace}/${path}/plan.md`
-    : `it is ${status}. Follow it with ${shellCommand({ config }, `tail ${id.slice(0, 8)}`)}`;
-  const not_found = `Session ${sid.slice(0, 8)} has no plan yet: ${next}`;
+  const not_found = noPlan({ config }, session);
   for (let left = TRIES; left > 0; left -= 1) {
     const asked = request('GET /cases/{id}/sessions/{sid}/plan', {
       ...at,
       ...(isAgain && { query: { which: 'approved' } }),
     });
     const { data, etag } = await withRefusals(asked, { not_found });
-    const session = await call('GET /cases/{id}/sessions/{sid}', at);
-    const sha256 = isAgain ? session.approved_sha256 : session.plan_sha256;
+    const now = await call('GET /cases/{id}/sessions/{sid}', at);
+    const sha256 = isAgain ? now.approved_sha256 : now.plan_sha256;
     if (etag !== undefined && sha256?.startsWith(etag))
-      return { text: data ?? '', sha256, session };
+      return { text: data ?? '', sha256, session: now };
   }
   throw new Refusal('The plan keeps changing while it is read. Try again later');
+};
+
+/** Why a session has no plan to read, and what to do. */
+export const noPlan = (given: Pick<Verb, 'config'>, session: Session): string => {
+  const { id, case_id, status, provider, path } = session;
+  const name = `Session ${id.slice(0, 8)}`;
+  const file = `${given.config.workspace}/${path}/plan.md`;
+  const command = itemCommand(given, case_id);
+  if (status === 'plan_ready')
+    return `${name} had a plan, but ${file} is missing. Restore or write it, or abort the session: ${command('abort')}`;
+  if (provider === 'manual' && status === 'planning')
+    return `${name} has no plan yet: write it to ${file}`;
+  return `${name} has no plan yet: it is ${status}. Follow it with ${command('tail')}`;
 };
 
 /** An approval of a plan and of the commands that run without asking, for the API call. */
@@ -82,6 +92,8 @@ export const approvalFor = (
   const { unasked } = typeof boundary === 'string' ? {} : boundary;
   const { commands = [], approval_sha256, plan_sha256: of = plan_sha256 } = unasked ?? {};
   if (of !== plan_sha256) throw new Refusal('The plan changed while it was read. Try again');
+  if (approval_sha256 === undefined && ask.length > 0)
+    throw new Refusal('No command of this plan runs without asking, so leave --ask out');
   if (approval_sha256 === undefined) return { hash: plan_sha256, commands, body: { plan_sha256 } };
   const asked = ask.length > 0 ? { ask } : {};
   return { hash: approval_sha256, commands, body: { plan_sha256, approval_sha256, ...asked } };

@@ -1,6 +1,6 @@
 import type { Session, SessionMessage } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
-import { checkTyped, readInput } from '../args/input-text.ts';
+import { readInput } from '../args/input-text.ts';
 import { findItem } from '../connection/item.ts';
 import { findSession } from '../connection/session.ts';
 import { hasEnded } from './session-text.ts';
@@ -57,6 +57,5 @@ const told = (
 const textOf = async (said: readonly string[]): Promise<string> => {
   const text = said.join(' ');
   if (text === '-') return (await readInput(process.stdin, 'Standard input')).trimEnd();
-  checkTyped(text);
   return text;
 };

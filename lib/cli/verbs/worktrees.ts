@@ -77,7 +77,7 @@ const titlesOf = async (
 const remove = async ({ dossier, words, values, out, config }: Verb): Promise<undefined> => {
   const id = await findItem(dossier, words[1] ?? '');
   const id8 = id.slice(0, 8);
-  const { path, branch } = await withRefusals(
+  const { path, branch, attached } = await withRefusals(
     dossier.call('GET /api/cases/{id}/worktree', { id }),
     {
       not_found: noWorktree(id8),
@@ -88,7 +88,11 @@ const remove = async ({ dossier, words, values, out, config }: Verb): Promise<un
     work_would_be_lost: `The worktree has uncommitted files or unpushed commits: ${path}. Commit and merge them, or save them under a recovery ref: ${shellCommand({ config }, `worktrees rm ${id8} --force`)}`,
   });
   if (values.json === true) return void out.json({ case_id: id, path, branch });
-  out.say(`Removed ${path}. The branch ${branch} is kept.`);
+  out.say(
+    attached === true
+      ? `${path} is no longer the worktree of the Work item. The directory and the branch ${branch} are kept.`
+      : `Removed ${path}. The branch ${branch} is kept.`,
+  );
 };
 
 const clean = async (given: Verb): Promise<number | undefined> => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
   chmodSync,
@@ -20,7 +21,9 @@ import { UsageError } from '../../../lib/config.ts';
 import type { Proof } from '../../../store/records/proof.ts';
 import type { NewWebhook } from '../../../store/records/webhook.ts';
 import { makeWorkspaceFiles } from '../../../store/workspace/workspace-files.ts';
+import { atEnd } from '../../helpers/at-end.ts';
 import { callOf } from '../../helpers/call-of.ts';
+import { dossierIn } from '../../helpers/command.ts';
 import { gitIn, temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
 import { fingerprint, type WithCase, withCase } from '../../helpers/work-item.ts';
 
@@ -206,6 +209,21 @@ describe('dossier check', () => {
     });
     assert.equal(statSync(join(root, '.dossier')).mode & 0o777, 0o755);
     assert.equal(readFileSync(join(dir, 'case.md'), 'utf8').includes(item.id), true);
+  });
+
+  it('reads a workspace that it may not write', async (t) => {
+    const root = fresh(t);
+    const mode = (bits: number) => execFileSync('chmod', ['-R', `${bits.toString(8)}`, root]);
+    mode(0o555);
+    atEnd(t, () => mode(0o755));
+    // Root may write what nobody may.
+    const user = process.getuid?.() === 0 ? { user: { uid: 65_534, gid: 65_534 } } : {};
+    const said = (...words: string[]) =>
+      dossierIn(t, user, ['check', ...words, '--workspace', root]);
+    assert.deepEqual(await said(), {
+      ...{ code: 0, signal: null, stdout: '2 Work items: no problems.\n', stderr: '' },
+    });
+    assert.match((await said('--fix')).stderr, /cannot be read and written by this user/);
   });
 
   it('refuses what it is not meant for', async (t) => {

@@ -71,6 +71,15 @@ describe('--json', () => {
     const { id: proof } = await json('proof add make', join(workspace, 'workspace.md'));
     assert.equal((await json('verify make', proof)).verified, true);
     const another = await json('new Another one');
+    const { id: sid } = await json('start another --provider manual');
+    const own = { id: another.id, sid };
+    await eventually(() =>
+      dossier.call('PUT /cases/{id}/sessions/{sid}/plan', { ...own, body: 'By hand.' }),
+    );
+    const planned = () => json('plan another');
+    await eventually(async () => assert.equal((await planned()).session.status, 'plan_ready'));
+    await json('approve another --hash', (await planned()).plan_sha256);
+    await eventually(async () => assert.equal((await json('finish another')).status, 'completed'));
     await json('start another --provider manual');
     await json('wait make --for done');
     assert.equal((await json('worktrees')).length, 2);

@@ -209,8 +209,8 @@ describe('lockWorkspace', () => {
     assert.equal(ownerOf(layout).pid, process.pid);
   });
 
-  it('goes on where the owner file is torn or gone, but not past a living lock', async (t) => {
-    for (const text of ['{"pid": 1', '']) {
+  it('goes on where the owner file is torn, gone or names nobody, but not past a living lock', async (t) => {
+    for (const text of ['{"pid": 1', '', 'null', '{"pid": 1, "url": "http://127.0.0.1:9"}']) {
       const layout = place(t);
       writeFileSync(layout.owner, text);
       await lock(t, layout);

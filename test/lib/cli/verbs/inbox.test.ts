@@ -16,9 +16,9 @@ describe('the command of an entry of the inbox', () => {
     assert.equal(command('held', '/trust'), 'trust');
   });
 
-  it('is plan where the operator writes it, and open where only the page can answer', () => {
-    assert.equal(command('manual', '/cases/0b1c/sessions/5/plan'), 'plan 0b1c2d3e');
-    assert.equal(command('manual', '/cases/0b1c/sessions/5/finish'), 'open 0b1c2d3e');
+  it('writes a plan and finishes work of your own, and checks a file', () => {
+    assert.equal(command('manual', '/cases/0b1c/sessions/5/plan'), 'edit 0b1c2d3e plan.md');
+    assert.equal(command('manual', '/cases/0b1c/sessions/5/finish'), 'finish 0b1c2d3e');
     assert.equal(command('file', '/api/diagnostics'), 'check');
   });
 });

@@ -101,7 +101,7 @@ describe('dossier new', () => {
     const without = await said('new');
     assert.equal(without.code, 2);
     assert.match(without.stderr, /--file FILE .*--issue N/);
-    const odd = await said('new', 'One', '--type', '');
+    const odd = await said('new', 'One', '--type', ' ');
     assert.equal(odd.code, 2);
     assert.match(odd.stderr, /^dossier: --type must match/);
     assert.deepEqual(await all(), []);
@@ -264,14 +264,21 @@ describe('dossier proof and verify', () => {
     );
     assert.match(
       (await said('verify', 'hello', pid)).stdout,
-      new RegExp(`^Verified test-log ${pid}: .*\nThe Work item is OPEN\\.\n$`),
+      new RegExp(
+        `^Verified test-log ${pid}: .*\nThe Work item is OPEN\\.\nThe proof gate is satisfied\\. To close it: dossier close .* --state RESOLVED\n$`,
+      ),
     );
+    assert.equal((await said('close', 'hello', '--state', 'resolved')).code, 0);
+    await said('reopen', 'hello');
     const { proofs, gate } = JSON.parse((await said('proof', 'hello', '--json')).stdout);
     assert.deepEqual([proofs[0].verified, gate.satisfied], [true, true]);
     assert.equal((await said('verify', 'hello', 'ffff')).code, 1);
     assert.equal((await said('proof', 'run', 'hello', 'true')).code, 1, 'without a worktree');
     assert.equal((await said('proof', 'add', 'hello', `${file}.gone`)).code, 1);
     assert.equal((await said('proof', 'hello', 'more')).code, 2);
+    assert.match((await said('proof', 'add', 'hello', '/dev/zero')).stderr, /not a regular file/);
+    const words = await said('proof', 'run', 'hello', 'sh', 'a.sh', 'Ada');
+    assert.equal(words.code, 1, 'a command of several words, without a worktree');
     if (noTerminal !== false) return;
     const { text } = await atTerminal(t, ['proof', id, '--workspace', workspace]);
     assert.match(text, /\nThe proof gate is satisfied\.\n$/);
@@ -448,7 +455,10 @@ describe('dossier new, start, inbox and ls', () => {
       /of manual is planning/,
     );
     await eventually(async () =>
-      assert.match((await said('inbox')).stdout, /\tdossier plan [0-9a-f]{8} --workspace /),
+      assert.match(
+        (await said('inbox')).stdout,
+        /\tdossier edit [0-9a-f]{8} plan\.md --workspace /,
+      ),
     );
     const none = await said('plan', 'say');
     assert.equal(none.code, 1);

@@ -51,13 +51,14 @@ describe('dossier approve', { skip: noTerminal }, () => {
     assert.deepEqual([code, approved_at === null], [0, false]);
   });
 
-  it('approves nothing at anything else, at three letters, or at Ctrl-C, with 1', async (t) => {
+  it('approves nothing at anything else, or at three letters, with 1, nor at Ctrl-C, with 130', async (t) => {
     const { asked, session, hash } = await planned(t);
-    for (const typed of ['\r', 'yes\r', `${hash.slice(0, 3)}\r`, `${hash}\r`, '\u0003']) {
+    for (const typed of ['\r', 'yes\r', `${hash.slice(0, 3)}\r`, `${hash}\r`]) {
       const { code, text } = await asked([QUESTION, typed]);
       assert.match(text, /Nothing was approved\.\n$/);
       assert.equal(code, 1);
     }
+    assert.equal((await asked([QUESTION, '\u0003'])).code, 130);
     assert.equal((await session()).status, 'plan_ready');
   });
 

@@ -42,13 +42,18 @@ describe('dossier close, reopen and rm', () => {
     const [item] = await api.call('GET /cases');
     const unsure = await said('rm', 'One');
     assert.equal(unsure.code, 1);
-    assert.match(unsure.stderr, /Give its id: dossier rm [0-9a-f]{8}\n$/);
+    assert.match(unsure.stderr, /Give its id: dossier rm [0-9a-f]{8} --workspace \/.*\n$/);
     const id = item?.id.slice(0, 8) ?? '';
     await said('start', 'One', '--provider', 'manual');
     const busy = await said('rm', id);
     assert.equal(busy.code, 1);
     assert.match(busy.stderr, /has a session that is planning.*: dossier abort [0-9a-f]{8} --w/);
+    const going = await said('close', id);
+    assert.equal(going.code, 1);
+    assert.match(going.stderr, /planning.*nothing was closed\. Abort it first: dossier abort/);
     await said('abort', 'One');
+    assert.equal((await said('close', id, '--state', 'done')).code, 2);
+    assert.match((await said('close', id, '--state', 'RESOLVED')).stderr, /proof is missing/);
     assert.equal((await said('rm', id)).code, 0);
     assert.deepEqual(await api.call('GET /cases'), []);
   });
@@ -85,6 +90,20 @@ describe('the inbox', () => {
     const { workspace } = await withPlan(t);
     const { stdout } = await dossier(t, 'inbox', '--workspace', workspace);
     assert.match(stdout, new RegExp(`dossier approve [0-9a-f]{8} --workspace ${workspace}`));
+  });
+});
+
+describe('a word that is empty', () => {
+  it('is refused, as it would mean something else', async (t) => {
+    for (const words of [
+      ['show', ''],
+      ['import', ''],
+      ['diff', 'One', '--session', ''],
+    ]) {
+      const { code, stderr } = await dossier(t, ...words);
+      assert.equal(code, 2);
+      assert.match(stderr, /empty.*: is a variable not set\?/);
+    }
   });
 });
 
