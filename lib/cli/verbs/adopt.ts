@@ -101,7 +101,7 @@ const choose = ({ sessions, worktrees, branches, repository }: Adoptable, word: 
   if (other !== undefined)
     throw new Refusal(`${word} matches ${counted(found.length, 'session')}. Give more of the id`);
   throw new Refusal(
-    `No session, worktree or unmerged branch of ${repository} is named ${word}. List them with dossier adopt`,
+    `No session, worktree or unmerged branch of ${repository} is named ${word}, or it is a Work item already (dossier ls). List them with dossier adopt`,
   );
 };
 

@@ -17,7 +17,7 @@ const OF_A_SESSION = ['plan.md', 'comments.md'];
 
 /**
  * `dossier edit ITEM [FILE]`: opens a file of a Work item in the operator's editor, and saves it unless it changed meanwhile.
- * Returns 1 if files of the Work item are invalid afterwards.
+ * Returns 1 if the file is invalid afterwards.
  */
 export const edit = verb(async (given) => {
   const { dossier, words, values, config, out } = given;
@@ -35,7 +35,7 @@ export const edit = verb(async (given) => {
         text: `${join(config.workspace, path)}:${line ?? 1}: ${message}`,
       });
   }
-  return problems.length === 0 ? 0 : 1;
+  return problems.some((each) => join(config.workspace, each.file) === file.path) ? 1 : 0;
 });
 
 const fileOf = async (given: Verb, id: string): Promise<WorkspaceFile> => {

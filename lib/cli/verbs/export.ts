@@ -1,5 +1,5 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { messageOf } from '../../../store/base/attempt.ts';
 import type { Binary } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
@@ -51,6 +51,8 @@ const save = async (download: Binary, path: string): Promise<number> => {
 };
 
 const openPartial = (path: string): number => {
+  if (!existsSync(dirname(path)))
+    throw new Refusal(`There is no directory ${dirname(path)}. Create it first`);
   try {
     return openSync(path, 'wx', PRIVATE);
   } catch (error) {

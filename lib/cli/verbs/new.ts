@@ -18,7 +18,6 @@ const TEMPLATE = `
 export const newItem = verb(async (given) => {
   const { dossier, values, out } = given;
   const made = await makeItem(given);
-  if (made === undefined) return 1;
   const { notes = [], ...item } = { ...made } as typeof made & { notes?: string[] };
   const names = await othersThan(dossier, item.project);
   if (names !== undefined) warn(withoutRepository(item, names));
@@ -28,10 +27,10 @@ export const newItem = verb(async (given) => {
   return undefined;
 }, findOrStartDaemon);
 
-/** Creates a Work item from words and options; prints a message and returns undefined without a title. */
+/** Creates a Work item from words and options. Throws a Refusal without a title. */
 export const makeItem = async (given: Verb) => {
   const made = given.values.issue === undefined ? await written(given) : await imported(given);
-  if (made === undefined) given.out.say('There is no title, so nothing was created.');
+  if (made === undefined) throw new Refusal('There is no title, so nothing was created');
   return made;
 };
 

@@ -23,7 +23,6 @@ export const run = verb(async (given) => {
   await requireAgent(given);
   await requireRepository(given);
   const item = await makeItem(given);
-  if (item === undefined) return FAILED;
   const id8 = item.id.slice(0, 8);
   const { session, from } = await startSession(given, item.id, { type: 'implementing' }).catch(
     (error: unknown) => {

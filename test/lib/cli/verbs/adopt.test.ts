@@ -60,7 +60,7 @@ describe('dossier adopt', () => {
 
   it('takes what is named by itself or by the beginning of its id, and says what is not', async (t) => {
     const { run, titles } = await start(t);
-    assertSentence(await run(['adopt', 'nowhere']), /named nowhere\. List them with dossier adopt/);
+    assertSentence(await run(['adopt', 'nowhere']), /named nowhere, or it is a Work item already/);
     assertSentence(await run(['adopt', 'claude:01a2']), /named claude:01a2/);
     assertSentence(await run(['adopt', 'ddb']), /named ddb/);
     assert.deepEqual(await titles(), []);

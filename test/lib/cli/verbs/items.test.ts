@@ -122,7 +122,7 @@ describe('dossier new', () => {
     const unchanged = await edited('exit 0');
     assert.deepEqual(
       [unchanged.code, unchanged.text],
-      [1, 'There is no title, so nothing was created.\n'],
+      [1, 'dossier: There is no title, so nothing was created.\n'],
     );
     assert.equal(
       (await edited(`{ printf 'Written\\n\\nBelow it.\\n'; cat "$1"; } > x; mv x "$1"`)).code,
