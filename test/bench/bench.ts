@@ -17,7 +17,7 @@ import { runParts } from './run-parts.ts';
 
 const USAGE = `npm run bench                     measure all, and write test/bench/RESULTS.md
 npm run bench -- PART...          measure these parts: ${Object.keys({ ...PARTS, ...LONG }).join(' ')}
-npm run bench -- --guard          fail where a ratio is 1.3 × worse than in test/bench/RESULTS.md; below a minute
+npm run bench -- --guard          fail where a ratio is 1.3 × worse than in test/bench/RESULTS.md; below two minutes
 npm run bench -- --peers          do the same work with other tools, which npm installs for it
 
   --of PATH        measure this dossier.js instead of this build's; with --results, all is written there

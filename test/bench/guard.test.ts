@@ -24,6 +24,14 @@ describe('failuresOf', () => {
       assert.ok(failure.includes(part), `${part} in: ${failure}`);
   });
 
+  it('compares with the worse one of two runs, since machines differ', () => {
+    const two = [{ key: 'get-one-cpu', ratio: 2, before: 3 }];
+    assert.deepEqual(failuresOf([row(3.9)], two), []);
+    assert.match(failuresOf([row(4)], two)[0] ?? '', /1\.33 × worse.*, and 2\.00 or 3\.00 in/);
+    const better = [{ key: 'get-one-cpu', ratio: 2, before: 1 }];
+    assert.deepEqual(failuresOf([row(2.6)], better), []);
+  });
+
   it('takes a lower ratio for the worse one, where the higher is the better', () => {
     const higher = { better: 'higher' } as const;
     assert.deepEqual(failuresOf([row(3, higher)], reference), []);

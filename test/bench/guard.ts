@@ -3,15 +3,20 @@ import { figureOf, type Row } from './report.ts';
 /** How many times worse than its reference a ratio may be. */
 export const MOST_WORSE = 1.3;
 
-type Ratio = Pick<Row, 'key' | 'ratio'>;
+/** A ratio, and the one of the run before, which may be of another machine. */
+type Ratio = Pick<Row, 'key' | 'ratio'> & { before?: number };
 
-/** How many times worse a ratio is than its reference; below 1 where it is better. Undefined where one is missing. */
+/**
+ * How many times worse a ratio is than the worse one of its reference, since machines differ; below 1 where it is better.
+ * Undefined where one is missing.
+ */
 export const timesWorse = (
   { ratio, better }: Pick<Row, 'ratio' | 'better'>,
   reference: Ratio | undefined,
 ): number | undefined => {
   if (ratio === undefined || reference?.ratio === undefined) return undefined;
-  return better === 'higher' ? reference.ratio / ratio : ratio / reference.ratio;
+  const known = [reference.ratio, reference.before ?? reference.ratio];
+  return Math.min(...known.map((each) => (better === 'higher' ? each / ratio : ratio / each)));
 };
 
 /** What is wrong with the rows of a guard, a sentence or two for each; empty where nothing is. */
@@ -44,7 +49,7 @@ const whatIsWorse = (
   if (worse <= MOST_WORSE) return undefined;
   return (
     `${key} is ${worse.toFixed(2)} × worse, and may be ${MOST_WORSE} ×: the ratio of ${what} is ${figureOf(ratio)}, ` +
-    `and ${figureOf(reference?.ratio)} in test/bench/RESULTS.md. Profile it; if the cost is wanted, run the whole of ` +
+    `and ${[reference?.ratio, reference?.before].map(figureOf).filter(Boolean).join(' or ')} in test/bench/RESULTS.md. Profile it; if the cost is wanted, run the whole of ` +
     '`npm run bench`, commit RESULTS.md, and give the reason in the commit message.'
   );
 };

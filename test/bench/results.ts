@@ -69,7 +69,8 @@ turns, and their ratio can be compared between machines. Each ratio is the media
 is the ratio of the run before.
 `;
 
-const GUARD = `\`npm run bench -- --guard\` takes the same measures with smaller counts. It fails where a ratio is 1.3 × worse than here.
+const GUARD = `\`npm run bench -- --guard\` takes the same measures with smaller counts. It fails where a ratio is
+1.3 × worse than the worse one of both runs here, since machines differ.
 `;
 
 /** The text of RESULTS.md. */
