@@ -82,6 +82,19 @@ describe('a plan that a hand edited', () => {
     assert.equal(readFileSync(join(dir, 'approved.md'), 'utf8'), text);
   });
 
+  it('is not approved where it is not UTF-8, so that it is not what was read', async (t) => {
+    const it = await withCase(t);
+    const { id } = await it.start();
+    await it.until(id, 'plan_ready');
+    const file = join(newestSession(it.running, it.item), 'plan.md');
+    writeFileSync(file, Buffer.from('```sh\ntouch \xff\n```\n', 'latin1'));
+    await eventually(async () => {
+      const { status, body } = await it.post(`/sessions/${id}/approve`);
+      assert.deepEqual([status, body.code], [422, 'plan_hides_text']);
+      assert.match(body.detail, /not UTF-8/);
+    });
+  });
+
   it('is not approved with a shell block that hides something, and nothing runs', async (t) => {
     const it = await withCase(t);
     const { id } = await it.start();

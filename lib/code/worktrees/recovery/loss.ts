@@ -96,7 +96,7 @@ export const refuseLoss = (loss: Loss, force: boolean): void => {
   if (force || isNothing(loss)) return;
   throw new ServiceError(
     'work_would_be_lost',
-    `The worktree has ${wording(loss)}. Commit and push or merge it; or use force (--force, ?force=true), which first saves files and commits under a ref in refs/dossier/recovered/.`,
+    `The worktree has ${wording(loss)}. Commit and push or merge it; or remove it with force (dossier worktrees rm ITEM --force, or ?force=true), which first saves files and commits under a ref in refs/dossier/recovered/.`,
     { members: { files: files.slice(0, 100), commits: commits.slice(0, 100) } },
   );
 };

@@ -61,10 +61,14 @@ const checkPlanWaits = (session: Session, event: 'approve' | 'request_changes'):
   return status;
 };
 
-/** Throws `plan_empty`, `plan_changed` where the operator read another text, or `plan_hides_text`. */
+/**
+ * Throws `plan_empty`, `plan_changed` where the operator read another text, or `plan_hides_text`, also where the bytes that
+ * were hashed are not UTF-8: the text that was read is then not what the file has.
+ */
 export const checkPlan = (plan: { sha256: string; content: string }, seen = plan.sha256): void => {
   if (plan.content.trim() === '') throw planEmpty();
   if (seen !== plan.sha256) throw planChanged(plan.sha256);
+  if (sha256(plan.content) !== plan.sha256) throw planHidesText('The plan is not UTF-8.');
   const hidden = hiddenBlock(plan.content);
   if (hidden !== undefined) throw planHidesText(hidden);
 };
@@ -72,7 +76,7 @@ export const checkPlan = (plan: { sha256: string; content: string }, seen = plan
 const planHidesText = (hidden: string): ServiceError =>
   new ServiceError(
     'plan_hides_text',
-    `${hidden} Remove it from plan.md, then approve. Nothing was run.`,
+    `${hidden} Change that in plan.md, then approve. Nothing was run.`,
   );
 
 const planEmpty = (): ServiceError =>

@@ -36,7 +36,7 @@ import type { SessionRule } from '../../../../../store/sessions/sessions.ts';
 
 const ID = '3f2b8c1e-0000-4000-8000-000000000001';
 const AT = '2026-01-02T03:04:05.006Z';
-const PLAN = { sha256: 'a'.repeat(64), content: 'Do it.' };
+const PLAN = { sha256: sha256('Do it.'), content: 'Do it.' };
 
 const ENDING = { at: AT, summary: 'What was done.' };
 
@@ -191,6 +191,13 @@ describe('the commands of an approval', () => {
     assert.throws(() => approve({ approval_sha256: all, allowsPlanCommands: false }), changed);
     const unknown = { approval_sha256: all, ask: ['npm audit'], allowsPlanCommands };
     assert.throws(() => approve(unknown), { code: 'bad_request', message: /"npm audit"/ });
+  });
+
+  it('are refused where the plan is not UTF-8, so that other bytes were hashed than were read', () => {
+    const of = { ...plan, content: `${content}\ufffd` };
+    assert.throws(() => approve({ allowsPlanCommands }, {}, of), {
+      ...{ code: 'plan_hides_text', message: /not UTF-8/ },
+    });
   });
 
   it('are refused where the plan hides text', () => {
