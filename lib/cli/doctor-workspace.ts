@@ -144,7 +144,11 @@ const repository = async (
   const path = resolve(layout.root, named);
   const found = await findRepository(git, path).catch((error: Error) => error);
   if (found instanceof Error) return missing('repository', `${project}: ${found.message}`);
-  return found === undefined
-    ? missing('repository', `${project}: ${path} is not a git repository: run git init there`)
-    : ok('repository', `${project}: ${found.root}`);
+  if (found !== undefined) return ok('repository', `${project}: ${found.root}`);
+  return missing(
+    'repository',
+    isThere(path)
+      ? `${project}: ${path} is not a git repository: run git init there`
+      : `${project}: ${path} does not exist: if it moved, set its new path in .dossier/local.md under projects`,
+  );
 };

@@ -160,7 +160,8 @@ describe('a command that cannot do what it was asked', () => {
       said = dossier('approve', id, '--workspace', dir).said;
       return said.includes('--hash');
     });
-    const command = /To approve it: dossier (approve .* --hash [0-9a-f]{64})/.exec(said)?.[1] ?? '';
+    const command =
+      /To approve it: dossier (approve .* --hash [0-9a-f]{64} .*)\. See/.exec(said)?.[1] ?? '';
     const done = dossier(...command.split(' '));
     assert.equal(done.status, 0, said + done.said);
   });

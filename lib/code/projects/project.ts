@@ -4,6 +4,7 @@ import { repositoryIn } from '../../../store/records/applied.ts';
 import type { Case } from '../../../store/records/case.ts';
 import { projectRemotes, settingsOf } from '../../../store/settings/globals.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
+import { isThere } from '../../../store/workspace/inspect.ts';
 import type { WithConfig } from '../../config.ts';
 import { badField, orNotFound, ServiceError } from '../../errors.ts';
 import { projectNamed, requireTrustedProject } from '../../guard/trust/require.ts';
@@ -78,7 +79,9 @@ export const repositoryFor = async (
   const path = resolve(root, named);
   throw new ServiceError(
     'no_repository',
-    `${path} is not a git repository. Run git init there, or set another one for the project ${project}.`,
+    isThere(path)
+      ? `${path} is not a git repository. Run git init there, or set another one for the project ${project}.`
+      : `${path}, the repository of the project ${project}, does not exist. If it moved, set its new path in .dossier/local.md under projects.`,
   );
 };
 

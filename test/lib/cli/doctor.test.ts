@@ -99,6 +99,11 @@ describe('doctor', () => {
     assert.match(said, /^missing workspace .*file is a file/m);
     const other = await run(onlyGit(t), '--workspace', join(dir, 'space'), '--repo', dir);
     assert.match(other.said, /^missing repository +default: .* is not a git repository/m);
+    const moved = await run(
+      onlyGit(t),
+      ...['--workspace', join(dir, 'space'), '--repo', join(dir, 'gone')],
+    );
+    assert.match(moved.said, /^missing repository +default: .*gone does not exist: if it moved/m);
   });
 
   it('tries a write: a disk that is full is told', async (t) => {
