@@ -110,10 +110,15 @@ const messagesBefore = (messages: readonly string[] = []): string[] =>
         ...messages.map(asMessage),
       ];
 
-/** Whether the texts of a conversation contain a message as it was rendered, or as it was typed by the operator. */
-export const containsMessage = (texts: readonly string[], message: string): boolean =>
-  texts.join('').includes(asMessage(message)) ||
-  texts.some((each) => each.trim() === message.trim());
+/** The messages that the texts of a conversation lack, both as they were rendered and as the operator typed them. */
+export const missingMessages = (
+  messages: readonly string[],
+  texts: readonly string[],
+): string[] => {
+  const whole = texts.join('');
+  const typed = new Set(texts.map((text) => text.trim()));
+  return messages.filter((each) => !whole.includes(asMessage(each)) && !typed.has(each.trim()));
+};
 
 const asMessage = (text: string): string => fenceOff(printable(text), 'markdown');
 

@@ -4,7 +4,7 @@ import { record, text } from '../../text/unknown-json.ts';
 import type { Program } from '../../tools/process/spawn.ts';
 import type { Outage } from '../outage.ts';
 import type { AcpAgent } from '../presets.ts';
-import { containsMessage, renderMessages, renderPrompt } from '../prompt.ts';
+import { missingMessages, renderMessages, renderPrompt } from '../prompt.ts';
 import type { IssueImage, RunSpec } from '../provider.ts';
 import type { Watch } from '../waiting.ts';
 import type { AgentConnection } from './connection.ts';
@@ -25,8 +25,8 @@ export interface Conversation {
   readonly questions: QuestionRequests;
   readonly watch: Watch;
   session_id?: string;
-  /** The session was loaded, and the transcript has the user's texts in it. */
-  replayed?: boolean;
+  /** The user's texts in the loaded conversation, which may lack cancelled turns. Undefined if none was loaded. */
+  replayed?: readonly string[] | undefined;
   /** The agent accepts images in a prompt. */
   images: boolean;
   /** The request of the latest prompt, once sent. */
@@ -86,11 +86,9 @@ const firstBlocks = (turn: Conversation): object[] => {
   return promptBlocks({ ...spec, prompt }, { images, anew });
 };
 
-// Some agents drop a turn that was stopped from its conversation, with what was said in it.
-const lostMessages = ({ spec, replayed, transcript }: Conversation): string[] =>
-  (spec.prompt.messages_before ?? []).filter(
-    (message) => replayed === true && !containsMessage(transcript.replayed(), message),
-  );
+// Some agents drop a cancelled turn from their conversation, with the messages in it.
+const lostMessages = ({ spec, replayed }: Conversation): string[] =>
+  replayed === undefined ? [] : missingMessages(spec.prompt.messages_before ?? [], replayed);
 
 const prompt = async (turn: Conversation, blocks: object[]): Promise<unknown> => {
   turn.message_waits = false;
@@ -134,11 +132,10 @@ const cancelPrompt = (turn: Conversation): void => {
   permissions.close('policy');
   questions.close();
   agent.notify('session/cancel', { sessionId: session_id });
-  // Another run reads the message, with all that this one was told.
+  // Another run reads the message if the agent drops the cancelled turn, or does not answer.
   if (turn.preset.drops_cancelled) turn.stopped = true;
   void settlesWithin(prompted, CANCEL_MS).then((isAnswered) => {
     if (isAnswered) return;
-    // Another run reads the message.
     turn.stopped = true;
     return turn.program.end();
   });

@@ -57,7 +57,7 @@ export interface OpenSession {
   session_id: string;
   /** The agent's response, with modes and options. */
   opened: unknown;
-  /** The agent has replayed its conversation, which may lack turns that were stopped. */
+  /** The agent loaded the conversation and replayed it. */
   replayed?: boolean;
 }
 

@@ -128,7 +128,7 @@ const open = async (turn: AcpTurn): Promise<void> => {
   const wish = { cwd, native_session_id, mcp, meta, choice, note };
   const opened = await openSession(agent, hello, wish);
   turn.session_id = opened.session_id;
-  turn.replayed = opened.replayed === true;
+  turn.replayed = opened.replayed ? turn.transcript.replayed() : undefined;
   const session = await setChoice(turn, opened, choice);
   // Set last, because other options may change the mode.
   const wanted = spec.phase === 'work' ? modes : preset.modes.plan;

@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+
 /** A command was refused. The message tells the operator what to do, and is printed without a stack. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
@@ -12,3 +15,9 @@ export class NoDaemon extends Error {
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }
+
+/** Throws a Refusal if the directory of a file does not exist. */
+export const requireDirectoryOf = (path: string): void => {
+  if (existsSync(dirname(path))) return;
+  throw new Refusal(`There is no directory ${dirname(path)}. Create it first`);
+};

@@ -21,7 +21,7 @@ export const editText = async <T>(
   { text, name, env }: Text,
   then: (text: string) => Promise<T>,
 ): Promise<T> => {
-  // Without a terminal, vi would wait for nobody.
+  // Without a terminal, vi never ends.
   if (!isTerminal() && !env.VISUAL && !env.EDITOR)
     throw new Refusal(
       'There is no terminal for an editor. Set EDITOR to a program that needs none',

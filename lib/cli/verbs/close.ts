@@ -1,4 +1,3 @@
-import type { Case } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
 import { someOf } from '../../text/wording.ts';
 import { Refusal } from '../args/refusal.ts';
@@ -16,8 +15,7 @@ export const close = verb(async (given) => {
   const state = STATES.find((each) => each === (values.state ?? 'NON_ISSUE').toUpperCase());
   if (state === undefined) throw new UsageError(`--state takes ${STATES.join(' or ')}`);
   const id = await findItem(dossier, words[0] ?? '');
-  const { title } = await dossier.call('GET /cases/{id}', { id });
-  await refuseSession(given, { id, title }, 'closed');
+  await refuseSession(given, id, 'closed');
   if (state === 'RESOLVED') await requireProof(given, id);
   const { outcome } = values;
   const body = { state, ...(outcome !== undefined && { outcome }) };
@@ -27,20 +25,21 @@ export const close = verb(async (given) => {
   return undefined;
 });
 
-// It would go on, or run once it is approved or resumed.
+// It would continue, or run once it is approved or resumed.
 const refuseSession = async (
   { dossier, config }: Verb,
-  { id, title }: Pick<Case, 'id' | 'title'>,
+  id: string,
   done: string,
 ): Promise<void> => {
   const session = (await listSessions(dossier, id)).find(({ status }) => !hasEnded(status));
   if (session === undefined) return;
+  const { title } = await dossier.call('GET /cases/{id}', { id });
   throw new Refusal(
     `${title} has a session that is ${statusText(session)}, so nothing was ${done}. Abort it first: ${itemCommand({ config }, id)('abort')}`,
   );
 };
 
-// The daemon sets any state that it is told.
+// PUT …/state bypasses the proof gate.
 const requireProof = async ({ dossier, config }: Verb, id: string): Promise<void> => {
   const { satisfied, missing } = await dossier.call('GET /cases/{id}/proof/gate', { id });
   if (satisfied) return;
@@ -63,13 +62,8 @@ export const reopen = verb(async ({ dossier, words, values, out }) => {
  * ITEM is not an id.
  */
 export const remove = verb(async (given) => {
-  const {
-    dossier,
-    words: [word = ''],
-    values,
-    out,
-    config,
-  } = given;
+  const { dossier, words, values, out, config } = given;
+  const [word = ''] = words;
   const id = await findItem(dossier, word);
   const { title } = await dossier.call('GET /cases/{id}', { id });
   const isAsked = isTerminal() && values.json !== true;
@@ -77,7 +71,7 @@ export const remove = verb(async (given) => {
     throw new Refusal(
       `Nothing was deleted, because you cannot be asked whether ${word} is meant. Give its id: ${itemCommand({ config }, id)('rm')}`,
     );
-  await refuseSession(given, { id, title }, 'deleted');
+  await refuseSession(given, id, 'deleted');
   if (isAsked) {
     const said = await ask(`Delete ${title} and everything that belongs to it? Type yes: `);
     if (said !== 'yes') {

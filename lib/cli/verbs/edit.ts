@@ -1,12 +1,12 @@
 import { isUtf8 } from 'node:buffer';
-import { existsSync, readFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { orElse } from '../../../store/base/attempt.ts';
 import { pathContains } from '../../../store/base/paths.ts';
 import { createFile, replaceFile } from '../../../store/fs/durable.ts';
 import { layoutOf } from '../../../store/layout.ts';
 import { type Config, UsageError } from '../../config.ts';
-import { Refusal } from '../args/refusal.ts';
+import { Refusal, requireDirectoryOf } from '../args/refusal.ts';
 import { findItem } from '../connection/item.ts';
 import { findSession } from '../connection/session.ts';
 import { editText } from '../output/editor.ts';
@@ -72,8 +72,7 @@ interface WorkspaceFile {
 /** Reads a file below a directory of the workspace, which need not exist. Throws a Refusal for a path outside of it. */
 const readWorkspaceFile = (directory: string, path: string): WorkspaceFile => {
   if (!pathContains(directory, path)) throw new Refusal(`${path} is not in ${directory}`);
-  if (!existsSync(dirname(path)))
-    throw new Refusal(`There is no directory ${dirname(path)}. Create it first`);
+  requireDirectoryOf(path);
   return { path, before: orElse(() => readFileSync(path), undefined, 'ENOENT') };
 };
 

@@ -1,9 +1,9 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { messageOf } from '../../../store/base/attempt.ts';
 import type { Binary } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
-import { Refusal } from '../args/refusal.ts';
+import { Refusal, requireDirectoryOf } from '../args/refusal.ts';
 import { findItem } from '../connection/item.ts';
 import { verb } from './verb.ts';
 
@@ -51,8 +51,7 @@ const save = async (download: Binary, path: string): Promise<number> => {
 };
 
 const openPartial = (path: string): number => {
-  if (!existsSync(dirname(path)))
-    throw new Refusal(`There is no directory ${dirname(path)}. Create it first`);
+  requireDirectoryOf(path);
   try {
     return openSync(path, 'wx', PRIVATE);
   } catch (error) {

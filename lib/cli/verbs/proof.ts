@@ -92,7 +92,7 @@ const run = async (
   while (proof.run?.status === 'running') {
     await setTimeout(LOOK_MS, undefined, { signal: leaving.signal }).catch(() => undefined);
     if (leaving.signal.aborted) {
-      out.say(`\nThe check goes on: ${itemCommand({ config }, id)('proof')}`);
+      out.say(`\nThe check is still running: ${itemCommand({ config }, id)('proof')}`);
       return CTRL_C;
     }
     proof = await dossier.call('GET /cases/{id}/proof/{pid}', { id, pid });

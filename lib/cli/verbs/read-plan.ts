@@ -92,9 +92,10 @@ export const approvalFor = (
   const { unasked } = typeof boundary === 'string' ? {} : boundary;
   const { commands = [], approval_sha256, plan_sha256: of = plan_sha256 } = unasked ?? {};
   if (of !== plan_sha256) throw new Refusal('The plan changed while it was read. Try again');
-  if (approval_sha256 === undefined && ask.length > 0)
+  if (approval_sha256 === undefined) {
+    if (ask.length === 0) return { hash: plan_sha256, commands, body: { plan_sha256 } };
     throw new Refusal('No command of this plan runs without asking, so leave --ask out');
-  if (approval_sha256 === undefined) return { hash: plan_sha256, commands, body: { plan_sha256 } };
+  }
   const asked = ask.length > 0 ? { ask } : {};
   return { hash: approval_sha256, commands, body: { plan_sha256, approval_sha256, ...asked } };
 };

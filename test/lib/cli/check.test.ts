@@ -213,9 +213,9 @@ describe('dossier check', () => {
 
   it('reads a workspace that it may not write', async (t) => {
     const root = fresh(t);
-    const mode = (bits: number) => execFileSync('chmod', ['-R', `${bits.toString(8)}`, root]);
-    mode(0o555);
-    atEnd(t, () => mode(0o755));
+    const change = (mode: string) => execFileSync('chmod', ['-R', mode, root]);
+    change('555');
+    atEnd(t, () => change('755'));
     // Root may write what nobody may.
     const user = process.getuid?.() === 0 ? { user: { uid: 65_534, gid: 65_534 } } : {};
     const said = (...words: string[]) =>
