@@ -36,10 +36,9 @@ export const hapiRoute = (
   const make = async ({ params, query, raw, app }: Request, body: unknown) => {
     const { headers, url = '' } = raw.req;
     const input = read({ params, query, headers, payload: body, key: app.credential?.key });
+    if (!isCreating(route)) return route.handler(input as never, service);
     const handle = async () => route.handler(input as never, service);
-    return isCreating(route)
-      ? withIdempotency(route, { headers, url, body }, service, handle)
-      : handle();
+    return withIdempotency(route, { headers, url, body }, service, handle);
   };
   const perform = route.method === 'GET' ? make : withWriteStage(route, readPathOf, make);
   return {
