@@ -80,7 +80,7 @@ const serviceOn = (store: Store): Service => {
     links: createLinkWork(),
     address: { url: undefined },
     mcp: noSession,
-    doors: { open: noSession, openPort: noSession },
+    doors: { prepare: noSession, open: noSession, openPort: noSession },
     leaving: new Set(),
     trusted: new Set(),
     engine: createEngine(store),

@@ -170,7 +170,7 @@ const doorsApart = (t: TestContext) => {
     atEnd(t, network.close);
     return { told, out: join(network.view.dir, 'out') };
   };
-  return { children, ends, open };
+  return { children, ends, doors, open };
 };
 
 const ASK = `
@@ -231,6 +231,17 @@ describe('the process of the proxy', () => {
     const threads = readdirSync(`/proc/${children[0]?.pid}/task`).map(Number);
     assert.ok(threads.length > 1);
     for (const thread of threads) assert.equal(getPriority(thread), 10);
+  });
+
+  it('is started before a run opens its sockets, and serves that run', async (t) => {
+    const { children, ends, doors, open } = doorsApart(t);
+    doors.prepare();
+    doors.prepare();
+    assert.equal(children.length, 1);
+    assert.match(askBlocking(open().out), /^HTTP/);
+    doors.prepare();
+    assert.equal(children.length, 1);
+    assert.deepEqual(ends, []);
   });
 
   it('is given no secret of the environment, and the certificates and stores by which Node trusts', async () => {

@@ -101,6 +101,9 @@ export const createDoorsProcess = ({
     if (runs.size === 0) child.rest();
   };
   return {
+    prepare: () => {
+      if (runs.size === 0) child.prepare();
+    },
     open: (task, events) => {
       const run = enter(events);
       child.order({ kind: 'open', run, task, ownPort: ownPort() });
@@ -142,7 +145,7 @@ interface ChildOptions {
   ended: (cause: Error) => void;
 }
 
-/** The child process, started by the first order. */
+/** The child process, started by the first order or before it. */
 const createChild = (runs: ReadonlyMap<number, OpenRun>, { start, ended }: ChildOptions) => {
   let child: ChildProcess | undefined;
   let linger: NodeJS.Timeout | undefined;
@@ -166,7 +169,20 @@ const createChild = (runs: ReadonlyMap<number, OpenRun>, { start, ended }: Child
     started.channel?.unref();
     return started;
   };
+  /** Ends the process after 10 s without an order. */
+  const rest = (): void => {
+    clearTimeout(linger);
+    linger = setTimeout(() => {
+      const last = child;
+      child = undefined;
+      last?.kill('SIGKILL');
+    }, LINGER_MS).unref();
+  };
   return {
+    prepare: (): void => {
+      child ??= begin();
+      rest();
+    },
     order: (order: DoorsOrder): void => {
       clearTimeout(linger);
       child ??= begin();
@@ -181,15 +197,7 @@ const createChild = (runs: ReadonlyMap<number, OpenRun>, { start, ended }: Child
         if (holders === 0) child?.channel?.unref();
       };
     },
-    /** Ends the process after 10 s without an order. */
-    rest: (): void => {
-      clearTimeout(linger);
-      linger = setTimeout(() => {
-        const last = child;
-        child = undefined;
-        last?.kill('SIGKILL');
-      }, LINGER_MS).unref();
-    },
+    rest,
   };
 };
 

@@ -26,6 +26,8 @@ export interface RunEvents {
 
 /** Accepts the connections of runs. Data of runs is read nowhere else. */
 export interface Doors {
+  /** Makes ready, without waiting, for a run that opens its sockets soon. */
+  prepare(): void;
   /**
    * Opens the sockets of a run, asynchronously: the relay waits for them. Returns the function that closes them, which resolves
    * after the last report.

@@ -87,6 +87,7 @@ const listen = (path: string, limits: RunLimits, serve: (socket: Socket) => void
 
 /** Serves the connections of runs in this process. */
 export const createDoorsHere = (network: NetworkEnvironment): Doors => ({
+  prepare: () => undefined,
   open: (task, { tell, mcp, lost }) => {
     try {
       const close = openRunDoors(task, { tell: reportOncePerTarget(tell), mcp }, network);
