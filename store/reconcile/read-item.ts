@@ -115,13 +115,17 @@ const readCaseFile = (
   return { ...entry, sha: seen.case.sha, value: caseFromJournal(seen, text) };
 };
 
-/** case.md from the journal, which keeps the hash of the description instead of its text. */
+/**
+ * case.md from the journal, which keeps the hash of the description instead of its text. `text`: the file, where it was
+ * read.
+ */
 export const caseFromJournal = (
   { case: { matter, description } }: ToldState,
-  text = '',
+  text?: string,
 ): CaseFile => ({
   matter,
-  description: ifReadable(() => descriptionIn(text), ''),
+  // At a start for every Work item: an error that is made and caught each time would take longer than all else here.
+  description: text === undefined ? '' : ifReadable(() => descriptionIn(text), ''),
   description_sha256: description,
 });
 
