@@ -152,7 +152,7 @@ const contentOf = (dir: string): Content | undefined => {
   if (known.size > MOST_KNOWN) known.clear();
   known.delete(dir);
   if (content !== undefined && now - found.mtimeMs > RACY_MS)
-    known.set(dir, { ...content, stamp, at: now });
+    known.set(dir, { stamp, at: now, ...content });
   return content;
 };
 

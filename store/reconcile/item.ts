@@ -51,6 +51,8 @@ export const newItem = (id: string, dir: string, entry: ReadEntry<CaseFile>): It
   },
   seen: undefined,
   journaledFiles: undefined,
+  held: undefined,
+  accepted: undefined,
   response: undefined,
 });
 

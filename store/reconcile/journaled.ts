@@ -44,7 +44,10 @@ export const itemFromJournal = (id: string, seen: ToldState): Item => {
     value: caseFromJournal(seen),
     problem: undefined,
   };
-  return { ...newItem(id, seen.dir, entry), seen };
+  const item = newItem(id, seen.dir, entry);
+  // Not by a spread: V8 gives each object of `{ ...one, more }` a hidden class of its own.
+  item.seen = seen;
+  return item;
 };
 
 /** Whether the files of a Work item were not read since the start. */
