@@ -17,7 +17,7 @@ import { acceptChange, resultingState } from '../reconcile/accept-change.ts';
 import { changeItem, itemMoved } from '../reconcile/change-item.ts';
 import { freshItem, peekItem } from '../reconcile/fresh-item.ts';
 import type { AcceptedValues } from '../reconcile/held-changes.ts';
-import { answerOf, caseOf, type Item, newItem, recordOf } from '../reconcile/item.ts';
+import { answerOf, caseOf, type Item, newItem, onlyCase, recordOf } from '../reconcile/item.ts';
 import { itemOf, itemsByAge, putItem } from '../reconcile/items.ts';
 import { removeFromIndex } from '../reconcile/missing.ts';
 import { parseCase } from '../reconcile/read-case.ts';
@@ -83,7 +83,8 @@ export const insertCase = (
       const entry = entryOfCreated(caseFile(path), text, value);
       if (entry === undefined)
         throw new StoreError('file_busy', `${dir} was moved or removed while it was made`);
-      return indexNew(store, newItem(matter.id, dir, entry));
+      const item = { id: matter.id, dir, files: onlyCase(entry), seen: undefined };
+      return indexNew(store, newItem(item));
     });
   });
 

@@ -13,7 +13,7 @@ import { editKnown, placeIn } from '../front-matter/record-file.ts';
 import { repeat } from '../fs/retry.ts';
 import { CASE_FILE, caseFile } from '../layout.ts';
 import { type Store, watchRequestsOf } from '../store.ts';
-import type { Item } from './item.ts';
+import { type Item, newItem } from './item.ts';
 import { itemIn, itemOf, itemsOf, markUnusable, moveItem, putItem } from './items.ts';
 import { type ItemFiles, type KnownFiles, readItemFiles } from './read-item.ts';
 import { reconcile, reconcileLocked, reconcileRead, updateLockState } from './reconcile.ts';
@@ -120,7 +120,7 @@ const placeItem = async (
   const first = other?.dir ?? seen?.dir;
   if (first !== undefined && first !== dir && stillHasId(store, first, id))
     return reject(store, dir, files.case.problem ?? duplicateOf(store, dir, first));
-  const item = other ?? { id, dir, files, seen, journaledFiles: undefined, response: undefined };
+  const item = other ?? newItem({ id, dir, files, seen });
   if (other === undefined) putItem(store, item);
   else moveItem(store, other, dir);
   itemsOf(store).met(store, item);

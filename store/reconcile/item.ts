@@ -26,8 +26,8 @@ export interface Item {
   /** The files whose state is journaled completely. */
   journaledFiles: ItemFiles | undefined;
   /** Changes by file that the operator has not confirmed. Everything but reading and writing of files ignores them. */
-  held?: HeldChanges | undefined;
-  accepted?: AcceptedValues | undefined;
+  held: HeldChanges | undefined;
+  accepted: AcceptedValues | undefined;
   /** The cached response to GET. */
   response: { body: Buffer; etag: string } | undefined;
 }
@@ -36,24 +36,35 @@ type Read = Pick<Item, 'files' | 'held'>;
 
 type Known = Read & Pick<Item, 'dir' | 'seen'>;
 
-/** A Work item of which only case.md was read. */
-export const newItem = (id: string, dir: string, entry: ReadEntry<CaseFile>): Item => ({
+/**
+ * A Work item as it comes into the index. All are made by this literal, and so share a hidden class of V8; each object of
+ * `{ ...one, more }` would have its own.
+ */
+export const newItem = ({
   id,
   dir,
-  files: {
-    case: entry,
-    proofs: new Map(),
-    checklist: undefined,
-    webhooks: new Map(),
-    medias: NO_MEDIAS,
-    unknown: NO_NAMES,
-    faults: NO_FAULTS,
-  },
-  seen: undefined,
+  files,
+  seen,
+}: Pick<Item, 'id' | 'dir' | 'files' | 'seen'>): Item => ({
+  id,
+  dir,
+  files,
+  seen,
   journaledFiles: undefined,
   held: undefined,
   accepted: undefined,
   response: undefined,
+});
+
+/** The files of a Work item of which only case.md was read. */
+export const onlyCase = (entry: ReadEntry<CaseFile>): ItemFiles => ({
+  case: entry,
+  proofs: new Map(),
+  checklist: undefined,
+  webhooks: new Map(),
+  medias: NO_MEDIAS,
+  unknown: NO_NAMES,
+  faults: NO_FAULTS,
 });
 
 /** The last readable case.md, without held changes. Items are only made from readable files. */

@@ -3,7 +3,7 @@ import { isSound, type ReadEntry } from '../front-matter/entry.ts';
 import type { ToldState } from '../journal/journal-state.ts';
 import type { Store } from '../store.ts';
 import { canLookAgain } from './discover.ts';
-import { type Item, newItem } from './item.ts';
+import { type Item, newItem, onlyCase } from './item.ts';
 import { directoryStatusOf, forgetItem, invalidate, itemOf, itemsOf, newVersion } from './items.ts';
 import type { CaseFile } from './read-case.ts';
 import { caseFromJournal, readItemFiles } from './read-item.ts';
@@ -44,10 +44,7 @@ export const itemFromJournal = (id: string, seen: ToldState): Item => {
     value: caseFromJournal(seen),
     problem: undefined,
   };
-  const item = newItem(id, seen.dir, entry);
-  // Not by a spread: V8 gives each object of `{ ...one, more }` a hidden class of its own.
-  item.seen = seen;
-  return item;
+  return newItem({ id, dir: seen.dir, files: onlyCase(entry), seen });
 };
 
 /** Whether the files of a Work item were not read since the start. */
