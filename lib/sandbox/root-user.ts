@@ -151,6 +151,7 @@ const contentOf = (dir: string): Content | undefined => {
   const content = look(dir);
   if (known.size > MOST_KNOWN) known.clear();
   known.delete(dir);
+  // Thousands, and V8 gives each object of `{ ...one, more }` a hidden class of its own.
   if (content !== undefined && now - found.mtimeMs > RACY_MS)
     known.set(dir, { stamp, at: now, ...content });
   return content;

@@ -53,8 +53,8 @@ export const runTurn = async (service: SessionNeeds, turn: SessionTurn): Promise
   const live = service.engine.live.get(session.id);
   if (live === undefined || mustStop(service.engine, live)) return { outcome: 'cancelled' };
   live.worktree = turn.worktree.path;
-  const startsPrograms = turn.phase === 'work' || provider.plans_itself !== true;
-  if (startsPrograms && provider.own_network) service.doors.prepare();
+  // Nothing is made ready for a Plan turn: its run begins at once.
+  if (turn.phase === 'work' && provider.own_network) service.doors.prepare();
   return runInTurnRepository(service, { ...turn, live, isolation: provider.isolation }, (git) =>
     runProvider(service, provider, { ...turn, live, git }),
   );
