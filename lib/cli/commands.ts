@@ -2,6 +2,7 @@ import type { Command } from './args/command.ts';
 import { AS_JSON } from './args/options.ts';
 import { SESSIONS } from './commands-sessions.ts';
 import { WORK } from './commands-work.ts';
+import { closeInheritedDescriptors } from './process.ts';
 
 const STATE_DIR =
   'The directory of what you trust and approve (DOSSIER_STATE_DIR; default: $XDG_STATE_HOME/dossier, or ~/.local/state/dossier)';
@@ -48,7 +49,11 @@ export const COMMANDS: readonly Command[] = [
       repo: 'The git repository of the project default (DOSSIER_REPO)',
       ...SERVING,
     },
-    open: async () => (await import('./serve.ts')).serve,
+    open: async () => {
+      // First: Node 24 reads NODE_EXTRA_CA_CERTS in a thread once its tls is loaded, from a file that looks inherited.
+      closeInheritedDescriptors();
+      return (await import('./serve.ts')).serve;
+    },
   },
   {
     name: 'service',

@@ -6,7 +6,7 @@ const CLOSED_ON_EXEC = 0o2000000;
 
 /**
  * Closes descriptors that were inherited from the shell, such as a file that it has locked, because the daemon outlives it.
- * Linux only.
+ * Linux only. A file that a library has opened without the flag counts as inherited, so this comes before any is loaded.
  */
 export const closeInheritedDescriptors = (): void => {
   for (const name of orElse(() => readdirSync('/proc/self/fd'), [])) {

@@ -27,7 +27,7 @@ import {
   rememberPort,
   toListenError,
 } from './preflight.ts';
-import { closeInheritedDescriptors, handleFileSizeSignal, waitForStopSignal } from './process.ts';
+import { handleFileSizeSignal, waitForStopSignal } from './process.ts';
 import { checkSocketPath, prepareDefaultSocket, serveSocket } from './socket.ts';
 import { askAboutTrust } from './trust-question.ts';
 
@@ -42,7 +42,6 @@ const NO_SOCKET = 'none';
  * it cannot start.
  */
 export const serve = async ({ config, values }: Call): Promise<number> => {
-  closeInheritedDescriptors();
   const asked = waitForStopSignal();
   handleFileSizeSignal();
   const log = await createLog(config.log_level);

@@ -58,6 +58,18 @@ const projectsOf = async (url: string): Promise<Record<string, string>> => {
   return Object.fromEntries(projects.map(({ name, place }) => [name, place]));
 };
 
+// Tells, when a process lists its descriptors, whether Node's tls was loaded: from then on a thread of Node 24 reads files.
+const TELL_TLS = `
+const fs = require('node:fs');
+const { readdirSync } = fs;
+fs.readdirSync = (path, ...more) => {
+  const loaded = process.moduleLoadList.includes('NativeModule tls');
+  if (path === '/proc/self/fd') fs.writeFileSync(__filename + '.said', 'tls loaded: ' + loaded);
+  return readdirSync(path, ...more);
+};
+require('node:module').syncBuiltinESMExports();
+`;
+
 const noBash = existsSync('/bin/bash') ? false : 'there is no bash';
 
 describe('a daemon that was begun', () => {
@@ -71,6 +83,14 @@ describe('a daemon that was begun', () => {
     const held = readdirSync(dir).map((fd) => orElse(() => readlinkSync(join(dir, fd)), ''));
     assert.ok(held.length > 3);
     assert.ok(!held.includes(join(home, 'lock')), held.join(' '));
+  });
+
+  it('has closed what its caller had open before Node reads certificates in a thread', async (t) => {
+    const preload = join(temporaryDirectory(t), 'tell.cjs');
+    writeFileSync(preload, TELL_TLS);
+    const { home, run } = scene(t, { NODE_OPTIONS: `--require=${preload}` });
+    assert.equal((await run(home, 'up', '--no-open')).code, 0);
+    assert.equal(readFileSync(`${preload}.said`, 'utf8'), 'tls loaded: false');
   });
 
   it('is not looked for where the current directory is gone, which is said', async (t) => {
