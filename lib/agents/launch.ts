@@ -173,14 +173,15 @@ const specOf = (
   { open, ...deps }: LaunchDeps & Opened,
 ) => ({
   cwd,
-  env: cleanEnvironment(deps.env, {
-    ...(deps.sandbox.kind === 'bubblewrap' && inside(deps.env)),
-    ...usual,
-    ...deps.variables,
-    ...env,
-    ...(signed_as !== undefined && signing(signed_as, { ...deps.variables, ...env })),
-    ...open.env,
-  }),
+  env: open.environment(
+    cleanEnvironment(deps.env, {
+      ...(deps.sandbox.kind === 'bubblewrap' && inside(deps.env)),
+      ...usual,
+      ...deps.variables,
+      ...env,
+      ...(signed_as !== undefined && signing(signed_as, { ...deps.variables, ...env })),
+    }),
+  ),
   marker: run_marker,
   own_dir: cwd,
   runs: deps.runs,

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { dirname, extname, isAbsolute } from 'node:path';
 import { orElse } from '../../store/base/attempt.ts';
 import { isAtOrBelow } from '../../store/base/paths.ts';
-import type { Environment } from '../tools/process/environment.ts';
+import { cleanEnvironment, type Environment } from '../tools/process/environment.ts';
 import { gitConfigMounts } from './git-config.ts';
 import { type HomeView, homeView, namedPaths, unseenIn } from './home.ts';
 import { bind, hide, isDirectory, isReallyBelow, type Mount, real, socketPaths } from './mounts.ts';
@@ -68,9 +68,16 @@ const viewArguments = (host: Host, argv: readonly string[], view: SandboxView): 
     ...['--dev', '/dev', '--tmpfs', '/dev/shm', ...PASSWD_ARGUMENTS],
     ...all.flatMap((mount) => mount.arguments),
     ...sealed(all, view, home).flatMap((path) => ['--remount-ro', path]),
+    ...lostVariables(host.env),
     ...['--setenv', 'TMPDIR', TEMP, '--chdir', realpathSync(view.cwd), '--'],
   ];
 };
+
+// Such as `npm_config_@scope:registry`: dash, which starts bubblewrap, drops variables with names that are not its own.
+const lostVariables = (env: Environment): string[] =>
+  Object.entries(cleanEnvironment(env))
+    .filter(([name]) => !/^[A-Za-z_]\w*$/.test(name))
+    .flatMap((variable) => ['--setenv', ...variable]);
 
 /** Existing paths in a program's output that the sandbox hides from it. */
 export const unseenPaths = (host: Host, text: string, view: SandboxView): string[] => {

@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { NO_MCP } from '../../lib/sandbox/egress/mcp-door.ts';
 import { createNetworkAccess } from '../../lib/sandbox/egress/networks.ts';
 import { createDoorsHere } from '../../lib/sandbox/egress/run-doors.ts';
+import type { Environment } from '../../lib/tools/process/environment.ts';
 import { atEnd } from '../helpers/at-end.ts';
 import { onPort, worldWith } from '../helpers/egress.ts';
 import { missing, sandbox } from '../helpers/inside.ts';
@@ -53,11 +54,11 @@ const far = async (t: TestContext) => {
     tell: ({ host, port, allowed }) => told.push(`${host}:${port} ${allowed}`),
   });
   atEnd(t, network.close);
-  const run = async (script: string): Promise<string> => {
+  const run = async (script: string, more: Environment = {}): Promise<string> => {
     const view = { cwd, phase: 'work', writable: [], hidden: [], network: network.view } as const;
     const [file = '', ...args] = sandbox.wrap(['/bin/sh', '-c', script], view);
     const { PATH = '' } = process.env;
-    const env = { PATH, HOME: cwd, npm_config_cache: '/tmp/npm', ...network.env };
+    const env = network.environment({ PATH, HOME: cwd, npm_config_cache: '/tmp/npm', ...more });
     const { stdout } = await promisify(execFile)(file, args, { env, timeout: 60_000 });
     return stdout;
   };
@@ -65,6 +66,16 @@ const far = async (t: TestContext) => {
 };
 
 describe('a program in the sandbox', { skip: missing }, () => {
+  it('has the certificates of Node, which its relay does not read', async (t) => {
+    const { run, cert } = await far(t);
+    const script = `cat /proc/$PPID/cmdline; cat /proc/$PPID/environ; echo; env | grep CA_CERTS`;
+    const [relay = '', ...own] = (await run(script, { NODE_EXTRA_CA_CERTS: cert })).split('\n');
+    assert.match(relay, /relay\.mjs/);
+    assert.doesNotMatch(relay, /NODE_EXTRA_CA_CERTS/);
+    assert.deepEqual(own, [`NODE_EXTRA_CA_CERTS=${cert}`, '']);
+    assert.equal(await run('env | grep CA_CERTS || echo none'), 'none\n');
+  });
+
   it('fetches by the proxy: curl, git, npm and node', { timeout: 180_000 }, async (t) => {
     const { run, told, seen, plain, secure, cert, head } = await far(t);
     const [http, https] = [`http://far.example:${plain}`, `https://far.example:${secure}`];

@@ -169,6 +169,15 @@ describe('the home directory in the sandbox', { skip: missing }, () => {
     assert.deepEqual(box.explain(named, view), [hiding(join(HOME, 'certificates/key.pem'))]);
   });
 
+  it('passes on variables whose names a shell drops', async (t) => {
+    const { env: plain, view } = home(t);
+    const env = { ...plain, 'npm_config_@corp:registry': 'https://me:secret@npm.corp.example/' };
+    const box = createSandbox('auto', env);
+    const script = "tr '\\0' '\\n' < /proc/$$/environ | grep corp";
+    const { output } = await runInside(view, script, { box, env: plain });
+    assert.equal(output, 'npm_config_@corp:registry=https://npm.corp.example/');
+  });
+
   it('names what is there and was not shown', (t) => {
     const { HOME, env, view } = home(t);
     const box = createSandbox('auto', env);

@@ -213,7 +213,7 @@ const launchOptions = (
     hidden: [dossier, ...otherWorktrees(service.store, '').filter((path) => path !== root)],
   };
   const loopback = network.view === 'host';
-  return { argv: sandbox.wrap(argv, view), env: { ...env, ...network.env }, loopback };
+  return { argv: sandbox.wrap(argv, view), env: network.environment(env), loopback };
 };
 
 const scheduleIdleEnd = (entry: RunningServer, { idle_ms }: ServerLimits): void => {

@@ -55,7 +55,7 @@ export const createNetworkAccess = (deps: NetworkDeps): NetworkAccess => {
   };
 };
 
-const HOST: OpenNetwork = { view: 'host', env: {}, close: async () => undefined };
+const HOST: OpenNetwork = { view: 'host', environment: (env) => env, close: async () => undefined };
 
 /** The host network, for programs without a sandbox. */
 export const HOST_NETWORK: NetworkAccess = {

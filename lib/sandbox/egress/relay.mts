@@ -89,7 +89,12 @@ const join = (near: Socket, path: string): void => {
 };
 
 const run = ([program = '', ...args]: string[]): void => {
-  const child = spawn(program, args, { stdio: 'inherit' });
+  // Held back from this process; see run-network.ts.
+  const {
+    env: { DOSSIER_EXTRA_CA_CERTS: held, ...env },
+  } = process;
+  if (held !== undefined) env.NODE_EXTRA_CA_CERTS = held;
+  const child = spawn(program, args, { stdio: 'inherit', env });
   for (const signal of SIGNALS) process.on(signal, () => child.kill(signal));
   child.once('error', (error: NodeJS.ErrnoException) => {
     process.stderr.write(`${program}: ${error.code === 'ENOENT' ? 'not found' : error.message}\n`);

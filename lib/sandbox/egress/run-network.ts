@@ -34,8 +34,8 @@ export interface RunNetworkOptions {
 export interface OpenNetwork<V = 'host' | OwnNetwork> {
   /** For the sandbox's view. */
   view: V;
-  /** Variables for its programs, which override all others. */
-  env: Environment;
+  /** The environment of a program of the run, from the one that it would have elsewhere. */
+  environment(env: Environment): Environment;
   /** Closes all connections of the run and removes its sockets. Resolves after the last report. */
   close(): Promise<void>;
 }
@@ -57,8 +57,16 @@ export const openRunNetwork = (options: RunNetworkOptions): OpenNetwork<OwnNetwo
   };
   const ports = [`${RELAY_PORT}=out`, ...inside.map(({ port }, at) => `${port}=${at + 1}`)];
   const relay = [process.execPath, RELAY, NET_DIR, ...ports, '--'];
-  return { view: { dir, relay }, env: proxyEnvironment(RELAY_PORT), close };
+  return { view: { dir, relay }, environment, close };
 };
+
+// Before version 24, Node reads these certificates as it starts, for longer than all else takes. The relay makes no TLS
+// connection: it starts without them, and gives them to the program.
+const environment = ({ NODE_EXTRA_CA_CERTS: held, ...env }: Environment): Environment => ({
+  ...env,
+  ...(held !== undefined && { DOSSIER_EXTRA_CA_CERTS: held }),
+  ...proxyEnvironment(RELAY_PORT),
+});
 
 // The run lost its whole network, so there is no single destination.
 const lostNews = (reason: string): NetworkNews => ({
