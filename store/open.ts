@@ -169,7 +169,7 @@ const openFiles = async (
   { clock, follow, report, steps, trust = false }: OpenOptions,
   whyReadOnly: () => string | undefined,
 ): Promise<Store> => {
-  clearLeftovers(layout);
+  clearLeftovers(layout, report);
   pruneUndo(layout);
   await upgrade(layout, steps);
   const consent = openTrustLog(layout, true);

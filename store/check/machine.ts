@@ -1,4 +1,4 @@
-import { chmodSync, rmSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 import { mkdir, truncate, writeFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { StoreError } from '../base/errors.ts';
@@ -14,6 +14,7 @@ import {
 } from '../front-matter/problem.ts';
 import { NOT_A_DIRECTORY } from '../fs/directories.ts';
 import { statsAt } from '../fs/plain-path.ts';
+import { removeTreeSync } from '../fs/remove-tree.ts';
 import { linkedInUndo, unlinkKept } from '../fs/undo-links.ts';
 import type { JournalSnapshot } from '../journal/journal-file.ts';
 import { problemOfRollback } from '../journal/journal-problems.ts';
@@ -96,7 +97,7 @@ const checkLeftovers = ({ root, tmp, trash }: Layout): Finding[] =>
     const message = `${what} of an interrupted operation. dossier check --fix removes ${names.length === 1 ? 'it' : 'them'}, as does the next start`;
     return [
       warning({ file: relative(root, dir), code: 'leftover', message }, async () => {
-        for (const name of names) rmSync(join(dir, name), { recursive: true, force: true });
+        for (const name of names) removeTreeSync(join(dir, name));
         return `removed: ${names.length}`;
       }),
     ];

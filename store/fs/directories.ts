@@ -7,6 +7,7 @@ import { noteTakenBack, recordChange, recordIfUncertain } from '../base/write-st
 import type { Layout } from '../layout.ts';
 import { beside, hasCode, syncIfThere } from './durable.ts';
 import { assertNoLinks, isDirectoryItself, statsAt } from './plain-path.ts';
+import { removeTreeSync } from './remove-tree.ts';
 import { finalSync, makeSyncedDirectory } from './synced.ts';
 
 /** Creates the directories that every workspace has. Throws `unsafe_path`, and creates none, if one of them is a link. */
@@ -82,11 +83,20 @@ const refuseLinks = ({ root, dossier }: Layout, dir: string): void => {
   );
 };
 
-/** Removes temporary files and trash of an earlier process. Requires the workspace lock. */
-export const clearLeftovers = ({ tmp, trash }: Layout): void => {
+/**
+ * Removes temporary files and trash of an earlier process, and reports what cannot be removed. Requires the workspace lock.
+ */
+export const clearLeftovers = (
+  { root, tmp, trash }: Layout,
+  report: (error: unknown, what: string) => void = () => undefined,
+): void => {
   for (const path of [tmp, trash].filter(isDirectoryItself))
     for (const name of readdirSync(path))
-      rmSync(join(path, name), { recursive: true, force: true });
+      try {
+        removeTreeSync(join(path, name));
+      } catch (error) {
+        report(error, `removing ${relative(root, join(path, name))}`);
+      }
 };
 
 /**

@@ -9,6 +9,7 @@ import type { Layout } from '../layout.ts';
 import { whenGitIdle } from './git-dir.ts';
 import { keepOwner, moveToUndo, placeNew, withUndoCopy } from './place.ts';
 import { assertNoLinks, isDirectoryItself, statsAt } from './plain-path.ts';
+import { removeTreeSync } from './remove-tree.ts';
 import { type Content, finalSync, syncDirectory, writeSynced } from './synced.ts';
 
 /**
@@ -185,8 +186,7 @@ const viaTemporary = async <T>(
 /** Removes a temporary file after its write. One that cannot be removed is tried again at the next call or start. */
 export const dropTemporary = (path: string): void => {
   leftovers.add(path);
-  for (const each of leftovers)
-    if (isDone(() => rmSync(each, { recursive: true, force: true }))) leftovers.delete(each);
+  for (const each of leftovers) if (isDone(() => removeTreeSync(each))) leftovers.delete(each);
 };
 
 /** Temporary files that could not be removed yet. */

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readOurs, sealedText } from '../consent/seal.ts';
 import { listDirectory } from '../front-matter/folder.ts';
 import { checkedBy, readRegularFile } from '../front-matter/record-file.ts';
 import { createFile } from '../fs/durable.ts';
+import { removeTree } from '../fs/remove-tree.ts';
 import { syncDirectory, syncFile } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
 import { TurnRecord } from '../records/turn.ts';
@@ -66,7 +66,8 @@ export const removeTurn = async (layout: Layout, caseId: string): Promise<void> 
   if (existsSync(home)) {
     const trash = join(layout.trash, `turn-${caseId}-${Date.now()}`);
     renameSync(home, trash);
-    await rm(trash, { recursive: true, force: true });
+    // The next start tries again to remove what cannot be removed.
+    await removeTree(trash).catch(() => undefined);
   }
   await forget(layout, caseId);
 };

@@ -1,5 +1,4 @@
 import { readFileSync, renameSync, rmSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isDone, orElse } from '../base/attempt.ts';
 import { readSealed, sealedText } from '../consent/seal.ts';
@@ -8,6 +7,7 @@ import { checkedBy } from '../front-matter/record-file.ts';
 import { removeDirectory } from '../fs/directories.ts';
 import { createFile, dropTemporary, hasCode, replaceFile } from '../fs/durable.ts';
 import { undoPlace } from '../fs/place.ts';
+import { removeTree } from '../fs/remove-tree.ts';
 import { syncDirectory } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
 import { WorktreeChange } from '../records/worktree-change.ts';
@@ -50,7 +50,7 @@ export const dropWorktreeDirectory = async ({ layout }: Store, path: string): Pr
   const trash = await removeDirectory(layout, path);
   if (trash === undefined) return;
   // The next start removes what is left.
-  await rm(trash, { recursive: true, force: true }).catch(() => dropTemporary(trash));
+  await removeTree(trash).catch(() => dropTemporary(trash));
 };
 
 /** Syncs the name of a worktree's directory to disk. */

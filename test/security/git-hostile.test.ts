@@ -74,6 +74,19 @@ echo b > b.txt; git add b.txt; git commit -qm mine`;
       on.main('fsck', '--full', '--strict');
     });
 
+    it('that cannot be removed by their paths keep no work from being taken in', async (t) => {
+      const on = await gitScene(t, sandbox);
+      const deep = `node -e 'process.chdir(process.argv[1]);for(let i=0;i<60;i++){const n="d".repeat(100);fs.mkdirSync(n);process.chdir(n)}' "$(git rev-parse --git-common-dir)/objects"`;
+      const output = await on.work(
+        `echo two >> a.txt; git commit -qam mine; ${deep}; d="$(git rev-parse --git-common-dir)/objects/zz"; mkdir "$d"; echo s > "$d/f"; chmod 000 "$d"; echo made`,
+      );
+      assert.match(output, /made/);
+      assert.equal(on.git('log', '-1', '--format=%s').trim(), 'mine');
+      const { repositories, trash } = on.test.running.service.store.layout;
+      assert.deepEqual([readdirSync(repositories), readdirSync(trash)], [[], []]);
+      assert.deepEqual(await on.told(), []);
+    });
+
     it('and refs that are no such things, links and pipes, hold nobody up', async (t) => {
       const on = await gitScene(t, sandbox);
       const before = pictureOf(on);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, realpath, rm } from 'node:fs/promises';
+import { mkdir, readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { removeTree } from '../../../store/fs/remove-tree.ts';
 import type { RunScope, StatePlace } from './rules.ts';
 import { type KeepAside, type OpenState, openState } from './state.ts';
 
@@ -26,7 +27,7 @@ export const openRunState = async (
 
 /** Removes the copy of a session that has ended. Never rejects. */
 export const forgetState = (within: string, name: string): Promise<void> =>
-  rm(join(within, name), { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
+  removeTree(join(within, name)).catch(() => undefined);
 
 /** Removes the copies that a previous daemon left, except those of sessions that may continue. */
 export const sweepStates = async (within: string, keep: ReadonlySet<string>): Promise<void> => {
@@ -47,7 +48,7 @@ export const inStateScratch = async <T>(
   try {
     return await work(await realpath(dir), name);
   } finally {
-    await rm(dir, { recursive: true, force: true });
+    await removeTree(dir);
     await forgetState(within, name);
   }
 };
