@@ -3,9 +3,9 @@ import { maybe, orNull } from './or-null.ts';
 
 const LeftOut = Type.Object({
   path: Type.String(),
-  why: Type.Enum(['secret', 'large', 'repository'], {
+  why: Type.Enum(['secret', 'large', 'repository', 'name'], {
     description:
-      '`secret`: its name says that it holds one; `large`: over 5 MB; `repository`: a git repository of its own',
+      '`secret`: its name says that it holds one; `large`: over 5 MB; `repository`: a git repository of its own; `name`: git refuses its name, such as `git~1`',
   }),
 });
 export type LeftOut = Static<typeof LeftOut>;

@@ -95,6 +95,33 @@ describe('completed work', () => {
     assert.match(bodyOf(it), /keys\/server\.pem {2}is named like a file with secrets/);
   });
 
+  it('leaves out files with names that git refuses, counts without them, and names them', async (t) => {
+    const it = await withCase(
+      t,
+      sh(
+        "echo p > 'git~1'; mkdir -p src/.GIT; echo p > src/.GIT/p; echo new > new.txt; ln -s new.txt .gitmodules",
+      ),
+    );
+    const { commit } = await worked(it);
+    assert.deepEqual(
+      commit.left_out.map((one) => Object.values(one)),
+      [
+        ['.gitmodules', 'name'],
+        ['git~1', 'name'],
+        ['src/.GIT/p', 'name'],
+      ],
+    );
+    assert.equal(commit.files, 1);
+    assert.match(bodyOf(it), /git~1 {2}has a name that git refuses/);
+    const alone = await withCase(t, sh("echo p > 'git~1'"));
+    const { commit: none } = await worked(alone);
+    assert.deepEqual([none.id, none.files, none.left_out.length], [null, 0, 1]);
+    assert.match(
+      bodyOf(alone),
+      /Nothing was committed\.[\s\S]*git~1 {2}has a name that git refuses/,
+    );
+  });
+
   it('is not committed where the settings say never', async (t) => {
     const never = { settings: 'worktrees:\n  commit: never\n' };
     const it = await withCase(t, sh('echo new > new.txt'), never);

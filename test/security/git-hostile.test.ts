@@ -1,8 +1,10 @@
 /** What agents put past git: broken and false objects, repositories inside the worktree, and what else git would run. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { removeTreeSync } from '../../store/fs/remove-tree.ts';
 import type { Case } from '../../store/records/case.ts';
 import { gitScene, pictureOf, type Scene, skipOf } from '../helpers/git-scene.ts';
 import { gitIn, temporaryDirectory } from '../helpers/repository.ts';
@@ -25,6 +27,10 @@ const kept = ({ test }: Scene): string[] => {
 };
 
 // What is looked at afterwards is the same with a sandbox: there the most telling are enough.
+// Longer than any path that the system takes.
+const tooDeep = (dir: string): string =>
+  `node -e 'process.chdir(process.argv[1]);for(let i=0;i<60;i++){const n="d".repeat(100);fs.mkdirSync(n);process.chdir(n)};fs.writeFileSync("f","")' "${dir}"`;
+
 for (const sandbox of ['auto', 'off'] as const) {
   describe(`objects (sandbox: ${sandbox})`, { skip: skipOf(sandbox) }, () => {
     it('that were deleted are those of the turn alone, and what is left of it is kept and told', async (t) => {
@@ -74,9 +80,40 @@ echo b > b.txt; git add b.txt; git commit -qm mine`;
       on.main('fsck', '--full', '--strict');
     });
 
+    it('beside files that git cannot name or reach: they are told, and never removed', async (t) => {
+      const on = await gitScene(t, sandbox);
+      await on.work(
+        `echo good > good.txt; echo p > 'git~1'; mkdir -p src/.GIT; echo p > src/.GIT/payload.sh; ln -s good.txt .gitmodules; echo q > src/ok.txt`,
+      );
+      const names = ['.gitmodules', 'git~1', 'src/.GIT/payload.sh'];
+      assert.match(
+        on.summary(),
+        /Not in the patch[\s\S]*\n\.gitmodules\ngit~1\nsrc\/\.GIT\/payload\.sh\n/,
+      );
+      assert.equal(on.git('status', '--short').match(/^\?\?/gm)?.length, 4);
+      const { call } = on.test.running;
+      const remove = (force: boolean) =>
+        call<{ code: string; detail: string; files: string[] }>(
+          'DELETE',
+          `/api/cases/${on.test.item.id}/worktree?force=${force}`,
+        );
+      for (const force of [false, true]) {
+        const { status, body } = await remove(force);
+        assert.deepEqual([status, body.code], [409, 'work_would_be_lost']);
+        assert.deepEqual(body.files.toSorted(), names);
+      }
+      const place = on.git('rev-parse', '--show-toplevel').trim();
+      for (const name of names) rmSync(join(place, name));
+      execFileSync('sh', ['-c', tooDeep(join(place, 'src'))]);
+      const { status, body } = await remove(true);
+      assert.deepEqual([status, body.code], [409, 'work_would_be_lost'], JSON.stringify(body));
+      assert.match(body.detail, /could not open directory 'src\/ddd/);
+      removeTreeSync(join(place, 'src'));
+    });
+
     it('that cannot be removed by their paths keep no work from being taken in', async (t) => {
       const on = await gitScene(t, sandbox);
-      const deep = `node -e 'process.chdir(process.argv[1]);for(let i=0;i<60;i++){const n="d".repeat(100);fs.mkdirSync(n);process.chdir(n)}' "$(git rev-parse --git-common-dir)/objects"`;
+      const deep = tooDeep('$(git rev-parse --git-common-dir)/objects');
       const output = await on.work(
         `echo two >> a.txt; git commit -qam mine; ${deep}; d="$(git rev-parse --git-common-dir)/objects/zz"; mkdir "$d"; echo s > "$d/f"; chmod 000 "$d"; echo made`,
       );

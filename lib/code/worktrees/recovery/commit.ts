@@ -76,7 +76,10 @@ const committed = async (
   { done, uncommitted, ...files }: ToCommit,
 ): Promise<WorkCommit> => {
   try {
-    return { id: await commitFiles(now, files), ...done };
+    const { id, refused } = await commitFiles(now, files);
+    const named = refused.map((path) => ({ path: pathText(path), why: 'name' as const }));
+    const left_out = [...done.left_out, ...named].slice(0, MOST_NAMED);
+    return { id, files: done.files - refused.length, left_out };
   } catch (error) {
     const command = `git -C ${shellQuoted(now.place.path)} commit --all`;
     return { id: null, ...uncommitted, reason: messageOf(error), command };

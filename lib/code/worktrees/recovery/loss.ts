@@ -1,6 +1,7 @@
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { ServiceError } from '../../../errors.ts';
-import { counted } from '../../../text/wording.ts';
+import { counted, someOf } from '../../../text/wording.ts';
+import { refusedFiles } from '../../../tools/git/read/diff.ts';
 import { headCommit } from '../../../tools/git/read/repository.ts';
 import { status } from '../../../tools/git/read/status.ts';
 import { findSubmoduleWork, type SubmoduleWork } from '../../../tools/git/read/submodules.ts';
@@ -15,6 +16,8 @@ export interface Loss {
   commits: string[];
   /** Other reasons: a rebase in progress, checked-out submodules. */
   others: string[];
+  /** What git can neither read nor keep, and so neither a patch nor a ref. */
+  unsaved: string[];
   /** Repositories inside the worktree, whose content neither a patch nor a ref can save. */
   repositories: NestedRepository[];
 }
@@ -29,10 +32,12 @@ interface NestedRepository {
 /** Finds the work that would be lost with an intact worktree. */
 export const findLoss = async (git: GitAt<WorktreeRecord>): Promise<Loss> => {
   const record = git.place;
-  const { head, branch, files, rebase_in_progress, has_submodules } = await status(git);
+  const { head, branch, files, rebase_in_progress, has_submodules, unread } = await status(git);
   const inside = files.filter(({ repository, code }) => repository && code === '??');
+  const isUntracked = files.some(({ code }) => code === '??');
   return {
     head,
+    unsaved: [...unread, ...(isUntracked ? await refusedFiles(git, record.base_commit) : [])],
     files: files.map(({ path }) => path),
     commits: await onlyHere(git, record, { head, current: branch }),
     others: [
@@ -53,7 +58,7 @@ export const lossOfMissing = async ({ at, place }: GitAt<WorktreeRecord>): Promi
   const head = (await headCommit(git)) ?? null;
   const commits = await onlyHere(git, place, { head, current: null });
   const repositories = (await findSubmoduleWork(git, base_commit)).map(withWork);
-  return { head, commits, files: [], others: [], repositories };
+  return { head, commits, files: [], others: [], unsaved: [], repositories };
 };
 
 const withWork = ({ path, files, commits, readable }: SubmoduleWork): NestedRepository => {
@@ -84,7 +89,7 @@ export const isNothing = ({ files, commits, others }: Loss): boolean =>
 
 /** Throws 409 `work_would_be_lost`: without `force` for any loss, with it only for work that cannot be saved. */
 export const refuseLoss = (loss: Loss, force: boolean): void => {
-  const { files, commits, repositories } = loss;
+  const { files, commits, repositories, unsaved } = loss;
   if (repositories.length > 0) {
     const named = repositories.map(({ path, holds }) => (holds ? `${path} (${holds})` : path));
     throw new ServiceError(
@@ -93,6 +98,12 @@ export const refuseLoss = (loss: Loss, force: boolean): void => {
       { members: { files: repositories.map(({ path }) => path) } },
     );
   }
+  if (unsaved.length > 0)
+    throw new ServiceError(
+      'work_would_be_lost',
+      `The worktree has files that git cannot read, or whose names it refuses: ${someOf(unsaved)}. They cannot be saved, even with force: rename them, make them readable or move them out, then try again.`,
+      { members: { files: unsaved.slice(0, 100) } },
+    );
   if (force || isNothing(loss)) return;
   throw new ServiceError(
     'work_would_be_lost',

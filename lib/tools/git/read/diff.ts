@@ -11,6 +11,7 @@ import { pathText } from '../run/path-text.ts';
 import { withTextAttributes } from '../run/text-attributes.ts';
 import { stagedIndex } from './index-stages.ts';
 import { isObject } from './refs.ts';
+import { refusedOf } from './refused-names.ts';
 import { commitOf } from './repository.ts';
 import {
   pastSpecialFiles,
@@ -42,7 +43,7 @@ interface Diff {
   patch: Buffer;
   summary: DiffSummary;
   changed: ChangedFile[];
-  /** Untracked nested repositories, and files that are too large to be read. */
+  /** Untracked nested repositories, files that are too large to be read, and files with names that git refuses. */
   left_out: string[];
 }
 
@@ -55,13 +56,21 @@ export const worktreeChanges = (git: GitAt<GitWorktree>, base: string): Promise<
     onLookedCopy(git, async (copy, listed) => {
       if (listed.clean_at === base) return { ...parseDiff(NOTHING), left_out: [] };
       return pastSpecialFiles(copy, async (special) => {
-        const left_out = await takeIn(copy, commit, listed, special);
+        const { left, refused } = await takeIn(copy, commit, listed, special);
+        const left_out = [...left, ...refused].map(pathText);
         const shown = await withTextAttributes(copy, (plain) => readable(plain, commit));
         const { changed, ...diff } = parseDiff(shown);
         return { ...diff, changed: changed.map((file) => typed(file, special)), left_out };
       });
     }),
   );
+
+/** Untracked files with names that git refuses, so that nothing of git can keep them. */
+export const refusedFiles = (git: GitAt<GitWorktree>, base: string): Promise<string[]> =>
+  onLookedCopy(git, async (copy, listed) => {
+    const { refused } = await takeIn(copy, base, { ...listed, unmerged: [] }, NO_FILES);
+    return refused.map(pathText);
+  });
 
 const typed = (file: ChangedFile, special: SpecialFiles): ChangedFile => {
   const now = special.get(file.path);
@@ -183,21 +192,22 @@ const takeIn = async (
   commit: string,
   { untracked, unmerged }: Listing,
   special: SpecialFiles,
-): Promise<string[]> => {
+): Promise<{ left: string[]; refused: string[] }> => {
   const [left, added]: [string[], string[]] = [[], []];
+  const lines: string[] = [];
   await inSlices(untracked, (path) => {
-    (isLeft(git.place, path) ? left : added).push(path);
+    const mode = modeOf(git.place, path);
+    (mode === undefined ? left : added).push(path);
+    if (mode !== undefined) lines.push(`${mode} ${emptyBlobLike(commit)} 0\t${path}`);
   });
-  if (added.length > 0) {
-    // Not `git add`, which compares each path with each of the others.
-    const lines = added.map((path) => `100644 ${emptyBlobLike(commit)} 0\t${path}`);
-    const input = nulls(lines);
-    await git.run(['update-index', '--add', '--replace', '-z', '--index-info'], { input });
-  }
+  // Not `git add`, which compares each path with each of the others.
+  const args = ['update-index', '--add', '--replace', '-z', '--index-info'];
+  const refused =
+    added.length === 0 ? [] : refusedOf(await git.run(args, { input: nulls(lines) }), added);
   const conflicted = unmerged.filter((path) => !special.has(pathText(path)));
   if (conflicted.length > 0)
     await git.run(['add', '--sparse', '--all', ...FROM_INPUT], { input: nulls(conflicted) });
-  return left.map(pathText);
+  return { left, refused };
 };
 
 // git compares with the file itself, because its size and time are unknown. Every repository has this object.
@@ -209,10 +219,12 @@ const emptyBlobLike = (commit: string): string =>
 // A larger file would block the daemon; a sparse file of this size costs an agent nothing.
 const MOST_BYTES = 1024 ** 3;
 
-const isLeft = (worktree: GitWorktree, path: string): boolean => {
-  if (path.endsWith('/')) return true;
+// git refuses some names for links alone. Undefined for what is left out.
+const modeOf = (worktree: GitWorktree, path: string): string | undefined => {
+  if (path.endsWith('/')) return undefined;
   const found = orElse(() => lstatSync(onDisk(worktree, path)), undefined);
-  return found !== undefined && found.size > MOST_BYTES;
+  if (found !== undefined && found.size > MOST_BYTES) return undefined;
+  return found?.isSymbolicLink() ? '120000' : '100644';
 };
 
 // The output has one numstat line per file, then summary lines that begin with a space, then an empty line and the patch.

@@ -29,6 +29,8 @@ export interface WorktreeStatus {
   behind: number;
   dirty: boolean;
   files: FileStatus[];
+  /** Warnings of git about directories that it could not read, so that their files are missing here. */
+  unread: string[];
   rebase_in_progress: boolean;
   /** Submodules were checked out here; this status does not cover changes in them. */
   has_submodules: boolean;
@@ -50,7 +52,7 @@ export const status = async (
           [`branch.${from.branch}.merge`, from.base],
         ];
   const args = [...STATUS, '--find-renames'];
-  const stdout = await git.read(args, { defaults });
+  const { stdout, stderr } = await git.run(args, { defaults, read: true });
   const { headers, files } = parseStatus(stdout, 'utf8');
   const [, ahead = '0', behind = '0'] =
     /^\+(\d+) -(\d+)$/.exec(headers.get('branch.ab') ?? '') ?? [];
@@ -65,12 +67,17 @@ export const status = async (
     behind: Number(behind),
     dirty: files.length > 0,
     files,
+    unread: [...stderr.matchAll(/^warning: (could not open directory '.*)$/gm)].map(
+      ([, what = '']) => what.slice(0, MOST_CHARACTERS),
+    ),
     rebase_in_progress: ['rebase-merge', 'rebase-apply'].some((name) =>
       existsSync(join(git.place.git_dir, name)),
     ),
     has_submodules: holdsAnything(join(git.place.git_dir, 'modules')),
   };
 };
+
+const MOST_CHARACTERS = 200;
 
 // The hardening does not cover a submodule's configuration, so git must not enter submodules.
 export const STATUS = [

@@ -1,5 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { basename } from 'node:path';
+import { refusedOf } from '../read/refused-names.ts';
 import { headCommit } from '../read/repository.ts';
 import { type FileStatus, parseStatus, STATUS } from '../read/status.ts';
 import { type ConfigEntry, listSettings, scopedEntries } from '../run/config.ts';
@@ -16,26 +17,37 @@ export interface FilesCommit {
   isAll: boolean;
 }
 
+interface CommittedFiles {
+  /** Null where git refused all names. */
+  id: string | null;
+  /** Paths with names that git refuses. */
+  refused: string[];
+}
+
 /**
  * Commits these files as they are, new and removed ones too, and no other staged change, in the operator's name and signed if
- * their git signs. Runs no hook. Returns the commit. Throws git's error, for example if signing needs a passphrase.
+ * their git signs. Runs no hook. Throws git's error, for example if signing needs a passphrase.
  */
 export const commitFiles = async (
   git: GitAt<GitWorktree>,
   { paths, message, isAll }: FilesCommit,
-): Promise<string> => {
+): Promise<CommittedFiles> => {
   const options = await asTheOperator(git);
-  const input = nulls(paths);
-  await stage(git, input);
+  const refused = await stage(git, paths);
+  const taken = paths.filter((path) => !refused.includes(path));
+  if (taken.length === 0) return { id: null, refused };
+  const input = nulls(taken);
   const args = ['commit', '--quiet', '--cleanup=whitespace', `--message=${message}`];
   if (isAll) await git.run(args, options);
   else await git.run([...args, '--only', ...FROM_INPUT], { ...options, input });
-  return (await headCommit(git)) ?? '';
+  return { id: (await headCommit(git)) ?? '', refused };
 };
 
-// Not `git add`, which compares each path with each of the others.
-const stage = (git: GitAt<GitWorktree>, input: Buffer): Promise<unknown> =>
-  git.run(['update-index', '--add', '--remove', '--replace', '-z', '--stdin'], { input });
+// Not `git add`, which compares each path with each of the others. Returns the paths that git refuses.
+const stage = async (git: GitAt<GitWorktree>, paths: readonly string[]): Promise<string[]> => {
+  const args = ['update-index', '--add', '--remove', '--replace', '-z', '--stdin'];
+  return refusedOf(await git.run(args, { input: nulls(paths) }), paths);
+};
 
 const asTheOperator = async (git: GitAt<GitWorktree>): Promise<RunOptions> => {
   const all = scopedEntries((await listSettings(git)).toString('latin1'));
@@ -102,10 +114,15 @@ export const commitAll = (
     const ours = parseStatus(stdout, 'latin1').files.filter(isCommittable);
     if (ours.length === 0) return undefined;
     const env = (await hasIdentity(now)) ? {} : { env: DAEMON };
-    await stage(now, nulls(ours.map(({ path }) => path)));
+    const refused = await stage(
+      now,
+      ours.map(({ path }) => path),
+    );
+    const files = ours.length - refused.length;
+    if (files === 0) return undefined;
     const args = ['commit', '--quiet', '--cleanup=whitespace', `--message=${message}`];
     await now.run(args, env);
-    return { commit: (await headCommit(now)) ?? '', files: ours.length };
+    return { commit: (await headCommit(now)) ?? '', files };
   });
 
 /** Whether a changed file can be committed: an untracked nested repository cannot. */

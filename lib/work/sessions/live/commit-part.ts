@@ -35,4 +35,5 @@ const LEFT_OUT: Readonly<Record<LeftOut['why'], string>> = {
   secret: 'is named like a file with secrets',
   large: 'is over 5 MB',
   repository: 'is a git repository of its own',
+  name: 'has a name that git refuses',
 };

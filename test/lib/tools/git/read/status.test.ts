@@ -36,6 +36,7 @@ describe('status', () => {
       behind: 0,
       dirty: false,
       files: [],
+      unread: [],
       rebase_in_progress: false,
       has_submodules: false,
     });
