@@ -13,7 +13,9 @@ import {
 } from './processes.ts';
 import { runLimit } from './run-limit.ts';
 
-type Parentage = Pick<ProcessRow, 'pid' | 'ppid' | 'pgid'>;
+interface Parentage extends Pick<ProcessRow, 'pid' | 'ppid'> {
+  pgid: number;
+}
 
 const QUIET_MS = 200;
 const ROUND_MS = 20;

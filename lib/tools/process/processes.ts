@@ -14,9 +14,6 @@ export const RUN_VARIABLE = 'DOSSIER_RUN';
 export interface ProcessRow {
   pid: number;
   ppid: number;
-  pgid: number;
-  /** The leader of its session, which may have ended. */
-  sid: number;
   /** Start time in clock ticks since boot; pid and start time identify a process. */
   started: number;
   /** Its main thread has ended; other threads may run. */
@@ -52,16 +49,13 @@ export const readProcess = (pid: number): ProcessRow | undefined => {
   const stat = attempt(() => readProcFile(`/proc/${pid}/stat`));
   // The name in parentheses may itself contain parentheses and spaces.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const [state, ...numbers] = fields;
-  const [ppid, pgid, sid] = numbers.map(Number);
-  if (state === undefined || ppid === undefined || pgid === undefined || sid === undefined) return;
+  const [state, ppid] = fields;
+  if (state === undefined || ppid === undefined) return;
   const zombie = state === 'Z';
   const { homeless, ...traits } = traitsOf(pid, fields, zombie);
   return {
     pid,
-    ppid,
-    pgid,
-    sid,
+    ppid: Number(ppid),
     started: Number(fields[STARTED]),
     zombie,
     ...traits,

@@ -15,9 +15,7 @@ interface NewRun {
 }
 
 export interface ProcessRun extends NewRun {
-  /** Milliseconds since the epoch. */
-  readonly started_at: number;
-  /** The same in clock ticks since boot; 0 without /proc. */
+  /** When it started, in clock ticks since boot; 0 without /proc. */
   readonly ticks: number;
 }
 
@@ -66,7 +64,7 @@ export const createRuns = (): Runs => {
     live,
     reaper: createReaper(),
     enter: (run) => {
-      const entry = { ...run, started_at: Date.now(), ticks: ticksNow() ?? 0 };
+      const entry = { ...run, ticks: ticksNow() ?? 0 };
       live.add(entry);
       try {
         changed();

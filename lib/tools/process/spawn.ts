@@ -59,7 +59,6 @@ export interface Exit {
 }
 
 export interface Program {
-  readonly pid: number | undefined;
   readonly stdin: Writable;
   /** Read by the caller if there is neither `onLine` nor `onBytes`. */
   readonly stdout: Readable;
@@ -123,8 +122,7 @@ export const startProgram = (spec: ProgramSpec): Program => {
     await stop.now('caller');
     return exited;
   };
-  const streams = { pid: child.pid, stdin: child.stdin, stdout, stderr: tail };
-  return { ...streams, exited, idle: limits.idle, end };
+  return { stdin: child.stdin, stdout, stderr: tail, exited, idle: limits.idle, end };
 };
 
 /** The argument vector with the traces of its run. A missing program is not wrapped, so that spawn reports it. */

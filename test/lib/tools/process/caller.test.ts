@@ -11,7 +11,7 @@ import type { ProcessRow } from '../../../../lib/tools/process/processes.ts';
 const UNLIMITED = Number.POSITIVE_INFINITY;
 
 const row = (pid: number, ppid: number, more: Partial<ProcessRow> = {}): ProcessRow => ({
-  ...{ pid, ppid, pgid: pid, sid: pid, started: pid * 10, zombie: false, limit: UNLIMITED },
+  ...{ pid, ppid, started: pid * 10, zombie: false, limit: UNLIMITED },
   ...more,
 });
 
