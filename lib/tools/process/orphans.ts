@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { orElse } from '../../../store/base/attempt.ts';
 import { isUnknownOrigin } from './caller.ts';
 import { processesOf, type Traces } from './process-tree.ts';
-import { descendants, hasExited, mayActAsUs, readProcesses } from './processes.ts';
+import { descendants, hasExited, mayActAsUs, nameOf, readProcesses } from './processes.ts';
 import { OWN_LIMIT, runLimit } from './run-limit.ts';
 import type { ProcessRun, Runs } from './runs.ts';
 
@@ -52,6 +50,3 @@ const possibleOrphans = async (runs: Runs, run: ProcessRun): Promise<number[]> =
     .filter((row) => reaper === undefined || isUnknownOrigin(row, rows, { daemons }))
     .map(({ pid }) => pid);
 };
-
-const nameOf = (pid: number): string =>
-  orElse(() => `${pid} (${readFileSync(`/proc/${pid}/comm`, 'utf8').trimEnd()})`, String(pid));

@@ -1,5 +1,4 @@
-import { readdirSync, readlinkSync } from 'node:fs';
-import { readdir, readFile, readlink } from 'node:fs/promises';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { coalesceReads } from '../../../store/base/async.ts';
 import { orElse } from '../../../store/base/attempt.ts';
@@ -166,28 +165,20 @@ export const ticksNow = (): number | undefined => {
   return uptime === undefined || uptime === '' ? undefined : Math.floor(Number(uptime) * 100);
 };
 
-interface ProcessIn {
-  pid: number;
-  /** The name of its program. */
-  name: string;
-}
-
 /**
- * The processes of any run, also of a previous daemon, whose working directory is `directory` or below it. Empty without
- * /proc.
+ * The processes of any run, also of a previous daemon, whose working directory is `directory` or below it: pid and name of
+ * each. Empty without /proc.
  */
-export const processesIn = async (directory: string): Promise<ProcessIn[]> => {
-  const names = await readdir('/proc').catch(() => []);
-  const pids = names.filter((name) => /^\d+$/.test(name));
-  const found = await Promise.all(pids.map((pid) => processIn(pid, directory)));
-  return found.filter((one) => one !== undefined);
+export const processesIn = async (directory: string): Promise<string[]> => {
+  const ofRuns = (await readProcesses()).filter(({ mark }) => mark !== undefined);
+  const isInside = ({ pid }: ProcessRow): boolean =>
+    isAtOrBelow(
+      attempt(() => readlinkSync(`/proc/${pid}/cwd`)),
+      directory,
+    );
+  return ofRuns.filter(isInside).map(({ pid }) => nameOf(pid));
 };
 
-const processIn = async (pid: string, directory: string): Promise<ProcessIn | undefined> => {
-  const cwd = await readlink(`/proc/${pid}/cwd`).catch(() => '');
-  if (!isAtOrBelow(cwd, directory)) return undefined;
-  const environ = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '');
-  if (!environ.split('\0').some((each) => each.startsWith(`${RUN_VARIABLE}=`))) return undefined;
-  const name = await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => '');
-  return { pid: Number(pid), name: name.trimEnd() };
-};
+/** The pid and the name of a process. */
+export const nameOf = (pid: number): string =>
+  orElse(() => `${pid} (${readFileSync(`/proc/${pid}/comm`, 'utf8').trimEnd()})`, String(pid));

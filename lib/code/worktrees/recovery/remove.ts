@@ -141,9 +141,8 @@ const withoutMerged = (store: Store, { case_id }: WorktreeRecord, loss: Loss): L
 const refuseInhabited = async ({ path }: WorktreeRecord): Promise<void> => {
   const found = await processesIn(path);
   if (found.length === 0) return;
-  const who = found.map(({ pid, name }) => `${pid} (${name})`).join(', ');
   throw new ServiceError(
     'worktree_busy',
-    `Processes of a session are in the worktree: ${who}. Wait until they end, or stop them, then try again.`,
+    `Processes of a session are in the worktree: ${found.join(', ')}. Wait until they end, or stop them, then try again.`,
   );
 };
