@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { messageOf } from '../../../store/base/attempt.ts';
+import { messageOf, orElse } from '../../../store/base/attempt.ts';
 import { requireDaemon } from '../connection/daemon.ts';
 import { type Verb, verb } from './verb.ts';
 
@@ -46,12 +46,8 @@ const failed = (id: Message['id'] | null, code: number, message: string) => ({
 });
 
 const parsed = (line: string): Message | undefined => {
-  try {
-    const message: unknown = JSON.parse(line);
-    return typeof message === 'object' && message !== null ? (message as Message) : undefined;
-  } catch {
-    return undefined;
-  }
+  const message: unknown = orElse(() => JSON.parse(line), undefined);
+  return typeof message === 'object' && message !== null ? (message as Message) : undefined;
 };
 
 type Send = (message: Message) => Promise<Message | undefined>;

@@ -1,6 +1,6 @@
 import { chmodSync, lstatSync, readlinkSync, realpathSync, rmdirSync, rmSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { orElse } from '../../../store/base/attempt.ts';
+import { isDone, orElse } from '../../../store/base/attempt.ts';
 import { type IgnoreRules, noteIgnoreRules } from '../../tools/git/read/ignore-rules.ts';
 import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { onDisk } from '../../tools/git/run/index-copy.ts';
@@ -204,10 +204,6 @@ const isSubmodule = (worktree: GitWorktree, path: string): boolean => {
 
 /** Removes the `modules` directory created for a turn, if it is still empty. */
 export const removeEmptyModules = ({ git_dir, common_dir }: GitWorktree): void => {
-  if (git_dir === common_dir) return;
-  try {
-    rmdirSync(join(git_dir, 'modules'));
-  } catch {
-    // It is in use, or does not exist.
-  }
+  // Fails if it is in use, or does not exist.
+  if (git_dir !== common_dir) isDone(() => rmdirSync(join(git_dir, 'modules')));
 };

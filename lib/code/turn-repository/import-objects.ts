@@ -1,7 +1,7 @@
 import { copyFileSync, linkSync, mkdirSync, renameSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf } from '../../../store/base/attempt.ts';
+import { isDone, messageOf } from '../../../store/base/attempt.ts';
 import type { Checkout, GitAt } from '../../tools/git/run/git.ts';
 import { entriesOf } from '../../tools/git/run/plain-file.ts';
 import type { Environment } from '../../tools/process/environment.ts';
@@ -18,20 +18,15 @@ const linkObjects = (from: string, to: string): void => {
     const files = entriesOf(join(from, dir)).filter(
       ({ name, kind }) => kind === 'file' && wanted.test(name),
     );
-    for (const { name } of files) linkOrCopy(join(from, dir, name), join(to, dir, name));
+    for (const { name } of files) {
+      const [file, copy] = [join(from, dir, name), join(to, dir, name)];
+      if (!isDone(() => linkSync(file, copy))) copyFileSync(file, copy);
+    }
   }
 };
 
 const LOOSE = /^(?:[0-9a-f]{38}|[0-9a-f]{62})$/;
 const PACK = /^pack-[0-9a-f]{40,64}\.(?:pack|idx)$/;
-
-const linkOrCopy = (from: string, to: string): void => {
-  try {
-    linkSync(from, to);
-  } catch {
-    copyFileSync(from, to);
-  }
-};
 
 /** Makes git read and write objects in `dir`, with the repository's own objects as alternates. */
 const withObjects = ({ common_dir }: Checkout, dir: string): Environment => ({

@@ -1,4 +1,5 @@
 import { chmodSync, lstatSync } from 'node:fs';
+import { isDone } from '../../../store/base/attempt.ts';
 import { type IgnoreRules, withIgnoreRules } from '../../tools/git/read/ignore-rules.ts';
 import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { type WalkBounds, type WalkedDirectory, walk } from './walk.ts';
@@ -69,11 +70,8 @@ const READ_BY_GIT = /^\.(?:gitignore|gitattributes|gitmodules)$/i;
 export const grantOwnerAccess = (dir: string | Buffer): void => {
   const found = lstatSync(dir, { throwIfNoEntry: false });
   if (found?.isDirectory() !== true || (found.mode & OWNER) === OWNER) return;
-  try {
-    chmodSync(dir, (found.mode & 0o7777) | OWNER);
-  } catch {
-    // It belongs to another user: the following operation reports its own error.
-  }
+  // If it belongs to another user, the following operation reports its own error.
+  isDone(() => chmodSync(dir, (found.mode & 0o7777) | OWNER));
 };
 
 const OWNER = 0o700;

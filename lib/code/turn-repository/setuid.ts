@@ -1,5 +1,6 @@
 import { chmodSync, lstatSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { orElse } from '../../../store/base/attempt.ts';
 import { onDisk } from '../../tools/git/run/index-copy.ts';
 import { pathText } from '../../tools/git/run/path-text.ts';
 import { grantOwnerAccess } from './nested-repositories.ts';
@@ -35,17 +36,14 @@ export const clearSetIdsBelow = async (root: string): Promise<ClearedSetIds> => 
   return { dropped: dropped.toSorted().map(pathText), unseen };
 };
 
-const drop = (path: Buffer): boolean => {
-  try {
+// False also if the file is gone, or belongs to another user.
+const drop = (path: Buffer): boolean =>
+  orElse(() => {
     const { mode } = lstatSync(path);
     if ((mode & BITS) === 0) return false;
     chmodSync(path, mode & 0o1777);
     return true;
-  } catch {
-    // The file is gone, or belongs to another user.
-    return false;
-  }
-};
+  }, false);
 
 const canBeEntered = (path: string): boolean => {
   const found = lstatSync(path, { throwIfNoEntry: false });

@@ -9,7 +9,7 @@ import {
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { orElse } from '../../../store/base/attempt.ts';
+import { isDone, orElse } from '../../../store/base/attempt.ts';
 
 const PREFIX = 'dossier-';
 const MOST_PROCESSES = 4096;
@@ -52,7 +52,7 @@ export const membersOf = (marker: string): number[] => {
 export const killCgroup = (marker: string): void => {
   const base = baseOf();
   if (base !== undefined && membersOf(marker).length > 0)
-    attempt(() => writeFileSync(join(base, PREFIX + marker, 'cgroup.kill'), '1'));
+    isDone(() => writeFileSync(join(base, PREFIX + marker, 'cgroup.kill'), '1'));
 };
 
 /** Removes a run's cgroup once it is empty. Gives up after 2 s; never rejects. */
@@ -62,7 +62,7 @@ export const removeCgroup = async (marker: string): Promise<void> => {
   const path = join(base, PREFIX + marker);
   const started = performance.now();
   // The cgroup stays busy for a moment after its last process has ended.
-  while (existsSync(path) && !attempt(() => rmdirSync(path))) {
+  while (existsSync(path) && !isDone(() => rmdirSync(path))) {
     if (performance.now() - started > EMPTY_MS) return;
     await delay(ROUND_MS);
   }
@@ -85,7 +85,7 @@ const triedLimits = (): boolean => {
   const path = made(`trial-${process.pid}`);
   if (path === undefined) return false;
   const limits = text(join(path, 'pids.max')) !== '' && text(join(path, 'memory.max')) !== '';
-  attempt(() => rmdirSync(path));
+  isDone(() => rmdirSync(path));
   return limits;
 };
 
@@ -93,10 +93,10 @@ const made = (marker: string): string | undefined => {
   const base = baseOf();
   if (base === undefined) return undefined;
   const path = join(base, PREFIX + marker);
-  if (!attempt(() => mkdirSync(path, { recursive: true }))) return undefined;
-  attempt(() => writeFileSync(join(path, 'pids.max'), `${MOST_PROCESSES}`, { flag: 'r+' }));
+  if (!isDone(() => mkdirSync(path, { recursive: true }))) return undefined;
+  isDone(() => writeFileSync(join(path, 'pids.max'), `${MOST_PROCESSES}`, { flag: 'r+' }));
   const memory = Math.floor(totalmem() * MOST_OF_MEMORY);
-  attempt(() => writeFileSync(join(path, 'memory.max'), `${memory}`, { flag: 'r+' }));
+  isDone(() => writeFileSync(join(path, 'memory.max'), `${memory}`, { flag: 'r+' }));
   return path;
 };
 
@@ -114,16 +114,10 @@ const found = (): string | undefined => {
   if (mount === undefined || own === undefined) return undefined;
   const base = join(mount, own);
   const trial = join(base, `${PREFIX}first-${process.pid}`);
-  if (!attempt(() => mkdirSync(trial))) return undefined;
+  if (!isDone(() => mkdirSync(trial))) return undefined;
   const names = readdirSync(base).filter((name) => name.startsWith(PREFIX));
-  for (const name of names) attempt(() => rmdirSync(join(base, name)));
+  for (const name of names) isDone(() => rmdirSync(join(base, name)));
   return base;
 };
 
 const text = (path: string): string => orElse(() => readFileSync(path, 'utf8'), '');
-
-const attempt = (work: () => void): boolean =>
-  orElse(() => {
-    work();
-    return true;
-  }, false);

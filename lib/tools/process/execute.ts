@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { settlesWithin } from '../../../store/base/async.ts';
+import { isDone } from '../../../store/base/attempt.ts';
 import type { Environment } from './environment.ts';
 
 const TERM_MS = 2000;
@@ -84,18 +85,14 @@ export const execute = async (
 };
 
 const endGroup = async (pid: number | undefined, gone: Promise<unknown>): Promise<void> => {
-  signal(pid, 'SIGTERM');
-  if (!(await settlesWithin(gone, TERM_MS))) signal(pid, 'SIGKILL');
+  if (pid === undefined) return;
+  signalGroup(pid, 'SIGTERM');
+  if (!(await settlesWithin(gone, TERM_MS))) signalGroup(pid, 'SIGKILL');
 };
 
-const signal = (pid: number | undefined, name: NodeJS.Signals): void => {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, name);
-  } catch {
-    // The process has just ended.
-  }
-};
+/** Signals a process group. Returns false if it has just ended. */
+export const signalGroup = (pid: number, name: NodeJS.Signals): boolean =>
+  isDone(() => process.kill(-pid, name));
 
 const collect = (stream: Readable | null, max_bytes: number, full: () => void): (() => Buffer) => {
   const chunks: Buffer[] = [];

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { orElse } from '../../../store/base/attempt.ts';
+import { isDone, orElse } from '../../../store/base/attempt.ts';
 import { killCgroup, membersOf } from './cgroups.ts';
 import {
   descendants,
@@ -132,12 +132,5 @@ export const processTable = async (): Promise<Parentage[]> => {
 
 const hasProc = (): boolean => existsSync('/proc/self/environ');
 
-const kill = (pid: number): boolean => {
-  try {
-    process.kill(pid, 'SIGKILL');
-    return true;
-  } catch {
-    // The process has ended or belongs to another user.
-    return false;
-  }
-};
+// False if the process has ended or belongs to another user.
+const kill = (pid: number): boolean => isDone(() => process.kill(pid, 'SIGKILL'));

@@ -6,6 +6,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { settlesWithin } from '../../../store/base/async.ts';
 import { inCgroup, removeCgroup } from './cgroups.ts';
 import type { Environment } from './environment.ts';
+import { signalGroup } from './execute.ts';
 import { removeOnceExited } from './orphans.ts';
 import { type Family, familyOf, killRun, type Traces } from './process-tree.ts';
 import { RUN_VARIABLE } from './processes.ts';
@@ -182,8 +183,8 @@ const stopper = (child: Child, gone: Promise<Departure>, marker: string): Stoppe
         stop.by = by;
         stop.family = await familyOf(marker, child.pid ?? 0);
         child.stdin.end();
-        signalGroup(child, 'SIGTERM');
-        if (!(await settlesWithin(gone, TERM_MS))) signalGroup(child, 'SIGKILL');
+        signalGroupOf(child, 'SIGTERM');
+        if (!(await settlesWithin(gone, TERM_MS))) signalGroupOf(child, 'SIGKILL');
       })();
       return stopping;
     },
@@ -195,13 +196,9 @@ const hasLeft = (child: Child): boolean =>
   child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
 
 // The pid of the leader is surely that of the group only while the leader lives.
-const signalGroup = (child: Child, signal: NodeJS.Signals): void => {
+const signalGroupOf = (child: Child, signal: NodeJS.Signals): void => {
   if (child.pid === undefined || hasLeft(child)) return;
-  try {
-    process.kill(-child.pid, signal);
-  } catch {
-    // The process has just ended.
-  }
+  signalGroup(child.pid, signal);
 };
 
 const watchLimits = (

@@ -1,4 +1,5 @@
 import { inSlices } from '../../../../store/base/async.ts';
+import { orElse } from '../../../../store/base/attempt.ts';
 import { type FilePatch, filesOf, patched } from '../../../text/patch.ts';
 import { type NamedInSettings, namedInSettings } from '../../../tools/git/read/config-programs.ts';
 import type { GitAt, GitWorktree } from '../../../tools/git/run/git.ts';
@@ -184,10 +185,8 @@ const isRunByName = (name: string): boolean => !isRunByInstall(name);
 
 const scriptsIn = (text: string | undefined): Record<string, unknown> | undefined => {
   if (text === undefined) return undefined;
-  try {
+  return orElse(() => {
     const { scripts = {} } = JSON.parse(text) as { scripts?: unknown };
     return typeof scripts === 'object' && scripts !== null ? { ...scripts } : {};
-  } catch {
-    return undefined;
-  }
+  }, undefined);
 };

@@ -1,3 +1,5 @@
+import { orElse } from '../../../../store/base/attempt.ts';
+
 /** A set-up command that only installs what a lockfile names. */
 export interface Install {
   program: string;
@@ -92,11 +94,6 @@ export const ownScripts = (packageJson: string): string | undefined => {
   return names.length === 0 ? undefined : names.map((name) => `npm run ${name}`).join(' && ');
 };
 
-const scriptsIn = (packageJson: string): string[] => {
-  try {
-    return Object.keys(Object(JSON.parse(packageJson).scripts));
-  } catch {
-    // npm reports what is wrong with the file.
-    return [];
-  }
-};
+// Empty for an invalid file: npm reports what is wrong with it.
+const scriptsIn = (packageJson: string): string[] =>
+  orElse(() => Object.keys(Object(JSON.parse(packageJson).scripts)), []);

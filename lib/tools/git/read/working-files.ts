@@ -1,5 +1,6 @@
 import { chmodSync, lstatSync } from 'node:fs';
 import { chmod, lstat, mkdir, rmdir, symlink, unlink, writeFile } from 'node:fs/promises';
+import { orElse } from '../../../../store/base/attempt.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
 import { nulls, onDisk } from '../run/index-copy.ts';
 import { pathText } from '../run/path-text.ts';
@@ -124,14 +125,11 @@ export const makeReadable = async (git: GitAt<GitWorktree>): Promise<string[]> =
 
 const MOST_BYTES = 1024 * 1024 * 1024;
 
-const isOpened = (path: Buffer): boolean => {
-  try {
+// False also if the file is gone, or belongs to another user.
+const isOpened = (path: Buffer): boolean =>
+  orElse(() => {
     const found = lstatSync(path);
     if (!found.isFile() || (found.mode & READ) !== 0) return false;
     chmodSync(path, (found.mode & 0o7777) | READ);
     return true;
-  } catch {
-    // The file is gone, or belongs to another user.
-    return false;
-  }
-};
+  }, false);
