@@ -11,9 +11,8 @@ import {
 } from '../../tools/git/read/index-stages.ts';
 import { symbolicRef } from '../../tools/git/read/repository.ts';
 import { parseStatus, STATUS } from '../../tools/git/read/status.ts';
-import { entriesOfFile, listSettings, settingsText } from '../../tools/git/run/config.ts';
-import type { GitAt, GitWorktree, Setting } from '../../tools/git/run/git.ts';
-import { localSettings } from '../../tools/git/run/hardening.ts';
+import { ownEntries, plainEntries, settingsText } from '../../tools/git/run/config.ts';
+import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { nulls, onIndexCopy } from '../../tools/git/run/index-copy.ts';
 import { isTampered } from '../../tools/git/write/worktree.ts';
 
@@ -151,17 +150,8 @@ const treeOf = async (
 };
 
 const settingsOf = async (git: GitAt<GitWorktree>): Promise<string> => {
-  const own = plainSettings(git.place) ?? (await listedSettings(git));
+  const entries = plainEntries([settingsText(git.place)]) ?? (await ownEntries(git));
+  const own = entries.map(({ key, value = '' }) => [key, value]);
   const exclude = await readFile(join(git.place.common_dir, 'info', 'exclude')).catch(unlessAbsent);
   return sha256(JSON.stringify([own, exclude?.toString('latin1') ?? null]));
 };
-
-// The common case, without a git process: two files and no includes.
-const plainSettings = (place: GitWorktree): Setting[] | undefined => {
-  const entries = entriesOfFile(settingsText(place) ?? '[');
-  if (entries?.some(({ key }) => key.startsWith('include'))) return undefined;
-  return entries?.map(({ key, value = '' }) => [key, value]);
-};
-
-const listedSettings = async (git: GitAt<GitWorktree>): Promise<Setting[]> =>
-  localSettings((await listSettings(git)).toString('latin1'));

@@ -11,9 +11,8 @@ import { headCommit, symbolicRef } from '../../tools/git/read/repository.ts';
 import {
   type ConfigEntry,
   configText,
-  entriesOfFile,
-  listSettings,
   ownEntries,
+  plainEntries,
   settingsText,
 } from '../../tools/git/run/config.ts';
 import type { Checkout, Git, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
@@ -77,8 +76,10 @@ const beginRepository = async (
 };
 
 const settingsFor = async (git: GitAt, seen_at: string): Promise<string> => {
-  const said = plainEntries(git.place) ?? (await listedEntries(git));
-  const entries = said.filter(({ key }) => isKept(key));
+  // Only git knows whether this file counts.
+  const isListed = existsSync(join(git.place.git_dir, 'config.worktree'));
+  const plain = isListed ? undefined : plainEntries([settingsText(git.place)]);
+  const entries = (plain ?? (await ownEntries(git))).filter(({ key }) => isKept(key));
   const hooks = Buffer.from(join(seen_at, 'hooks')).toString('latin1');
   const own: ConfigEntry[] = [
     { key: 'core.repositoryformatversion', value: '1' },
@@ -92,16 +93,6 @@ const settingsFor = async (git: GitAt, seen_at: string): Promise<string> => {
   ];
   return configText([...own, ...entries]);
 };
-
-// The common case, without a git process: one file and no includes.
-const plainEntries = (place: Checkout): ConfigEntry[] | undefined => {
-  if (existsSync(join(place.git_dir, 'config.worktree'))) return undefined;
-  const entries = entriesOfFile(settingsText(place) ?? '[');
-  return entries?.some(({ key }) => key.startsWith('include')) ? undefined : entries;
-};
-
-const listedEntries = async (git: GitAt): Promise<ConfigEntry[]> =>
-  ownEntries((await listSettings(git)).toString('latin1'));
 
 // Settings about the repository's layout do not apply to the copy. Included files are already expanded in the list.
 const isKept = (key: string): boolean =>

@@ -1,5 +1,5 @@
 import { isAbsolute, join, relative } from 'node:path';
-import { listSettings, scopedEntries } from '../run/config.ts';
+import { listSettings } from '../run/config.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
 
 /** Programs and paths that git's configuration, the operator's and the repository's, names in a worktree. */
@@ -13,8 +13,7 @@ export interface NamedInSettings {
 }
 
 export const namedInSettings = async (git: GitAt<GitWorktree>): Promise<NamedInSettings> => {
-  const said = scopedEntries((await listSettings(git)).toString('utf8'));
-  const entries = said.filter(({ scope }) => scope !== 'command');
+  const entries = await listSettings(git, 'utf8');
   const { path: root, common_dir } = git.place;
   const valuesOf = (key: RegExp): string[] =>
     entries.flatMap((entry) => (key.test(entry.key) && entry.value ? [entry.value] : []));

@@ -11,29 +11,31 @@ export interface ConfigEntry {
 }
 
 interface ScopedEntry extends ConfigEntry {
-  scope: string;
   /** Set by the repository or the worktree, not by the operator or the system. */
   local: boolean;
 }
 
 export const LIST_SETTINGS = ['config', '--list', '-z', '--show-scope', '--includes'] as const;
 
-/** Lists the settings that apply, with those of included files and the scope of each, for `scopedEntries`. */
-export const listSettings = (git: GitAt<Checkout>): Promise<Buffer> => git.read(LIST_SETTINGS);
+/** The settings that apply, with those of included files. */
+export const listSettings = async (
+  git: GitAt<Checkout>,
+  encoding: 'latin1' | 'utf8',
+): Promise<ScopedEntry[]> => scopedEntries((await git.read(LIST_SETTINGS)).toString(encoding));
 
-/** Parses a listing with scopes. */
+/** Parses a listing with scopes, and leaves out what was set for this command. */
 export const scopedEntries = (listing: string): ScopedEntry[] => {
   const fields = listing.split('\0');
   return fields.flatMap((scope, at) => {
     const text = at % 2 === 0 ? fields[at + 1] : undefined;
     const local = scope === 'local' || scope === 'worktree';
-    return text === undefined ? [] : [{ ...entryOf(text), scope, local }];
+    return text === undefined || scope === 'command' ? [] : [{ ...entryOf(text), local }];
   });
 };
 
-/** The entries of the repository and the worktree. */
-export const ownEntries = (listing: string): ConfigEntry[] =>
-  scopedEntries(listing).filter(({ local }) => local);
+/** The entries of the repository and the worktree, read as latin1. */
+export const ownEntries = async (git: GitAt<Checkout>): Promise<ConfigEntry[]> =>
+  (await listSettings(git, 'latin1')).filter(({ local }) => local);
 
 /** Parses a listing without scopes. */
 export const entriesIn = (listing: string): ConfigEntry[] =>
@@ -94,6 +96,18 @@ export const entriesOfFile = (file: string): ConfigEntry[] | undefined => {
     found.push({ key: prefix + name.toLowerCase(), value: value && plainValue(value) });
   }
   return found;
+};
+
+/**
+ * The entries of several files, the common case without a git process. Undefined if one is unreadable, would be rejected by git,
+ * or includes others.
+ */
+export const plainEntries = (files: readonly (string | undefined)[]): ConfigEntry[] | undefined => {
+  const entries = files.map((text) => entriesOfFile(text ?? '['));
+  const isPlain = entries.every(
+    (each) => each?.some(({ key }) => key.startsWith('include')) === false,
+  );
+  return isPlain ? entries.flatMap((each) => each ?? []) : undefined;
 };
 
 const prefixOf = (section: string, sub: string | undefined): string =>

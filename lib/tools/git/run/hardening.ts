@@ -177,15 +177,7 @@ const sshOf = (entries: readonly Entry[]): Environment => {
   return { GIT_SSH_COMMAND: /^(\S*\/)?ssh(\s|$)/.test(own) ? `${own} -oBatchMode=yes` : own };
 };
 
-/** The settings of the repository and the worktree in a configuration listing. */
-export const localSettings = (listing: string): Setting[] =>
-  entriesOf(listing)
-    .filter(({ local }) => local)
-    .map(({ key, value }) => [key, value]);
-
 type Entry = ReturnType<typeof entriesOf>[number];
 
 const entriesOf = (listing: string) =>
-  scopedEntries(listing)
-    .filter(({ scope }) => scope !== 'command')
-    .map(({ key, value = '', local }) => ({ key, value, local }));
+  scopedEntries(listing).map(({ key, value = '', local }) => ({ key, value, local }));

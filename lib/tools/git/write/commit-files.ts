@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { refusedOf } from '../read/refused-names.ts';
 import { headCommit } from '../read/repository.ts';
 import { type FileStatus, parseStatus, STATUS } from '../read/status.ts';
-import { type ConfigEntry, listSettings, scopedEntries } from '../run/config.ts';
+import { type ConfigEntry, listSettings } from '../run/config.ts';
 import type { Git, GitAt, GitWorktree, RunOptions, Setting } from '../run/git.ts';
 import { FROM_INPUT, nulls, onDisk } from '../run/index-copy.ts';
 import { pathText } from '../run/path-text.ts';
@@ -50,8 +50,7 @@ const stage = async (git: GitAt<GitWorktree>, paths: readonly string[]): Promise
 };
 
 const asTheOperator = async (git: GitAt<GitWorktree>): Promise<RunOptions> => {
-  const all = scopedEntries((await listSettings(git)).toString('latin1'));
-  const entries = all.filter(({ scope }) => scope !== 'command');
+  const entries = await listSettings(git, 'latin1');
   const named = ['user.name', 'user.email'].every((key) => saidOf(entries, key) !== undefined);
   const env = named ? {} : DAEMON;
   if (!TRUE.test(saidOf(entries, 'commit.gpgsign') ?? 'false')) return { env };
