@@ -1,5 +1,6 @@
 import { orElse } from '../../../store/base/attempt.ts';
 import { ServiceError } from '../../errors.ts';
+import { readBlobs } from '../../tools/git/read/blobs.ts';
 import { commitOf } from '../../tools/git/read/repository.ts';
 import { type Checkout, type Git, type GitAt, repositoryOf } from '../../tools/git/run/git.ts';
 import { DAEMON } from '../../tools/git/write/commit.ts';
@@ -69,35 +70,18 @@ export const listRecoveredWork = async (
     const [ref = '', oid = '', kind, head = null] = line.split(' ').filter(Boolean);
     return kind === 'commit' ? [{ ref, oid, head }] : [];
   });
-  const notes = await notesOf(git, works);
+  const notes = await readBlobs(
+    git,
+    works.map(({ oid }) => `${oid}:${NOTE}`),
+  );
   return works
     .map(({ ref, head }, at) => ({
       name: ref.slice(RECOVERED.length),
       ref,
       head,
-      note: orElse(() => JSON.parse(notes[at] ?? ''), undefined),
+      note: orElse(() => JSON.parse(notes[at]?.toString('utf8') ?? ''), undefined),
     }))
     .toSorted((one, other) => (one.ref < other.ref ? -1 : 1));
-};
-
-// Reads all notes with one process. Undefined if the note is not a blob.
-const notesOf = async (
-  git: GitAt,
-  works: readonly { oid: string }[],
-): Promise<(string | undefined)[]> => {
-  if (works.length === 0) return [];
-  const input = works.map(({ oid }) => `${oid}:${NOTE}\n`).join('');
-  let left = await git.read(['cat-file', '--batch'], { input, ok: [0, 128] });
-  return works.map(() => {
-    const end = left.indexOf('\n');
-    const size = /^[0-9a-f]+ (\w+) (\d+)$/.exec(left.toString('latin1', 0, Math.max(0, end)));
-    const begin = end + 1;
-    const isBlob = size?.[1] === 'blob';
-    const length = size === null ? -1 : Number(size[2]);
-    const content = left.subarray(begin, begin + Math.max(0, length));
-    left = left.subarray(begin + length + 1);
-    return isBlob ? content.toString('utf8') : undefined;
-  });
 };
 
 /** Throws if a tree contains paths that point outside a worktree, as in a forged recovery. */

@@ -53,6 +53,23 @@ async function* blobsOf(contents: AsyncIterable<Buffer>): AsyncGenerator<Buffer>
   }
 }
 
+/** The contents of blobs, by id or another name, with one process. Undefined for one that is missing or not a blob. */
+export const readBlobs = async (
+  git: GitAt,
+  names: readonly string[],
+): Promise<(Buffer | undefined)[]> => {
+  if (names.length === 0) return [];
+  const input = names.map((name) => `${name}\n`).join('');
+  let left = await git.read(['cat-file', '--batch'], { input, ok: [0, 128] });
+  return names.map(() => {
+    const head = left.subarray(0, left.indexOf('\n') + 1);
+    const [, type, size] = /^[0-9a-f]+ (\w+) (\d+)\n$/.exec(head.toString('latin1')) ?? [];
+    const content = left.subarray(head.length, head.length + Number(size ?? 0));
+    left = left.subarray(head.length + (size === undefined ? 0 : content.length + 1));
+    return type === 'blob' ? content : undefined;
+  });
+};
+
 /** The object id of a content; `width` is the length of ids in the repository. */
 export const blobId = (content: Buffer, width: number): string =>
   createHash(width === 40 ? 'sha1' : 'sha256')

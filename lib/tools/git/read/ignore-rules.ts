@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { orElse } from '../../../../store/base/attempt.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
 import { nulls, onDisk } from '../run/index-copy.ts';
+import { readBlobs } from './blobs.ts';
 
 /** A snapshot of the ignore rules of a commit and of the operator, as plain data. */
 export interface IgnoreRules {
@@ -135,7 +136,9 @@ const rulesIn = async (git: GitAt, listed: readonly string[]): Promise<RulesAt> 
     // git does not follow a linked `.gitignore` either.
     if (mode.startsWith('100') && /^(?:.*\/)?\.gitignore$/s.test(path)) found.push({ path, oid });
   }
-  const texts = await blobsOf(git, [...new Set(found.map(({ oid }) => oid))]);
+  const oids = [...new Set(found.map(({ oid }) => oid))];
+  const blobs = await readBlobs(git, oids);
+  const texts = new Map(oids.map((oid, at) => [oid, blobs[at]?.toString('latin1')]));
   const files = found.filter(({ path }) => !/(?:^|\/)(?:\.{0,2}|\.git)(?:\/|$)/i.test(path));
   return {
     directories,
@@ -144,24 +147,6 @@ const rulesIn = async (git: GitAt, listed: readonly string[]): Promise<RulesAt> 
 };
 
 const LISTED = /^(\d{6}) ([a-z]+) ([0-9a-f]+)\t(.*)$/s;
-
-const blobsOf = async (git: GitAt, oids: readonly string[]): Promise<Map<string, string>> => {
-  const found = new Map<string, string>();
-  if (oids.length === 0) return found;
-  const input = oids.map((oid) => `${oid}\n`).join('');
-  const args = ['cat-file', '--batch=%(objectname) %(objectsize)'];
-  const { stdout } = await git.run(args, { read: true, input, ok: [0, 128] });
-  for (let at = 0; at < stdout.length; ) {
-    const end = stdout.indexOf('\n', at);
-    const [oid = '', size = ''] = stdout.toString('latin1', at, end).split(' ');
-    at = end + 1;
-    // A missing object has the word `missing` instead of a size, and no content.
-    if (!/^\d+$/.test(size)) continue;
-    found.set(oid, stdout.toString('latin1', at, at + Number(size)));
-    at += Number(size) + 1;
-  }
-  return found;
-};
 
 /** The paths that git ignores; undefined if git refuses to tell, for example for a path in a submodule. */
 export const ignoredPaths = async (
