@@ -112,7 +112,6 @@ export const isOffer = (word: string): boolean => Object.hasOwn(OFFERS, word.spl
 export const offers = verb(async ({ dossier, words: [word = ''], out }) => {
   const [kind = '', ...item] = word.split(':');
   out.table((await OFFERS[kind]?.(dossier, item.join(':'))) ?? []);
-  return undefined;
 });
 
 /** The values of an option: a fixed list, or a list that the daemon returns. */

@@ -49,7 +49,6 @@ export const adopt = verb(async (given) => {
     );
   else if (worktree !== null) out.say(`Its worktree: ${worktree.path} (${worktree.branch})`);
   out.say(`Next: ${shellCommand({ config }, `start ${case_id.slice(0, 8)}`)}`);
-  return undefined;
 }, findOrStartDaemon);
 
 const list = ({ values, out, config }: Verb, found: Adoptable): void => {

@@ -30,9 +30,10 @@ export const answer = verb(async (given) => {
     return 1;
   }
   const session = await send(dossier, asked, body);
-  if (values.json === true) out.json(session);
-  else out.say(`Answered with ${'option_id' in body ? body.option_id : body.action}: ${message}`);
-  return undefined;
+  given.report(
+    session,
+    `Answered with ${'option_id' in body ? body.option_id : body.action}: ${message}`,
+  );
 });
 
 /** Shows a request at this terminal and answers it. Returns false without an answer, and true if it was answered elsewhere. */

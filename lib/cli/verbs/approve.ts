@@ -43,8 +43,7 @@ export const approve = verb(async (given) => {
     sid: session.id,
     body,
   });
-  if (values.json === true) out.json(approved);
-  else out.say(`Approved; session ${session.id.slice(0, 8)} is ${approved.status}`);
+  given.report(approved, `Approved; session ${session.id.slice(0, 8)} is ${approved.status}`);
   return values.follow === true ? followWork(given, approved) : undefined;
 });
 

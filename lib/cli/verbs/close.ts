@@ -11,7 +11,7 @@ const STATES = ['NON_ISSUE', 'RESOLVED'] as const;
 
 /** `dossier close ITEM`: sets NON_ISSUE, or with `--state` RESOLVED where the proof gate is satisfied. */
 export const close = verb(async (given) => {
-  const { dossier, words, values, out } = given;
+  const { dossier, words, values } = given;
   const state = STATES.find((each) => each === (values.state ?? 'NON_ISSUE').toUpperCase());
   if (state === undefined) throw new UsageError(`--state takes ${STATES.join(' or ')}`);
   const id = await findItem(dossier, words[0] ?? '');
@@ -20,9 +20,7 @@ export const close = verb(async (given) => {
   const { outcome } = values;
   const body = { state, ...(outcome !== undefined && { outcome }) };
   const item = await dossier.call('PUT /cases/{id}/state', { id, body });
-  if (values.json === true) out.json(item);
-  else out.say(`Closed ${item.title}: ${item.outcome}`);
-  return undefined;
+  given.report(item, `Closed ${item.title}: ${item.outcome}`);
 });
 
 // It would continue, or run once it is approved or resumed.
@@ -49,12 +47,10 @@ const requireProof = async ({ dossier, config }: Verb, id: string): Promise<void
 };
 
 /** `dossier reopen ITEM`: sets OPEN, so that a session can start. */
-export const reopen = verb(async ({ dossier, words, values, out }) => {
+export const reopen = verb(async ({ dossier, words, report }) => {
   const id = await findItem(dossier, words[0] ?? '');
   const item = await dossier.call('PUT /cases/{id}/state', { id, body: { state: 'OPEN' } });
-  if (values.json === true) out.json(item);
-  else out.say(`Reopened ${item.title}`);
-  return undefined;
+  report(item, `Reopened ${item.title}`);
 });
 
 /**
@@ -80,7 +76,5 @@ export const remove = verb(async (given) => {
     }
   }
   await dossier.call('DELETE /cases/{id}', { id, query: { force: values.force === true } });
-  if (values.json === true) out.json({ id, title });
-  else out.say(`Deleted ${title}`);
-  return undefined;
+  given.report({ id, title }, `Deleted ${title}`);
 });

@@ -14,7 +14,7 @@ const TRIES = 5;
 
 /** `dossier comment ITEM [TEXT...]`: adds to comments.md, or opens it in an editor. `revise` sends comments to the agent. */
 export const comment = verb(async (given) => {
-  const { dossier, values, out } = given;
+  const { dossier, values } = given;
   const [word = '', ...said] = given.words;
   if (said.length === 0 && (values.on !== undefined || !isTerminal()))
     throw new UsageError('comment needs a TEXT with --on, or without a terminal');
@@ -26,12 +26,10 @@ export const comment = verb(async (given) => {
   refuseWithoutPlan(session);
   const noted = said.length === 0 ? byHand(given, session) : addWords(given, session, words);
   const comments = await noted;
-  if (values.json === true) out.json({ session, comments: comments ?? '' });
-  else
-    out.say(
-      `Saved. To send the plan back with it: ${shellCommand(given, `revise ${id.slice(0, 8)}`)}`,
-    );
-  return undefined;
+  given.report(
+    { session, comments: comments ?? '' },
+    `Saved. To send the plan back with it: ${shellCommand(given, `revise ${id.slice(0, 8)}`)}`,
+  );
 });
 
 // `revise` would refuse it later, so that the comment would not reach the agent.
@@ -90,12 +88,10 @@ const blocksOf = (text: string): string[] =>
   ].map(([block]) => block.trimEnd());
 
 /** `dossier revise ITEM [COMMENT...]`: sends the plan back, without a comment with the unsent ones of comments.md. */
-export const revise = verb(async ({ dossier, words: [word = '', ...said], values, out }) => {
+export const revise = verb(async ({ dossier, words: [word = '', ...said], values, report }) => {
   const id = await findItem(dossier, word);
   const { id: sid } = await findSession(dossier, id, values.session);
   const body = said.length === 0 ? {} : { comment: said.join(' ') };
   const session = await dossier.call('POST /cases/{id}/sessions/{sid}/revise', { id, sid, body });
-  if (values.json === true) out.json(session);
-  else out.say(`The plan was sent back; session ${sid.slice(0, 8)} is ${session.status}`);
-  return undefined;
+  report(session, `The plan was sent back; session ${sid.slice(0, 8)} is ${session.status}`);
 });

@@ -27,7 +27,6 @@ export const diff = verb(async (given) => {
         ...(runs.length > 0 ? [runs.join('; ')] : []),
       ]),
     );
-  return undefined;
 });
 
 // On standard error, so that the patch alone can be piped to git.

@@ -8,7 +8,7 @@ import { findItem } from '../connection/item.ts';
 import { verb } from './verb.ts';
 
 /** `dossier export [ITEM]`: saves the workspace or a Work item as a zip file, which is renamed once it is complete on disk. */
-export const exportTo = verb(async ({ dossier, words: [word], values, out }) => {
+export const exportTo = verb(async ({ dossier, words: [word], values, report }) => {
   const { file } = values;
   if (file === '-')
     throw new UsageError('--file - is not supported. Give a path (./- for a file of that name)');
@@ -19,9 +19,7 @@ export const exportTo = verb(async ({ dossier, words: [word], values, out }) => 
     : dossier.call('GET /cases/{id}/export', { id }));
   const path = resolve(file ?? nameOf(download));
   const size = await save(download, path);
-  if (values.json === true) out.json({ file: path, size });
-  else out.say(`Exported to ${path} (${size} bytes)`);
-  return undefined;
+  report({ file: path, size }, `Exported to ${path} (${size} bytes)`);
 });
 
 const nameOf = ({ headers }: Binary): string => {

@@ -18,7 +18,6 @@ export const inbox = verb(async ({ dossier, config, values, out }) => {
     ]),
   );
   if (out.isTerminal && waiting.length === 0) out.say('Nothing needs you.');
-  return undefined;
 }, findOrStartDaemon);
 
 const since = ({ since: at }: AttentionItem): string => at.slice(0, 16).replace('T', ' ');

@@ -43,5 +43,4 @@ export const ls = verb(async ({ dossier, words, values, out }) => {
   if (out.isTerminal && total > items.length)
     out.say(`… and ${total - items.length} more: give words of the title, or --state`);
   if (out.isTerminal && total === 0) out.say('No Work items. Create one: dossier new "TITLE"');
-  return undefined;
 }, findOrStartDaemon);

@@ -32,7 +32,6 @@ export const mcp = verb(async (given) => {
   for await (const line of createInterface({ input: process.stdin }))
     if (line.trim() !== '') sent.push(answer(line));
   await Promise.all(sent);
-  return undefined;
 });
 
 // JSON-RPC 2.0, section 5.1.

@@ -24,7 +24,6 @@ export const newItem = verb(async (given) => {
   if (values.json === true) return void out.json(made);
   for (const note of notes) out.say({ style: 'yellow', text: note });
   out.table([[item.id.slice(0, 8), item.title]]);
-  return undefined;
 }, findOrStartDaemon);
 
 /** Creates a Work item from words and options. Throws a Refusal without a title. */

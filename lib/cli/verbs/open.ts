@@ -10,5 +10,4 @@ export const open = verb(async ({ dossier, url, config, words: [word], values, o
   out.say(address);
   const opener = browserOpener(config.env, out.isTerminal);
   if (opener !== undefined) await openWith(opener, address);
-  return undefined;
 });

@@ -10,7 +10,7 @@ const LOOK_MS = 100;
 const TRIES = 100;
 
 /** `dossier path ITEM`: prints the path of its worktree. Waits while a session that was just started creates it. */
-export const path = verb(async ({ dossier, words, values, out }) => {
+export const path = verb(async ({ dossier, words, report }) => {
   const id = await findItem(dossier, words[0] ?? '');
   const worktree = await withRefusals(worktreeOf(dossier, id), {
     not_found: noWorktree(id.slice(0, 8)),
@@ -19,9 +19,7 @@ export const path = verb(async ({ dossier, words, values, out }) => {
     throw new Refusal(
       `Its worktree is missing: ${worktree.path} does not exist. dossier open ${id.slice(0, 8)} shows what you can do`,
     );
-  if (values.json === true) out.json(worktree);
-  else out.say(worktree.path);
-  return undefined;
+  report(worktree, worktree.path);
 });
 
 const worktreeOf = async (dossier: Dossier, id: string): Promise<Worktree> => {

@@ -11,7 +11,7 @@ type Control =
 // Sends the id of the session, so that another one that has started meanwhile is not affected.
 const control = (operation: Control, more: (verb: Verb) => object = () => ({})) =>
   verb(async (given) => {
-    const { dossier, words, values, out } = given;
+    const { dossier, words, values } = given;
     const id = await findItem(dossier, words[0] ?? '');
     const { id: session_id } = await findSession(dossier, id, values.session);
     const command = itemCommand(given, id);
@@ -19,9 +19,7 @@ const control = (operation: Control, more: (verb: Verb) => object = () => ({})) 
       dossier.call(operation, { id, body: { session_id, ...more(given) } }),
       { choice_needed: ({ members }) => interrupted(members.block as Block, command('resume')) },
     );
-    if (values.json === true) out.json(session);
-    else out.say(`Session ${session.id.slice(0, 8)} is ${session.status}`);
-    return undefined;
+    given.report(session, `Session ${session.id.slice(0, 8)} is ${session.status}`);
   });
 
 interface Block {
@@ -44,25 +42,21 @@ export const abort = control('POST /api/cases/{id}/session/abort');
 
 /** `dossier finish ITEM`: ends the operator's own work in a session of the manual provider. */
 export const finish = verb(async (given) => {
-  const { dossier, words, values, out } = given;
+  const { dossier, words, values } = given;
   const id = await findItem(dossier, words[0] ?? '');
   const { id: sid } = await findSession(dossier, id, values.session);
   const session = await dossier.call('POST /cases/{id}/sessions/{sid}/finish', { id, sid });
-  if (values.json === true) out.json(session);
-  else out.say(`Session ${sid.slice(0, 8)} is ${session.status}`);
-  return undefined;
+  given.report(session, `Session ${sid.slice(0, 8)} is ${session.status}`);
 });
 
 /** `dossier dismiss ITEM`: removes its completed session, and the overlaps of its branch, from the inbox. */
 export const dismiss = verb(async (given) => {
-  const { dossier, words, values, out } = given;
+  const { dossier, words, values } = given;
   const id = await findItem(dossier, words[0] ?? '');
   if (values.session === undefined && (await dismissOverlaps(given, id))) return undefined;
   const { id: sid } = await findSession(dossier, id, values.session);
   const session = await dossier.call('POST /cases/{id}/sessions/{sid}/dismiss', { id, sid });
-  if (values.json === true) out.json(session);
-  else out.say(`Session ${sid.slice(0, 8)} is marked as reviewed`);
-  return undefined;
+  given.report(session, `Session ${sid.slice(0, 8)} is marked as reviewed`);
 });
 
 // Returns whether that was all: no completed session is in the inbox.

@@ -27,5 +27,4 @@ export const plan = verb(async (given) => {
     for (const line of [...factLines(facts), ...alarms, ...unpromptedLines(unasked)]) tell(line);
     tell(`Hash: ${hash}`);
   }
-  return undefined;
 });

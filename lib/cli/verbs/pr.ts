@@ -22,7 +22,6 @@ export const pr = verb(async (given) => {
     ['Mergeable', MERGEABLE[String(mergeable)] ?? ''],
   ]);
   for (const note of status.notes) out.say({ style: 'yellow', text: note });
-  return undefined;
 });
 
 const MERGEABLE: Readonly<Record<string, string>> = {
@@ -31,14 +30,12 @@ const MERGEABLE: Readonly<Record<string, string>> = {
   null: 'unknown yet',
 };
 
-const create = async ({ dossier, values, out }: Verb, id: string): Promise<undefined> => {
+const create = async ({ dossier, values, report }: Verb, id: string): Promise<undefined> => {
   const [id8, body] = [id.slice(0, 8), { draft: values.draft === true }];
   const made = await withRefusals(dossier.call('POST /api/cases/{id}/pr/create', { id, body }), {
     not_found: noWorktree(id8),
     already_exists: `The Work item already has a pull request. Show it with dossier pr ${id8}`,
     uncommitted_changes: `Its worktree has changed since the last completed session. Commit or stash the changes there (dossier path ${id8}), and try again`,
   });
-  if (values.json === true) return void out.json(made);
-  out.say(`#${made.number} ${made.state} ${made.url ?? ''}`);
-  return undefined;
+  report(made, `#${made.number} ${made.state} ${made.url ?? ''}`);
 };

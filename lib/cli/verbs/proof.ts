@@ -58,7 +58,7 @@ const verifyCommand = (given: Pick<Verb, 'config'>, id: string, pid: string): st
   shellCommand(given, `verify ${id.slice(0, 8)} ${pid.slice(0, 8)}`);
 
 const add = async (
-  { dossier, values, out, config }: Verb,
+  { dossier, values, config, report }: Verb,
   word: string,
   file: string,
 ): Promise<undefined> => {
@@ -71,8 +71,8 @@ const add = async (
       body: new Blob([new Uint8Array(bytesOf(file))]),
     },
   });
-  if (values.json === true) return void out.json(made);
-  out.say(
+  report(
+    made,
     `Proof ${made.id.slice(0, 8)}: ${made.file}. To verify it: ${verifyCommand({ config }, id, made.id)}`,
   );
 };
@@ -120,12 +120,11 @@ const bytesOf = (file: string): Buffer => {
 };
 
 const remove = async (given: Verb, word: string, named: string): Promise<undefined> => {
-  const { dossier, values, out } = given;
+  const { dossier, report } = given;
   const id = await findItem(dossier, word);
   const found = await findProof(given, id, named);
   await dossier.call('DELETE /cases/{id}/proof/{pid}', { id, pid: found.id });
-  if (values.json === true) return void out.json(found);
-  out.say(`Deleted ${found.type} ${found.id.slice(0, 8)}: ${found.file ?? found.content}`);
+  report(found, `Deleted ${found.type} ${found.id.slice(0, 8)}: ${found.file ?? found.content}`);
 };
 
 /** The proof whose id begins like this; without it the only one that is not verified. */
@@ -172,5 +171,4 @@ export const verify = verb(async (given) => {
     out.say(
       `The proof gate is satisfied. To close it: ${itemCommand({ config }, id)('close')} --state RESOLVED`,
     );
-  return undefined;
 });

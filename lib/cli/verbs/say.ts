@@ -15,7 +15,6 @@ export const say = verb(async (given) => {
     dossier,
     words: [word = '', ...said],
     values,
-    out,
   } = given;
   const text = await textOf(said);
   if (text.trim() === '') throw new UsageError('say needs a TEXT: dossier say ITEM "…"');
@@ -26,9 +25,7 @@ export const say = verb(async (given) => {
   const body = { text, ...(now && { now }), ...(approve && { approve }) };
   const sending = dossier.call('POST /cases/{id}/sessions/{sid}/messages', { id, sid, body });
   const message = await withRefusals(sending, approve ? notEnded(session) : {});
-  if (values.json === true) out.json(message);
-  else out.say(told(given, session, message));
-  return undefined;
+  given.report(message, told(given, session, message));
 });
 
 const notEnded = ({ case_id, id, status }: Session) => {

@@ -25,7 +25,6 @@ export const show = verb(async ({ dossier, words: [word = ''], values, out }) =>
     sessions.map((each) => [each.id.slice(0, 8), each.mode, statusText(each), each.provider]),
   );
   for (const line of await resultLines(dossier, newest, worktree)) out.say(line);
-  return undefined;
 });
 
 const mergedText = ({ into, commit }: NonNullable<Case['merged']>): string =>

@@ -19,7 +19,6 @@ export const start = verb(async (given) => {
     `Session ${session.id.slice(0, 8)} of ${session.provider} is ${session.status}. Follow it with ${shellCommand(given, `tail ${id.slice(0, 8)}`)}`,
   );
   if (from !== undefined) out.say(from);
-  return undefined;
 }, findOrStartDaemon);
 
 interface Started {

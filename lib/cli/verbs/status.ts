@@ -17,5 +17,4 @@ export const status = verb(async ({ dossier, config, url, socket, pid, values, o
     ['Version', version],
     ['Inbox', waits === 0 ? 'empty' : `${waits}: ${shellCommand({ config }, 'inbox')}`],
   ]);
-  return undefined;
 });

@@ -6,11 +6,9 @@ import { Refusal } from '../args/refusal.ts';
 import { verb } from './verb.ts';
 
 /** `dossier stop`: stops the daemon of this workspace, and waits until it has ended. */
-export const stop = verb(async ({ config, pid, values, out }) => {
+export const stop = verb(async ({ config, pid, report }) => {
   await endDaemon(config, pid);
-  if (values.json === true) out.json({ workspace: config.workspace, pid });
-  else out.say(`Stopped the daemon of ${config.workspace}`);
-  return undefined;
+  report({ workspace: config.workspace, pid }, `Stopped the daemon of ${config.workspace}`);
 });
 
 const PATIENCE_MS = 60_000;

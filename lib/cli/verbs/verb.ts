@@ -5,11 +5,13 @@ import type { Call, Run } from '../args/command.ts';
 import { Refusal } from '../args/refusal.ts';
 import { type DaemonConnection, requireDaemon } from '../connection/daemon.ts';
 import { toRefusal } from '../connection/refused.ts';
-import { createOutput, type Out } from '../output/out.ts';
+import { createOutput, type Out, type Words } from '../output/out.ts';
 
 /** A call of a command with a connection to the daemon. */
 export interface Verb extends Call, DaemonConnection {
   readonly out: Out;
+  /** Prints the value with --json, else the line. */
+  readonly report: (value: unknown, line: Words) => void;
 }
 
 type Sentence = string | ((problem: Problem) => string);
@@ -48,16 +50,21 @@ export const itemCommand =
 type Reach = (config: Config) => Promise<DaemonConnection>;
 
 /**
- * Creates a command that calls the daemon. `run` returns an exit code, or undefined for 0. `reach` finds the daemon:
+ * Creates a command that calls the daemon. `run` returns an exit code, or nothing for 0. `reach` finds the daemon:
  * `daemonOrStart` starts one if none is running.
  */
 export const verb =
-  (run: (given: Verb) => Promise<number | undefined>, reach: Reach = requireDaemon): Run =>
+  (
+    run: (given: Verb) => Promise<number | undefined> | Promise<void>,
+    reach: Reach = requireDaemon,
+  ): Run =>
   async (call) => {
     const reached = await reach(call.config);
     const out = createOutput(process.stdout, call.config.env);
+    const report = (value: unknown, line: Words): void =>
+      call.values.json === true ? out.json(value) : out.say(line);
     try {
-      return (await run({ ...call, ...reached, out })) ?? 0;
+      return (await run({ ...call, ...reached, out, report })) || 0;
     } catch (error) {
       throw toRefusal(error, call.config, call.values);
     }

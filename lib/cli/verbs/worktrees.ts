@@ -74,7 +74,7 @@ const titlesOf = async (
   return titles;
 };
 
-const remove = async ({ dossier, words, values, out, config }: Verb): Promise<undefined> => {
+const remove = async ({ dossier, words, values, report, config }: Verb): Promise<undefined> => {
   const id = await findItem(dossier, words[1] ?? '');
   const id8 = id.slice(0, 8);
   const { path, branch, attached } = await withRefusals(
@@ -87,8 +87,8 @@ const remove = async ({ dossier, words, values, out, config }: Verb): Promise<un
   await withRefusals(dossier.call('DELETE /api/cases/{id}/worktree', { id, query }), {
     work_would_be_lost: `The worktree has uncommitted files or unpushed commits: ${path}. Commit and merge them, or save them under a recovery ref: ${shellCommand({ config }, `worktrees rm ${id8} --force`)}`,
   });
-  if (values.json === true) return void out.json({ case_id: id, path, branch });
-  out.say(
+  report(
+    { case_id: id, path, branch },
     attached === true
       ? `${path} is no longer the worktree of the Work item. The directory and the branch ${branch} are kept.`
       : `Removed ${path}. The branch ${branch} is kept.`,
@@ -114,14 +114,13 @@ const clean = async (given: Verb): Promise<number | undefined> => {
     body: { closed: true, case_ids },
   });
   tell(given, done);
-  return undefined;
 };
 
-const cleanShared = async ({ dossier, values, out }: Verb): Promise<undefined> => {
+const cleanShared = async ({ dossier, report }: Verb): Promise<undefined> => {
   const snapshots = await dossier.call('GET /api/worktrees/shared');
   await dossier.call('DELETE /api/worktrees/shared');
-  if (values.json === true) return void out.json(snapshots);
-  out.say(
+  report(
+    snapshots,
     snapshots.length === 0
       ? 'There is nothing to delete.'
       : `Deleted ${snapshotsText(snapshots)}. Worktrees keep their copies.`,
