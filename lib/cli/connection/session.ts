@@ -1,5 +1,7 @@
 import type { Dossier, Session } from '../../client/client.ts';
+import type { Call } from '../args/command.ts';
 import { Refusal } from '../args/refusal.ts';
+import { findItem } from './item.ts';
 
 const ALL = 1000;
 // A queued or ended session is not the current one.
@@ -9,6 +11,14 @@ const GOES_ON: ReadonlySet<Session['status']> = new Set([
   'working',
   'paused',
 ]);
+
+/** Finds the session that a command is about: of ITEM, its first argument, and by the option `--session`. */
+export const sessionOf = async ({ dossier, words, values }: About): Promise<Session> =>
+  findSession(dossier, await findItem(dossier, words[0] ?? ''), values.session);
+
+interface About extends Pick<Call, 'words' | 'values'> {
+  dossier: Dossier;
+}
 
 /** Finds a session of a Work item, as `chooseSession` does. */
 export const findSession = async (dossier: Dossier, id: string, word?: string): Promise<Session> =>

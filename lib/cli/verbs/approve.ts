@@ -3,8 +3,7 @@ import type { Session } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
 import type { Values } from '../args/options.ts';
 import { Refusal } from '../args/refusal.ts';
-import { findItem } from '../connection/item.ts';
-import { findSession } from '../connection/session.ts';
+import { sessionOf } from '../connection/session.ts';
 import { ask, isTerminal } from '../output/terminal.ts';
 import { followWork } from './follow.ts';
 import { planLines } from './plan-summary.ts';
@@ -18,15 +17,9 @@ const ASKED = 4;
  * required. The hash ties the approval to the text that was read: if the plan has changed, the daemon refuses it.
  */
 export const approve = verb(async (given) => {
-  const {
-    dossier,
-    words: [word = ''],
-    values,
-    out,
-  } = given;
+  const { dossier, values, out } = given;
   checkOptions(values);
-  const id = await findItem(dossier, word);
-  const session = await findSession(dossier, id, values.session);
+  const session = await sessionOf(given);
   if (session.status !== 'plan_ready' && session.unconfirmed !== 'approved')
     throw new Refusal(
       `There is no plan to approve: session ${session.id.slice(0, 8)} is ${session.status}`,
@@ -39,7 +32,7 @@ export const approve = verb(async (given) => {
     return 1;
   }
   const approved = await dossier.call('POST /cases/{id}/sessions/{sid}/approve', {
-    id,
+    id: session.case_id,
     sid: session.id,
     body,
   });

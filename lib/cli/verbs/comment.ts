@@ -2,8 +2,7 @@ import { withComment } from '../../../store/base/comments.ts';
 import { type Dossier, Problem, type Session } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
 import { Refusal } from '../args/refusal.ts';
-import { findItem } from '../connection/item.ts';
-import { findSession } from '../connection/session.ts';
+import { sessionOf } from '../connection/session.ts';
 import { editText } from '../output/editor.ts';
 import { isTerminal } from '../output/terminal.ts';
 import { readPlan } from './read-plan.ts';
@@ -14,21 +13,20 @@ const TRIES = 5;
 
 /** `dossier comment ITEM [TEXT...]`: adds to comments.md, or opens it in an editor. `revise` sends comments to the agent. */
 export const comment = verb(async (given) => {
-  const { dossier, values } = given;
-  const [word = '', ...said] = given.words;
+  const { values } = given;
+  const said = given.words.slice(1);
   if (said.length === 0 && (values.on !== undefined || !isTerminal()))
     throw new UsageError('comment needs a TEXT with --on, or without a terminal');
   const words = said.join(' ');
   if (said.length > 0 && words.trim() === '')
     throw new Refusal('The comment is empty, so nothing was saved');
-  const id = await findItem(dossier, word);
-  const session = await findSession(dossier, id, values.session);
+  const session = await sessionOf(given);
   refuseWithoutPlan(session);
   const noted = said.length === 0 ? byHand(given, session) : addWords(given, session, words);
   const comments = await noted;
   given.report(
     { session, comments: comments ?? '' },
-    `Saved. To send the plan back with it: ${shellCommand(given, `revise ${id.slice(0, 8)}`)}`,
+    `Saved. To send the plan back with it: ${shellCommand(given, `revise ${session.case_id.slice(0, 8)}`)}`,
   );
 });
 
@@ -88,9 +86,10 @@ const blocksOf = (text: string): string[] =>
   ].map(([block]) => block.trimEnd());
 
 /** `dossier revise ITEM [COMMENT...]`: sends the plan back, without a comment with the unsent ones of comments.md. */
-export const revise = verb(async ({ dossier, words: [word = '', ...said], values, report }) => {
-  const id = await findItem(dossier, word);
-  const { id: sid } = await findSession(dossier, id, values.session);
+export const revise = verb(async (given) => {
+  const { dossier, words, report } = given;
+  const said = words.slice(1);
+  const { case_id: id, id: sid } = await sessionOf(given);
   const body = said.length === 0 ? {} : { comment: said.join(' ') };
   const session = await dossier.call('POST /cases/{id}/sessions/{sid}/revise', { id, sid, body });
   report(session, `The plan was sent back; session ${sid.slice(0, 8)} is ${session.status}`);

@@ -1,6 +1,6 @@
 import { counted } from '../../text/wording.ts';
 import { findItem } from '../connection/item.ts';
-import { findSession } from '../connection/session.ts';
+import { findSession, sessionOf } from '../connection/session.ts';
 import { itemCommand, type Verb, verb, withRefusals } from './verb.ts';
 
 type Control =
@@ -11,12 +11,10 @@ type Control =
 // Sends the id of the session, so that another one that has started meanwhile is not affected.
 const control = (operation: Control, more: (verb: Verb) => object = () => ({})) =>
   verb(async (given) => {
-    const { dossier, words, values } = given;
-    const id = await findItem(dossier, words[0] ?? '');
-    const { id: session_id } = await findSession(dossier, id, values.session);
+    const { case_id: id, id: session_id } = await sessionOf(given);
     const command = itemCommand(given, id);
     const session = await withRefusals(
-      dossier.call(operation, { id, body: { session_id, ...more(given) } }),
+      given.dossier.call(operation, { id, body: { session_id, ...more(given) } }),
       { choice_needed: ({ members }) => interrupted(members.block as Block, command('resume')) },
     );
     given.report(session, `Session ${session.id.slice(0, 8)} is ${session.status}`);
@@ -42,10 +40,8 @@ export const abort = control('POST /api/cases/{id}/session/abort');
 
 /** `dossier finish ITEM`: ends the operator's own work in a session of the manual provider. */
 export const finish = verb(async (given) => {
-  const { dossier, words, values } = given;
-  const id = await findItem(dossier, words[0] ?? '');
-  const { id: sid } = await findSession(dossier, id, values.session);
-  const session = await dossier.call('POST /cases/{id}/sessions/{sid}/finish', { id, sid });
+  const { case_id: id, id: sid } = await sessionOf(given);
+  const session = await given.dossier.call('POST /cases/{id}/sessions/{sid}/finish', { id, sid });
   given.report(session, `Session ${sid.slice(0, 8)} is ${session.status}`);
 });
 

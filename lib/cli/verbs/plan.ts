@@ -1,5 +1,4 @@
-import { findItem } from '../connection/item.ts';
-import { findSession } from '../connection/session.ts';
+import { sessionOf } from '../connection/session.ts';
 import { warn as tell } from '../output/terminal.ts';
 import { factLines, readPlanHead } from './plan-summary.ts';
 import { approvalFor, readPlan, unpromptedLines } from './read-plan.ts';
@@ -7,14 +6,8 @@ import { verb } from './verb.ts';
 
 /** `dossier plan ITEM`: shows the plan of its session. */
 export const plan = verb(async (given) => {
-  const {
-    dossier,
-    words: [word = ''],
-    values,
-    out,
-  } = given;
-  const id = await findItem(dossier, word);
-  const read = await readPlan(given, await findSession(dossier, id, values.session));
+  const { dossier, values, out } = given;
+  const read = await readPlan(given, await sessionOf(given));
   const { text, sha256, session } = read;
   const waits = session.status === 'plan_ready';
   const head = waits ? await readPlanHead(dossier, read, values.ask) : undefined;

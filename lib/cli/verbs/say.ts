@@ -1,8 +1,7 @@
 import type { Session, SessionMessage } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
 import { readInput } from '../args/input-text.ts';
-import { findItem } from '../connection/item.ts';
-import { findSession } from '../connection/session.ts';
+import { sessionOf } from '../connection/session.ts';
 import { hasEnded } from './session-text.ts';
 import { itemCommand, type Verb, verb, withRefusals } from './verb.ts';
 
@@ -11,16 +10,11 @@ import { itemCommand, type Verb, verb, withRefusals } from './verb.ts';
  * standard input.
  */
 export const say = verb(async (given) => {
-  const {
-    dossier,
-    words: [word = '', ...said],
-    values,
-  } = given;
-  const text = await textOf(said);
+  const { dossier, words, values } = given;
+  const text = await textOf(words.slice(1));
   if (text.trim() === '') throw new UsageError('say needs a TEXT: dossier say ITEM "…"');
-  const id = await findItem(dossier, word);
-  const session = await findSession(dossier, id, values.session);
-  const { id: sid } = session;
+  const session = await sessionOf(given);
+  const { case_id: id, id: sid } = session;
   const { now, approve } = values;
   const body = { text, ...(now && { now }), ...(approve && { approve }) };
   const sending = dossier.call('POST /cases/{id}/sessions/{sid}/messages', { id, sid, body });

@@ -1,7 +1,6 @@
 import type { SessionEvent } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
-import { findItem } from '../connection/item.ts';
-import { findSession } from '../connection/session.ts';
+import { sessionOf } from '../connection/session.ts';
 import { createEventPrinter } from './tail-lines.ts';
 import { itemCommand, verb } from './verb.ts';
 
@@ -9,12 +8,11 @@ const LINES = '200';
 
 /** `dossier tail ITEM`: follows its session until it has ended. Returns 0 if its work is completed, else 1. */
 export const tail = verb(async (given) => {
-  const { dossier, words, values, out } = given;
+  const { dossier, values, out } = given;
   const { lines = LINES } = values;
   if (!/^[1-9]\d{0,5}$/.test(lines))
     throw new UsageError(`-n takes a number of events from 1 to 999999, not ${lines}`);
-  const id = await findItem(dossier, words[0] ?? '');
-  const { id: sid } = await findSession(dossier, id, values.session);
+  const { case_id: id, id: sid } = await sessionOf(given);
   const tell =
     values.json === true ? out.jsonLine : createEventPrinter(out, itemCommand(given, id));
   const life = new AbortController();
