@@ -4,6 +4,7 @@ import { readLock } from '../../../../store/sessions/locks.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import { pathKind, withWorktreeLock } from '../../../../store/worktrees/worktrees.ts';
 import { ServiceError } from '../../../errors.ts';
+import { distance } from '../../../tools/git/read/base.ts';
 import { status, type WorktreeStatus } from '../../../tools/git/read/status.ts';
 import {
   findSubmoduleWork,
@@ -103,12 +104,7 @@ const distanceFromBase = async (
   head: string,
 ): Promise<Distance> => {
   const from = /^(HEAD|@)/.test(base) ? base_commit : base;
-  const range = ['--end-of-options', `${from}...${head}`, '--'];
-  const args = ['rev-list', '--left-right', '--count', ...range];
-  const said = await git.at(place).find(args, { ok: [0, 128] });
-  if (said === undefined) return UNKNOWN;
-  const [behind = 0, ahead = 0] = said.split('\t').map(Number);
-  return { ahead, behind };
+  return (await distance(git.at(place), head, from)) ?? UNKNOWN;
 };
 
 // git fails if the worktree is removed meanwhile: read again under the lock of the worktree.

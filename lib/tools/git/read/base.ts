@@ -101,7 +101,7 @@ export const localOrUpstream = async (git: GitAt, branch: string): Promise<Base 
     return theirs === undefined ? undefined : { name, commit: theirs, notes: [] };
   const here = { name: branch, commit: local, notes: [] };
   if (theirs === undefined || theirs === local) return here;
-  const { ahead, behind } = await distance(git, local, theirs);
+  const { ahead, behind } = (await distance(git, local, theirs)) ?? { ahead: 0, behind: 0 };
   if (behind === 0) return here;
   if (ahead === 0) return { name, commit: theirs, notes: [] };
   const note = `${branch} and ${name} have diverged: ${branch} has ${counted(ahead, 'commit')} that ${name} does not have, and lacks ${behind}. The local branch is used.`;
@@ -125,16 +125,16 @@ const followsNone = (place: GitPlace): boolean =>
   typeof place !== 'string' &&
   /\[\s*(?:branch|include)/i.test(settingsText(place) ?? '[branch') === false;
 
-// In a shallow clone the distance may be unknown.
-const distance = async (
+/** How many commits only one has, and only the other. Undefined if git cannot tell, as in a shallow clone. */
+export const distance = async (
   git: GitAt,
-  local: string,
-  theirs: string,
-): Promise<{ ahead: number; behind: number }> => {
-  const args = ['rev-list', '--left-right', '--count', `${local}...${theirs}`, '--'];
-  const said = (await git.find(args, { ok: [0, 128] })) ?? '';
-  const [ahead = 0, behind = 0] = said.split('\t').map(Number);
-  return { ahead, behind };
+  one: string,
+  other: string,
+): Promise<{ ahead: number; behind: number } | undefined> => {
+  const range = ['--end-of-options', `${one}...${other}`, '--'];
+  const said = await git.find(['rev-list', '--left-right', '--count', ...range], { ok: [0, 128] });
+  const [ahead = 0, behind = 0] = (said ?? '').split('\t').map(Number);
+  return said === undefined ? undefined : { ahead, behind };
 };
 
 /** The subject and commit date of a commit; undefined if it does not exist. */
