@@ -1,4 +1,4 @@
-import type { Command } from './args/command.ts';
+import { inGroup } from './args/command.ts';
 import { AS_JSON, SESSION } from './args/options.ts';
 import { NEW_ITEM } from './commands-work.ts';
 
@@ -12,10 +12,9 @@ const NEW_SESSION = {
 };
 
 /** Commands for sessions, which call the daemon. */
-export const SESSIONS: readonly Command[] = [
+export const SESSIONS = inGroup('Sessions', [
   {
     name: 'run',
-    group: 'Sessions',
     words: '[TITLE...]',
     summary:
       'Create a Work item, plan it, and carry out the plan after your approval; without a terminal, exit with 4 when the plan is ready',
@@ -29,7 +28,6 @@ export const SESSIONS: readonly Command[] = [
   },
   {
     name: 'start',
-    group: 'Sessions',
     words: 'ITEM [COMMENT...]',
     summary: 'Start a session, which plans and then waits for your approval',
     options: {
@@ -42,7 +40,6 @@ export const SESSIONS: readonly Command[] = [
   },
   {
     name: 'tail',
-    group: 'Sessions',
     words: 'ITEM',
     summary: 'Follow its session; exit with 0 when its work is completed, with 1 if it failed',
     options: {
@@ -54,7 +51,6 @@ export const SESSIONS: readonly Command[] = [
   },
   {
     name: 'wait',
-    group: 'Sessions',
     words: 'ITEM',
     summary: 'Wait for its plan or its end; exit with 4 if something else needs you',
     options: {
@@ -67,7 +63,6 @@ export const SESSIONS: readonly Command[] = [
   },
   {
     name: 'answer',
-    group: 'Sessions',
     words: 'ITEM',
     summary: 'Answer a permission request or question of its agent',
     options: {
@@ -82,7 +77,6 @@ export const SESSIONS: readonly Command[] = [
   },
   {
     name: 'say',
-    group: 'Sessions',
     words: 'ITEM TEXT...',
     summary:
       'Send a message to its session; if that has ended, start another one with it; - reads standard input',
@@ -96,7 +90,6 @@ export const SESSIONS: readonly Command[] = [
   },
   {
     name: 'attach',
-    group: 'Sessions',
     words: 'ITEM [SESSION]',
     summary: "Open the agent's own terminal interface on the conversation of a session that waits",
     options: { session: SESSION },
@@ -104,7 +97,6 @@ export const SESSIONS: readonly Command[] = [
   },
   {
     name: 'diff',
-    group: 'Sessions',
     words: 'ITEM',
     summary: 'Show the changes of its session',
     options: {
@@ -116,7 +108,6 @@ export const SESSIONS: readonly Command[] = [
   },
   {
     name: 'pause',
-    group: 'Sessions',
     words: 'ITEM',
     summary: 'Pause its session',
     options: { session: SESSION, json: AS_JSON },
@@ -124,7 +115,6 @@ export const SESSIONS: readonly Command[] = [
   },
   {
     name: 'resume',
-    group: 'Sessions',
     words: 'ITEM',
     summary: 'Resume its paused session',
     options: {
@@ -136,7 +126,6 @@ export const SESSIONS: readonly Command[] = [
   },
   {
     name: 'abort',
-    group: 'Sessions',
     words: 'ITEM',
     summary: 'Abort its session, which cannot be undone',
     options: { session: SESSION, json: AS_JSON },
@@ -144,7 +133,6 @@ export const SESSIONS: readonly Command[] = [
   },
   {
     name: 'finish',
-    group: 'Sessions',
     words: 'ITEM',
     summary: 'Finish your own work, in a session of the manual provider',
     options: { session: SESSION, json: AS_JSON },
@@ -152,7 +140,6 @@ export const SESSIONS: readonly Command[] = [
   },
   {
     name: 'dismiss',
-    group: 'Sessions',
     words: 'ITEM',
     summary: 'Mark the work of its completed session as reviewed, and dismiss its overlaps',
     options: { session: SESSION, json: AS_JSON },
@@ -160,10 +147,9 @@ export const SESSIONS: readonly Command[] = [
   },
   {
     name: 'mcp',
-    group: 'Sessions',
     words: '',
     summary: 'Serve the Model Context Protocol on standard input and output, for your own clients',
     options: {},
     open: async () => (await import('./verbs/mcp.ts')).mcp,
   },
-];
+]);

@@ -1,4 +1,4 @@
-import type { Command } from './args/command.ts';
+import { inGroup } from './args/command.ts';
 import { AS_JSON, SESSION } from './args/options.ts';
 
 const ASK = 'A command of that list that must ask after all; may be repeated';
@@ -10,11 +10,10 @@ export const NEW_ITEM = {
   type: 'bug, feature, docs, … (default: task)',
 };
 
-/** Commands for Work items and plans, which call the daemon. */
-export const WORK: readonly Command[] = [
+/** Commands for Work items, which call the daemon. */
+export const WORK = inGroup('Work items', [
   {
     name: 'new',
-    group: 'Work items',
     words: '[TITLE...]',
     summary: 'Create a Work item; without a title in your editor',
     options: {
@@ -26,7 +25,6 @@ export const WORK: readonly Command[] = [
   },
   {
     name: 'adopt',
-    group: 'Work items',
     words: '[NAME]',
     summary:
       'List sessions of Claude Code and Codex, worktrees and unmerged branches that are no Work items; with a NAME, create one from it',
@@ -42,7 +40,6 @@ export const WORK: readonly Command[] = [
   },
   {
     name: 'ls',
-    group: 'Work items',
     words: '[WORD...]',
     summary: 'List Work items, newest first; with words, only those that contain all of them',
     options: { state: 'List only this state: open, planning, …', json: AS_JSON },
@@ -50,7 +47,6 @@ export const WORK: readonly Command[] = [
   },
   {
     name: 'show',
-    group: 'Work items',
     words: 'ITEM',
     summary: 'Show a Work item and its sessions',
     options: { json: AS_JSON },
@@ -58,7 +54,6 @@ export const WORK: readonly Command[] = [
   },
   {
     name: 'edit',
-    group: 'Work items',
     words: 'ITEM [FILE]',
     summary: 'Edit its case.md, another file of its directory, or plan.md of its session',
     options: { session: SESSION, json: AS_JSON },
@@ -66,7 +61,6 @@ export const WORK: readonly Command[] = [
   },
   {
     name: 'inbox',
-    group: 'Work items',
     words: '',
     summary: 'List what needs you, oldest first, each with the command for it',
     options: { json: AS_JSON },
@@ -74,7 +68,6 @@ export const WORK: readonly Command[] = [
   },
   {
     name: 'proof',
-    group: 'Work items',
     words: '[add|run|rm] ITEM [FILE|COMMAND...|PROOF]',
     summary:
       'List its proof and the missing proof; add: attach a file; run: run a check in its worktree; rm: delete a proof',
@@ -83,7 +76,6 @@ export const WORK: readonly Command[] = [
   },
   {
     name: 'verify',
-    group: 'Work items',
     words: 'ITEM [PROOF]',
     summary: 'Verify a proof (default: the only one that is not verified)',
     options: { force: 'Verify a check that did not pass', json: AS_JSON },
@@ -91,7 +83,6 @@ export const WORK: readonly Command[] = [
   },
   {
     name: 'pr',
-    group: 'Work items',
     words: 'ITEM',
     summary: 'Show the state of its pull request, or create it',
     options: {
@@ -103,7 +94,6 @@ export const WORK: readonly Command[] = [
   },
   {
     name: 'merge',
-    group: 'Work items',
     words: 'ITEM',
     summary: 'Print the git commands that merge its branch; at a terminal, offer to run them',
     options: { squash: 'Merge as one commit', json: AS_JSON },
@@ -111,7 +101,6 @@ export const WORK: readonly Command[] = [
   },
   {
     name: 'close',
-    group: 'Work items',
     words: 'ITEM',
     summary: 'Close a Work item without proof, as not actionable',
     options: {
@@ -123,7 +112,6 @@ export const WORK: readonly Command[] = [
   },
   {
     name: 'reopen',
-    group: 'Work items',
     words: 'ITEM',
     summary: 'Reopen a closed Work item',
     options: { json: AS_JSON },
@@ -131,7 +119,6 @@ export const WORK: readonly Command[] = [
   },
   {
     name: 'rm',
-    group: 'Work items',
     words: 'ITEM',
     summary: 'Delete a Work item and its worktree',
     options: {
@@ -142,7 +129,6 @@ export const WORK: readonly Command[] = [
   },
   {
     name: 'path',
-    group: 'Work items',
     words: 'ITEM',
     summary: 'Print the path of its worktree',
     options: { json: AS_JSON },
@@ -150,7 +136,6 @@ export const WORK: readonly Command[] = [
   },
   {
     name: 'worktrees',
-    group: 'Work items',
     words: '[list|rm|clean] [ITEM]',
     summary:
       'List worktrees; rm: remove the one of ITEM; clean: remove those that are unused or of closed Work items',
@@ -163,9 +148,12 @@ export const WORK: readonly Command[] = [
     },
     open: async () => (await import('./verbs/worktrees.ts')).worktrees,
   },
+]);
+
+/** Commands for plans, which call the daemon. */
+export const PLANS = inGroup('Plans', [
   {
     name: 'plan',
-    group: 'Plans',
     words: 'ITEM',
     summary: 'Show the plan of its session, and the commands that will run without asking',
     options: { ask: ASK, session: SESSION, json: AS_JSON },
@@ -173,7 +161,6 @@ export const WORK: readonly Command[] = [
   },
   {
     name: 'comment',
-    group: 'Plans',
     words: 'ITEM [TEXT...]',
     summary: 'Comment on the plan, or edit the comments; revise sends them',
     options: {
@@ -185,7 +172,6 @@ export const WORK: readonly Command[] = [
   },
   {
     name: 'approve',
-    group: 'Plans',
     words: 'ITEM',
     summary:
       'Show the plan and the commands that will run without asking, and approve them; then the work starts',
@@ -200,11 +186,10 @@ export const WORK: readonly Command[] = [
   },
   {
     name: 'revise',
-    group: 'Plans',
     words: 'ITEM [COMMENT...]',
     summary:
       'Request changes to the plan, with a comment or with the unsent comments of comments.md',
     options: { session: SESSION, json: AS_JSON },
     open: async () => (await import('./verbs/comment.ts')).revise,
   },
-];
+]);

@@ -1,7 +1,7 @@
-import type { Command } from './args/command.ts';
+import { type Command, inGroup } from './args/command.ts';
 import { AS_JSON } from './args/options.ts';
 import { SESSIONS } from './commands-sessions.ts';
-import { WORK } from './commands-work.ts';
+import { PLANS, WORK } from './commands-work.ts';
 import { closeInheritedDescriptors } from './process.ts';
 
 const STATE_DIR =
@@ -20,13 +20,9 @@ const SERVING = {
     'trace, debug, info, warn, error, fatal or silent (DOSSIER_LOG_LEVEL; default: info)',
 };
 
-/** All commands, in the order of the help. */
-export const COMMANDS: readonly Command[] = [
-  ...WORK,
-  ...SESSIONS,
+const DAEMON = inGroup('Daemon', [
   {
     name: 'up',
-    group: 'Daemon',
     usesFiles: true,
     words: '',
     summary:
@@ -41,7 +37,6 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'serve',
-    group: 'Daemon',
     usesFiles: true,
     words: '',
     summary: 'Run the daemon in this terminal until Ctrl-C',
@@ -57,7 +52,6 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'service',
-    group: 'Daemon',
     usesFiles: true,
     words: 'install|status|uninstall',
     summary: 'Run the daemon as a service of this user (systemd; for launchd the file is printed)',
@@ -73,7 +67,6 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'open',
-    group: 'Daemon',
     words: '[ITEM]',
     summary:
       'Open the page of a Work item, or the inbox, in a browser; without a display, print its address',
@@ -82,7 +75,6 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'status',
-    group: 'Daemon',
     words: '',
     summary: 'Show the daemon of the workspace, and how much needs you',
     options: { json: AS_JSON },
@@ -90,7 +82,6 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'stop',
-    group: 'Daemon',
     words: '',
     summary: 'Stop the daemon of the workspace',
     options: { json: AS_JSON },
@@ -98,7 +89,6 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'logs',
-    group: 'Daemon',
     words: '',
     summary: 'Show the log of the daemon that runs in the background',
     options: {
@@ -108,9 +98,11 @@ export const COMMANDS: readonly Command[] = [
     },
     open: async () => (await import('./logs.ts')).logs,
   },
+]);
+
+const WORKSPACE = inGroup('Workspace', [
   {
     name: 'init',
-    group: 'Workspace',
     usesFiles: true,
     words: '',
     summary: 'Create a workspace with a settings file, a .gitignore and a git repository',
@@ -119,7 +111,6 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'trust',
-    group: 'Workspace',
     usesFiles: true,
     words: '',
     summary: 'Show settings and approvals that are not confirmed on this machine, and confirm them',
@@ -135,7 +126,6 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'key',
-    group: 'Workspace',
     usesFiles: true,
     words: '[NAME]',
     summary: 'Create an API key with this name, and show it once',
@@ -149,7 +139,6 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'doctor',
-    group: 'Workspace',
     words: '',
     summary: 'Check the system and the workspace, and say what to install',
     options: {
@@ -162,7 +151,6 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'check',
-    group: 'Workspace',
     usesFiles: true,
     words: '',
     summary: 'Check every file of the workspace, and report each problem with its place',
@@ -176,7 +164,6 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'export',
-    group: 'Workspace',
     words: '[ITEM]',
     summary: 'Export the workspace, or one Work item, as a zip archive',
     options: {
@@ -187,7 +174,6 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'import',
-    group: 'Workspace',
     usesFiles: true,
     words: 'PATH',
     summary:
@@ -200,9 +186,11 @@ export const COMMANDS: readonly Command[] = [
     },
     open: async () => (await import('./import.ts')).importCommand,
   },
+]);
+
+const HELP = inGroup('Help', [
   {
     name: 'help',
-    group: 'Help',
     words: '[TOPIC]',
     summary: 'Show this help, the help of a command, or a guide',
     options: {},
@@ -210,7 +198,6 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'completion',
-    group: 'Help',
     words: 'bash|zsh|fish',
     summary: 'Print the completion script for bash, zsh or fish',
     options: {},
@@ -218,10 +205,19 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'version',
-    group: 'Help',
     words: '',
     summary: 'Show the version',
     options: { json: AS_JSON },
     open: async () => (await import('./version.ts')).version,
   },
+]);
+
+/** All commands, in the order of the help. */
+export const COMMANDS: readonly Command[] = [
+  ...WORK,
+  ...PLANS,
+  ...SESSIONS,
+  ...DAEMON,
+  ...WORKSPACE,
+  ...HELP,
 ];

@@ -30,4 +30,10 @@ export interface Command {
 }
 
 export const GROUPS = ['Work items', 'Plans', 'Sessions', 'Daemon', 'Workspace', 'Help'] as const;
-export type Group = (typeof GROUPS)[number];
+type Group = (typeof GROUPS)[number];
+
+/** Declares the commands of a group. */
+export const inGroup = (
+  group: Group,
+  commands: readonly Omit<Command, 'group'>[],
+): readonly Command[] => commands.map((command) => ({ ...command, group }));
