@@ -5,7 +5,7 @@ import type { WithNetwork } from '../../sandbox/egress/networks.ts';
 import type { WithSandbox } from '../../sandbox/sandbox.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 import type { WithRuns } from '../../tools/process/runs.ts';
-import type { LanguageServer } from './server.ts';
+import type { LanguageServer, Patience } from './server.ts';
 
 /** The running language servers: one for each language and directory. */
 export interface LanguageServers {
@@ -14,11 +14,7 @@ export interface LanguageServers {
   closed: boolean;
 }
 
-export interface ServerLimits {
-  ready_ms: number;
-  slow_ms: number;
-  /** How long an editor may take to answer a request of the server. */
-  patience_ms: number;
+export interface ServerLimits extends Patience {
   /** How long a server runs without clients. */
   idle_ms: number;
   /** How long a response over HTTP may take. */

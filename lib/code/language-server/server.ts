@@ -5,9 +5,12 @@ import type { WithLog } from '../../log.ts';
 import { reportOncePerTarget } from '../../sandbox/egress/doors.ts';
 import type { WithNetwork } from '../../sandbox/egress/networks.ts';
 import type { OpenNetwork } from '../../sandbox/egress/run-network.ts';
-import type { Environment } from '../../tools/process/environment.ts';
-import type { Runs } from '../../tools/process/runs.ts';
-import { type Exit, type Program, startProgram } from '../../tools/process/spawn.ts';
+import {
+  type Exit,
+  type Program,
+  type ProgramSpec,
+  startProgram,
+} from '../../tools/process/spawn.ts';
 import {
   CLOSED,
   type ClientEnding,
@@ -18,28 +21,24 @@ import {
 import { createExchange } from './exchange.ts';
 import { createFrameReader, headerOf } from './json-rpc.ts';
 
-interface ServerSpec {
-  argv: readonly string[];
+interface ServerSpec
+  extends Pick<ProgramSpec, 'argv' | 'env' | 'marker' | 'runs' | 'loopback' | 'sandboxed'> {
   /** The root of its files, and its working directory. */
   root: string;
-  env: Environment;
-  marker: string;
-  runs: Runs;
-  /** Whether it can reach the machine's loopback interface. */
-  loopback: boolean;
-  /** Whether a sandbox hides the workspace's files from it. */
-  sandboxed: boolean;
-  /** How long `initialize` may take. */
+  limits: Patience;
+}
+
+/** How long a server and its clients may take. */
+export interface Patience {
+  /** For `initialize`. */
   ready_ms: number;
-  /** How long a client may leave messages unread. */
+  /** For a client to read its messages. */
   slow_ms: number;
-  /** How long an editor may take to answer a request of the server. */
+  /** For an editor to answer a request of the server. */
   patience_ms: number;
 }
 
 export interface LanguageServer {
-  readonly marker: string;
-  readonly root: string;
   readonly clients: ReadonlySet<EditorClient>;
   /** Resolves when it is initialized. Rejects with 503 `unavailable` or 504 `tool_timeout`. */
   readonly ready: Promise<void>;
@@ -54,10 +53,9 @@ export interface LanguageServer {
 }
 
 /** Starts and initializes a language server. Clients share it, each with its own request ids and open files. */
-export const startLanguageServer = (spec: ServerSpec): LanguageServer => {
-  const { argv, root, env, marker, runs, ready_ms, slow_ms } = spec;
-  const { loopback, sandboxed, patience_ms } = spec;
-  const program = startProgram({ argv, cwd: root, env, marker, runs, loopback, sandboxed });
+export const startLanguageServer = ({ root, limits, ...launch }: ServerSpec): LanguageServer => {
+  const { ready_ms, slow_ms, patience_ms } = limits;
+  const program = startProgram({ ...launch, cwd: root });
   const delivery = createClientMessages(program.stdout, slow_ms);
   const exchange = createExchange(writerTo(program), delivery, patience_ms);
   let ending: ClientEnding | undefined;
@@ -89,8 +87,6 @@ export const startLanguageServer = (spec: ServerSpec): LanguageServer => {
     () => undefined,
   );
   return {
-    marker,
-    root,
     clients: exchange.clients,
     ready,
     exited,

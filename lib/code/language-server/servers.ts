@@ -151,16 +151,13 @@ const start = async (
   const { argv } = await findServer(service, language, tree.root);
   const marker = randomUUID();
   await saveServerMarker(store.layout, marker);
-  const { ready_ms, slow_ms, patience_ms } = languageServers.limits;
   const began = performance.now();
   const server = withNetwork(service, { language, root: tree.root }, (network) =>
     startLanguageServer({
       ...launchOptions(service, argv, tree, network),
       root: tree.root,
       marker,
-      ready_ms,
-      slow_ms,
-      patience_ms,
+      limits: languageServers.limits,
       runs: service.runs,
       sandboxed: service.sandbox().kind === 'bubblewrap',
     }),
