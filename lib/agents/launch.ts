@@ -111,8 +111,10 @@ const start = (
 ): Program => {
   const { onBytes, onLine } = program;
   const { limits } = spec;
-  const view = viewOf(spec, deps.env, open.view);
+  const reports = deps.sandbox.kind === 'bubblewrap';
+  const view = { ...viewOf(spec, deps.env, open.view), reports };
   return startProgram({
+    reports,
     ...specOf(spec, { ...program, usual: UNATTENDED }, { ...deps, open }),
     argv: deps.sandbox.wrap(program.argv, view),
     idle_ms: limits.idle_ms,

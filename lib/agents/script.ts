@@ -16,16 +16,48 @@ export interface Ran extends Capped {
   explained: readonly string[];
 }
 
+// Between the list of files that are covered and bubblewrap's start, one can vanish.
+const TRIES = 3;
+
 /**
  * Runs a program unattended to its end and keeps the beginning and the end of its output, both streams together; `live` gets
- * the output as it arrives. Calls `started` with the program, so that it can be ended. Never rejects.
+ * the output as it arrives. Tries again where the sandbox has failed before the program began. Calls `started` with the
+ * program, so that it can be ended. Never rejects.
  */
 export const runScript = async (
   spec: Launchable,
-  { argv, onNetwork, live }: Pick<Launch, 'argv' | 'onNetwork'> & { live: LiveOutput },
+  script: Script,
   deps: LaunchDeps,
   started: (program: Program) => void,
 ): Promise<Ran> => {
+  let { exit, output, isEnded } = await tryOnce(spec, script, deps, started);
+  for (let tries = 1; tries < TRIES && hasNotBegun(exit) && !isEnded; tries += 1)
+    ({ exit, output, isEnded } = await tryOnce(spec, script, deps, started));
+  script.live.end();
+  const exit_code = exit instanceof Error || hasNotBegun(exit) ? null : exit.code;
+  const explained = exit instanceof Error ? [] : (exit.explained ?? []);
+  return { ...output, failure: whatFailed(exit), exit_code, explained };
+};
+
+type Script = Pick<Launch, 'argv' | 'onNetwork'> & { live: LiveOutput };
+
+// A program that cannot be spawned has no code, and would not start the next time either.
+const hasNotBegun = (exit: Exit | Error): boolean =>
+  !(exit instanceof Error) && exit.ended_by === 'not_started' && exit.code !== null;
+
+interface Attempt {
+  exit: Exit | Error;
+  output: Capped;
+  /** By the caller. */
+  isEnded: boolean;
+}
+
+const tryOnce = async (
+  spec: Launchable,
+  { argv, onNetwork, live }: Script,
+  deps: LaunchDeps,
+  started: (program: Program) => void,
+): Promise<Attempt> => {
   const output = createCappedOutput(TOLD_OUTPUT);
   const decoder = new StringDecoder('utf8');
   const onBytes = (chunk: Buffer): void => {
@@ -33,22 +65,23 @@ export const runScript = async (
     output.add(text);
     live.add(text);
   };
-  let exit: Exit | Error;
+  let isEnded = false;
   try {
     const program = launch(spec, { argv, onBytes, ...(onNetwork && { onNetwork }) }, deps);
     // A command that prompts gets the end of input instead of waiting for ever.
     program.stdin.end();
     // No idle limit: a build or test may run without output.
     program.idle(undefined, true);
-    started(program);
-    exit = await program.exited;
+    const end = (): Promise<Exit> => {
+      isEnded = true;
+      return program.end();
+    };
+    started({ ...program, end });
+    const exit = await program.exited;
+    return { exit, output: output.read(), isEnded };
   } catch (error) {
-    exit = new Error(messageOf(error));
+    return { exit: new Error(messageOf(error)), output: output.read(), isEnded };
   }
-  live.end();
-  const exit_code = exit instanceof Error ? null : exit.code;
-  const explained = exit instanceof Error ? [] : (exit.explained ?? []);
-  return { ...output.read(), failure: whatFailed(exit), exit_code, explained };
 };
 
 const whatFailed = (exit: Exit | Error): string | undefined => {

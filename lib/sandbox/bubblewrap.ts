@@ -6,7 +6,13 @@ import { cleanEnvironment, type Environment } from '../tools/process/environment
 import { gitConfigMounts } from './git-config.ts';
 import { type HomeView, homeView, namedPaths, unseenIn } from './home.ts';
 import { bind, hide, isDirectory, isReallyBelow, type Mount, real, socketPaths } from './mounts.ts';
-import { nameFor, PASSWD_ARGUMENTS, rootOnlyMounts, USER_ARGUMENTS } from './root-user.ts';
+import {
+  isBeyondRoot,
+  nameFor,
+  PASSWD_ARGUMENTS,
+  rootOnlyMounts,
+  USER_ARGUMENTS,
+} from './root-user.ts';
 import { filterArguments, sessionArguments, withFilter } from './seccomp.ts';
 import { type ToolConfig, toolConfig } from './tool-config.ts';
 import { type Bind, NET_DIR, type SandboxView } from './view.ts';
@@ -69,6 +75,7 @@ const viewArguments = (host: Host, argv: readonly string[], view: SandboxView): 
     ...all.flatMap((mount) => mount.arguments),
     ...sealed(all, view, home).flatMap((path) => ['--remount-ro', path]),
     ...lostVariables(host.env),
+    ...(view.reports === true ? ['--json-status-fd', '3'] : []),
     ...['--setenv', 'TMPDIR', TEMP, '--chdir', realpathSync(view.cwd), '--'],
   ];
 };
@@ -193,7 +200,9 @@ const holds = (path: string, hidden: readonly string[]): boolean =>
 
 // Visible sockets, which are hidden one by one; those in a hidden directory already are.
 const doors = ({ hidden, shown }: HomeView): string[] =>
-  socketPaths().filter((path) => !isCovered(path, { hidden }) || isShown(path, { shown }));
+  socketPaths()
+    .filter((path) => !isCovered(path, { hidden }) || isShown(path, { shown }))
+    .filter((path) => !isBeyondRoot(path));
 
 // In an empty directory of the sandbox, where bubblewrap can create mount points.
 const isCovered = (path: string, { hidden }: Pick<HomeView, 'hidden'>): boolean =>

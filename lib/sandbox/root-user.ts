@@ -1,5 +1,13 @@
-import { constants, existsSync, lstatSync, readdirSync, readFileSync, type Stats } from 'node:fs';
-import { delimiter, isAbsolute } from 'node:path';
+import {
+  constants,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
+import { delimiter, dirname, isAbsolute } from 'node:path';
 import { orElse } from '../../store/base/attempt.ts';
 import { isAtOrBelow } from '../../store/base/paths.ts';
 import type { Environment } from '../tools/process/environment.ts';
@@ -177,6 +185,23 @@ const sortIn = ({ shut, below }: Content, dir: string, name: string): void => {
 };
 
 const groups = [0, ...(process.getgroups?.() ?? [])];
+
+/**
+ * Whether a path is in a directory that root cannot enter without its capabilities, as in the sandbox. bubblewrap could not
+ * cover it there.
+ */
+export const isBeyondRoot = (path: string): boolean =>
+  isRoot && directoriesOf(path).some((dir) => orElse(() => isBarred(statSync(dir)), true));
+
+const directoriesOf = (path: string): string[] => {
+  const above = dirname(path);
+  return above === path ? [] : [above, ...directoriesOf(above)];
+};
+
+const isBarred = ({ mode, uid, gid }: Stats): boolean => {
+  if (uid === 0) return (mode & constants.S_IXUSR) === 0;
+  return (mode & (groups.includes(gid) ? constants.S_IXGRP : constants.S_IXOTH)) === 0;
+};
 
 const isShut = ({ mode, uid, gid }: Stats): boolean => {
   const needed = (mode & constants.S_IFMT) === constants.S_IFDIR ? 0o005 : 0o004;

@@ -25,6 +25,8 @@ export interface SandboxView {
   network: 'host' | OwnNetwork;
   /** Mounts over other paths, in both modes. */
   binds?: readonly Bind[];
+  /** Descriptor 3 is told whether the program was started; see `ProgramSpec.reports`. */
+  reports?: boolean;
   /** The program shares the operator's terminal, and so stays in its session; see seccomp.ts. */
   terminal?: boolean;
 }

@@ -10,6 +10,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { rootOnly } from '../../lib/sandbox/root-user.ts';
@@ -50,6 +51,24 @@ const put = (path: string, text: string, mode: number): string => {
 };
 
 describe('a sandbox of root', { skip }, () => {
+  it('starts beside a socket in a private directory of another user, and hides one beside it', async (t) => {
+    const dir = below(t, '/opt');
+    const sockets = ['private/a.sock', 'open/b.sock'].map((name) => join(dir, name));
+    for (const socket of sockets) {
+      mkdirSync(dirname(socket));
+      const server = createServer().listen(socket);
+      t.after(() => server.close());
+    }
+    chownSync(join(dir, 'private'), 1234, 1234);
+    chmodSync(join(dir, 'private'), 0o700);
+    const { output, code } = await runInside(
+      view(t),
+      `ls -l ${dir}/open/b.sock; ls ${dir}/private`,
+    );
+    assert.match(output, /^crw-rw-rw-.*b\.sock\n[^\n]*private'?: Permission denied/);
+    assert.notEqual(code, 0);
+  });
+
   it('shows no secret of the system, however deep: debconf, crontabs, keys, passwords of services', async (t) => {
     const paths = [
       ...['/var/cache', '/var/lib', '/var/spool', '/var/log', '/etc', '/opt', '/srv', '/usr/local'],

@@ -12,6 +12,7 @@ import { type Family, familyOf, killRun, type Traces } from './process-tree.ts';
 import { RUN_VARIABLE } from './processes.ts';
 import { underLimit } from './run-limit.ts';
 import type { ProcessRun, Runs } from './runs.ts';
+import { type Departure, watchStart } from './start-report.ts';
 
 const TERM_MS = 2000;
 const DRAIN_MS = 250;
@@ -33,6 +34,11 @@ export interface ProgramSpec {
   loopback: boolean;
   /** Whether a sandbox with a pid namespace keeps it from the workspace's files; default false. */
   sandboxed?: boolean;
+  /**
+   * Whether bubblewrap tells descriptor 3 what became of the program. Without an exit code there it was not started, and
+   * bubblewrap's own code says nothing of it.
+   */
+  reports?: boolean;
   /** Idle limit: the program is ended after so long without output. */
   idle_ms?: number;
   /** Time limit of the whole program; time without an idle limit does not count. */
@@ -87,12 +93,13 @@ export const startProgram = (spec: ProgramSpec): Program => {
     cwd: spec.cwd,
     env,
     detached: true,
-    stdio: ['pipe', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe', ...(spec.reports === true ? ['pipe' as const] : [])],
   });
   // Ignore EPIPE: the exit of the program tells why it closed its input.
   child.stdin.on('error', () => undefined);
 
   const gone = departure(child);
+  const wasStarted = watchStart(child);
   const stop = stopper(child, gone, spec.marker);
   const limits = watchLimits(spec, (by) => void stop.now(by));
   const stdout = metered(child.stdout, limits.count);
@@ -113,7 +120,8 @@ export const startProgram = (spec: ProgramSpec): Program => {
     await removeCgroup(spec.marker);
     await spec.close?.();
     const { code, signal, error } = exit;
-    const ended_by = error === undefined ? stop.by : 'not_started';
+    const isStarted = stop.by !== 'itself' || (await wasStarted(exit));
+    const ended_by = isStarted ? stop.by : 'not_started';
     const isFailure = code !== 0 && ended_by === 'itself';
     const explained = isFailure ? (spec.explain?.(tail()) ?? []).slice(0, 2) : [];
     const stderr_tail = error?.message ?? tail();
@@ -140,12 +148,6 @@ export const enter = ({ runs, marker, own_dir, loopback, sandboxed = false }: Li
   runs.enter({ marker, loopback, sandboxed, ...(own_dir !== undefined && { dir: own_dir }) });
 
 type Listed = Pick<ProgramSpec, 'runs' | 'marker' | 'own_dir' | 'loopback' | 'sandboxed'>;
-
-interface Departure {
-  code: number | null;
-  signal: NodeJS.Signals | null;
-  error?: Error;
-}
 
 // 'exit', not 'close': a grandchild that keeps the pipe open would delay 'close' for ever.
 const departure = (child: Child): Promise<Departure> =>
