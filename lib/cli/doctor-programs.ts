@@ -41,8 +41,11 @@ const isAtLeast = (version: string, [major, minor]: readonly [number, number]): 
 const sandbox = function* ({ sandbox: box }: DoctorContext): Generator<DoctorFinding> {
   if (box.kind === 'bubblewrap' && box.reason === undefined)
     yield ok('bubblewrap', 'works: in Plan mode the system prevents an agent from writing');
-  for (const { about, sentence } of missingProtections({ ...detectCapabilities(), sandbox: box }))
-    yield note(about, sentence);
+  for (const { about, sentence } of missingProtections({ ...detectCapabilities(), sandbox: box })) {
+    // Nothing starts until its sandbox can be prepared; without one, all starts with a note.
+    const isRequired = about === 'bubblewrap' && box.kind === 'bubblewrap';
+    yield (isRequired ? missing : note)(about, sentence);
+  }
 };
 
 /** Checks the providers. Only the one in the settings is required. */

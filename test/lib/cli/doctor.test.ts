@@ -80,6 +80,17 @@ describe('doctor', () => {
     assert.deepEqual(readdirSync(workspace), []);
   });
 
+  it('misses a sandbox that is there and cannot be prepared, because then nothing starts', async (t) => {
+    const workspace = temporaryDirectory(t);
+    const bin = onlyGit(t);
+    // It starts with the least mounts alone.
+    const script = '#!/bin/sh\ncase "$*" in *--chdir*) echo "bwrap: no" >&2; exit 1;; esac\n';
+    writeFileSync(join(bin, 'bwrap'), script, { mode: 0o755 });
+    const { code, said } = await run(bin, '--workspace', workspace);
+    assert.equal(code, 1);
+    assert.match(said, /^missing bubblewrap .*bwrap: no.*Nothing starts until it can/m);
+  });
+
   it('misses git, and says which', async (t) => {
     const workspace = temporaryDirectory(t);
     const { code, said } = await run('/nonexistent', '--workspace', workspace);
