@@ -33,6 +33,16 @@ for (const sandbox of ['auto', 'off'] as const) {
       assert.match(patch, /\+two\n\+three[\s\S]*\+s\n/);
     });
 
+    it('commits a file whose name differs only in case, whatever the repository says', async (t) => {
+      const on = await gitScene(t, sandbox);
+      on.main('config', 'core.ignoreCase', 'true');
+      await on.work('echo upper > A.txt; git add --all; git commit -qm mine');
+      assert.deepEqual(
+        [on.git('show', 'HEAD:A.txt'), on.git('show', 'HEAD:a.txt')],
+        ['upper\n', 'one\n'],
+      );
+    });
+
     it('moves no other branch, and drops no stash: what it did is kept and told', async (t) => {
       const on = await gitScene(t, sandbox);
       const before = pictureOf(on);

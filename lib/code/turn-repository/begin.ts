@@ -16,6 +16,7 @@ import {
   settingsText,
 } from '../../tools/git/run/config.ts';
 import type { Checkout, Git, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
+import { distinguishesCase } from '../../tools/git/run/letter-case.ts';
 import { plainText } from '../../tools/git/run/plain-file.ts';
 import { gitFileText, type RepositoryPlaces } from './dot-git.ts';
 import { guard, type RecordedRepositories } from './guard.ts';
@@ -79,7 +80,10 @@ const settingsFor = async (git: GitAt, seen_at: string): Promise<string> => {
   // Only git knows whether this file counts.
   const isListed = existsSync(join(git.place.git_dir, 'config.worktree'));
   const plain = isListed ? undefined : plainEntries([settingsText(git.place)]);
-  const entries = (plain ?? (await ownEntries(git))).filter(({ key }) => isKept(key));
+  const isCaseKnown = distinguishesCase(git.place);
+  const entries = (plain ?? (await ownEntries(git))).filter(
+    ({ key }) => isKept(key) && !(isCaseKnown && key === IGNORE_CASE),
+  );
   const hooks = Buffer.from(join(seen_at, 'hooks')).toString('latin1');
   const own: ConfigEntry[] = [
     { key: 'core.repositoryformatversion', value: '1' },
@@ -93,6 +97,8 @@ const settingsFor = async (git: GitAt, seen_at: string): Promise<string> => {
   ];
   return configText([...own, ...entries]);
 };
+
+const IGNORE_CASE = 'core.ignorecase';
 
 // Settings about the repository's layout do not apply to the copy. Included files are already expanded in the list.
 const isKept = (key: string): boolean =>

@@ -9,6 +9,7 @@ import { LIST_SETTINGS, SETTINGS_BYTES, settingsText } from './config.ts';
 import { GitError, type GitFailure, gitProblem } from './error.ts';
 import type { Checkout, GitPlace, GitResult, RunOptions } from './git.ts';
 import { gitEnvironment, NONE, type Overrides, overrides, plainOverrides } from './hardening.ts';
+import { caseSettings } from './letter-case.ts';
 import { plainText } from './plain-file.ts';
 import { removeDeadLock } from './stale-lock.ts';
 
@@ -88,10 +89,11 @@ const start = async (command: Command, { settings, env }: Overrides): Promise<Ex
   const { place, args, options } = command;
   const read = options.read === true;
   const { program, directory } = ready(command);
+  const all = [...caseSettings(place), ...settings, ...(options.settings ?? [])];
   return execute([program, '--no-pager', ...args], {
     cwd: directory,
     env: {
-      ...gitEnvironment(command.env, [...settings, ...(options.settings ?? [])], read),
+      ...gitEnvironment(command.env, all, read),
       ...env,
       ...partsOf(place),
       ...options.env,
