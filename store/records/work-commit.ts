@@ -3,9 +3,9 @@ import { maybe, orNull } from './or-null.ts';
 
 const LeftOut = Type.Object({
   path: Type.String(),
-  why: Type.Enum(['secret', 'large', 'repository', 'name'], {
+  why: Type.Enum(['secret', 'large', 'repository', 'name', 'filter'], {
     description:
-      '`secret`: its name says that it holds one; `large`: over 5 MB; `repository`: a git repository of its own; `name`: git refuses its name, such as `git~1`',
+      '`secret`: its name says that it holds one; `large`: over 5 MB; `repository`: a git repository of its own; `name`: git refuses its name, such as `git~1`; `filter`: the repository requires a filter for it, such as git-crypt, which the daemon does not run',
   }),
 });
 export type LeftOut = Static<typeof LeftOut>;
@@ -24,7 +24,7 @@ export const WorkCommit = Type.Object({
       'The number of files in the commit, or of uncommitted files where nothing was committed',
   }),
   left_out: Type.Array(LeftOut, {
-    description: 'Untracked files that stay uncommitted: the first 100',
+    description: 'Changed files that stay uncommitted: the first 100',
   }),
   head: maybe(CommitId),
   reason: maybe(Type.String({ description: 'Why nothing was committed' })),

@@ -3,6 +3,7 @@ import { messageOf } from '../../../../store/base/attempt.ts';
 import { shellQuoted } from '../../../../store/base/text.ts';
 import type { LeftOut, WorkCommit } from '../../../../store/records/work-commit.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import { unfilteredFiles } from '../../../tools/git/read/required-filters.ts';
 import { type FileStatus, parseStatus, STATUS } from '../../../tools/git/read/status.ts';
 import type { Git, GitAt } from '../../../tools/git/run/git.ts';
 import { pathText } from '../../../tools/git/run/path-text.ts';
@@ -21,8 +22,8 @@ interface CommitOptions {
 }
 
 /**
- * Commits the changes of a worktree on its branch, without untracked files that are excluded by name or size. Undefined
- * if there is nothing to commit. Never rejects: a failure is in the result, with a command to commit by hand.
+ * Commits the changes of a worktree on its branch, without untracked files that are excluded by name or size, and without
+ * files that need a filter of the repository. Undefined if there is nothing to commit. Never rejects: a failure is in the result, with a command to commit by hand.
  */
 export const commitWorktree = async (
   git: Git,
@@ -106,11 +107,16 @@ const wantedOf = async (now: GitAt<WorktreeRecord>, isSince: boolean): Promise<W
   const head = oid === '(initial)' ? undefined : oid;
   const branch = headers.get('branch.head');
   const isOlder = ({ path }: FileStatus): boolean => since?.has(path) === false;
-  const isAll = files.every((file) => !isOlder(file) || /^[.?]/.test(file.code));
+  const wanted = files.filter((file) => !isOlder(file));
+  const unfiltered = await unfilteredFiles(
+    now,
+    wanted.map(({ path }) => path),
+  );
+  const isStaying = (file: FileStatus): boolean => isOlder(file) || unfiltered.has(file.path);
+  const isAll = files.every((file) => !isStaying(file) || /^[.?]/.test(file.code));
   const found: WantedFiles = { branch, head, paths: [], isAll, left_out: [] };
-  await inSlices(files, (file) => {
-    if (isOlder(file)) return;
-    const why = whyLeftOut(now.place, file);
+  await inSlices(wanted, (file) => {
+    const why = whyLeftOut({ worktree: now.place, unfiltered }, file);
     if (why === undefined) found.paths.push(file.path);
     else found.left_out.push({ path: pathText(file.path), why });
   });

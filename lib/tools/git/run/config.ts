@@ -10,7 +10,7 @@ export interface ConfigEntry {
   value: string | undefined;
 }
 
-interface ScopedEntry extends ConfigEntry {
+export interface ScopedEntry extends ConfigEntry {
   /** Set by the repository or the worktree, not by the operator or the system. */
   local: boolean;
 }
@@ -47,6 +47,16 @@ const entryOf = (text = ''): ConfigEntry => {
     ? { key: text, value: undefined }
     : { key: text.slice(0, end), value: text.slice(end + 1) };
 };
+
+/** The value of a key, the last one if there are several; undefined without one. git reads a key without a value as true. */
+export const valueIn = (entries: readonly ConfigEntry[], key: string): string | undefined => {
+  const found = entries.findLast((entry) => entry.key === key);
+  return found && (found.value ?? 'true');
+};
+
+/** Whether git reads a value as true; without a value it is false. */
+export const isTrue = (value = 'false'): boolean =>
+  /^(?:true|yes|on|-?[1-9]\d*[kmg]?)$/i.test(value);
 
 /** Formats entries as a configuration file, in their order. */
 export const configText = (entries: readonly ConfigEntry[]): string =>

@@ -1,9 +1,11 @@
 import { lstatSync } from 'node:fs';
 import { basename } from 'node:path';
+import { ServiceError } from '../../../errors.ts';
 import { refusedOf } from '../read/refused-names.ts';
 import { headCommit } from '../read/repository.ts';
+import { unfilteredFiles } from '../read/required-filters.ts';
 import { type FileStatus, parseStatus, STATUS } from '../read/status.ts';
-import { type ConfigEntry, listSettings } from '../run/config.ts';
+import { type ConfigEntry, isTrue, listSettings, valueIn } from '../run/config.ts';
 import type { Git, GitAt, GitWorktree, RunOptions, Setting } from '../run/git.ts';
 import { FROM_INPUT, nulls, onDisk } from '../run/index-copy.ts';
 import { pathText } from '../run/path-text.ts';
@@ -51,20 +53,12 @@ const stage = async (git: GitAt<GitWorktree>, paths: readonly string[]): Promise
 
 const asTheOperator = async (git: GitAt<GitWorktree>): Promise<RunOptions> => {
   const entries = await listSettings(git, 'latin1');
-  const named = ['user.name', 'user.email'].every((key) => saidOf(entries, key) !== undefined);
+  const named = ['user.name', 'user.email'].every((key) => valueIn(entries, key) !== undefined);
   const env = named ? {} : DAEMON;
-  if (!TRUE.test(saidOf(entries, 'commit.gpgsign') ?? 'false')) return { env };
+  if (!isTrue(valueIn(entries, 'commit.gpgsign'))) return { env };
   const settings: Setting[] = [['commit.gpgSign', 'true'], ...signersOf(entries)];
   return { settings, env: { ...env, ...UNASKED }, timeout_ms: SIGNING_MS };
 };
-
-// git reads a key without a value as true.
-const saidOf = (entries: readonly ConfigEntry[], key: string): string | undefined => {
-  const found = entries.findLast((entry) => entry.key === key);
-  return found && (found.value ?? 'true');
-};
-
-const TRUE = /^(?:true|yes|on|[1-9]\d*)$/i;
 
 // Uses the operator's signing program: the repository's configuration could name any.
 const signersOf = (entries: readonly (ConfigEntry & { local: boolean })[]): Setting[] =>
@@ -72,7 +66,7 @@ const signersOf = (entries: readonly (ConfigEntry & { local: boolean })[]): Sett
     .filter(([key]) => entries.some((entry) => entry.local && entry.key === key))
     .map(([key, usual]) => {
       const own = entries.filter(({ local }) => !local);
-      return [key, saidOf(own, key) ?? usual];
+      return [key, valueIn(own, key) ?? usual];
     });
 
 const SIGNERS: Readonly<Record<string, string>> = {
@@ -101,7 +95,8 @@ export interface CommittedAll {
 
 /**
  * Commits all changes of a worktree, staged, unstaged and untracked, in the operator's name. Leaves out ignored files and
- * untracked nested repositories. Runs no hook and signs nothing. Undefined if there is nothing to commit.
+ * untracked nested repositories. Runs no hook and signs nothing. Undefined if there is nothing to commit. Throws 409
+ * `uncommitted_changes`, with nothing committed, if a file needs a filter that is not run.
  */
 export const commitAll = (
   git: Git,
@@ -112,30 +107,49 @@ export const commitAll = (
     const stdout = await now.read([...STATUS, '--no-renames']);
     const ours = parseStatus(stdout, 'latin1').files.filter(isCommittable);
     if (ours.length === 0) return undefined;
+    const paths = ours.map(({ path }) => path);
+    await refuseUnfiltered(now, paths);
     const env = (await hasIdentity(now)) ? {} : { env: DAEMON };
-    const refused = await stage(
-      now,
-      ours.map(({ path }) => path),
-    );
-    const files = ours.length - refused.length;
+    const refused = await stage(now, paths);
+    const files = paths.length - refused.length;
     if (files === 0) return undefined;
     const args = ['commit', '--quiet', '--cleanup=whitespace', `--message=${message}`];
     await now.run(args, env);
     return { commit: (await headCommit(now)) ?? '', files };
   });
 
+const refuseUnfiltered = async (
+  git: GitAt<GitWorktree>,
+  paths: readonly string[],
+): Promise<void> => {
+  const files = [...(await unfilteredFiles(git, paths))].map(pathText);
+  if (files.length === 0) return;
+  throw new ServiceError(
+    'uncommitted_changes',
+    `Nothing was committed: the repository requires a filter for ${files.slice(0, 5).join(', ')}, and the daemon runs no filter of a repository. Commit in ${git.place.path} yourself, then try again.`,
+    { members: { files: files.slice(0, 100) } },
+  );
+};
+
 /** Whether a changed file can be committed: an untracked nested repository cannot. */
 export const isCommittable = ({ code, repository }: FileStatus): boolean =>
   code !== '??' || !repository;
 
+interface Changes {
+  worktree: GitWorktree;
+  /** `unfilteredFiles` of the changed files. */
+  unfiltered: ReadonlySet<string>;
+}
+
 /**
- * Why a changed file is not committed by default; undefined if it is. Tracked files always are: the repository already has
- * them.
+ * Why a changed file is not committed by default; undefined if it is. A tracked file is, unless a filter is missing: the
+ * repository already has it.
  */
 export const whyLeftOut = (
-  worktree: GitWorktree,
+  { worktree, unfiltered }: Changes,
   file: FileStatus,
-): 'secret' | 'large' | 'repository' | undefined => {
+): 'secret' | 'large' | 'repository' | 'filter' | undefined => {
+  if (unfiltered.has(file.path)) return 'filter';
   if (file.code !== '??') return undefined;
   if (file.repository) return 'repository';
   if (SECRET.test(basename(pathText(file.path)))) return 'secret';

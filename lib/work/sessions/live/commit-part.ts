@@ -36,4 +36,5 @@ const LEFT_OUT: Readonly<Record<LeftOut['why'], string>> = {
   large: 'is over 5 MB',
   repository: 'is a git repository of its own',
   name: 'has a name that git refuses',
+  filter: 'needs a filter of the repository, which Dossier does not run: commit it yourself',
 };

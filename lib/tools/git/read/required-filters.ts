@@ -1,0 +1,93 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { orElse } from '../../../../store/base/attempt.ts';
+import { isTrue, listSettings, type ScopedEntry, settingsText, valueIn } from '../run/config.ts';
+import type { GitAt, GitWorktree } from '../run/git.ts';
+import { plainOverrides } from '../run/hardening.ts';
+import { nulls, onDisk } from '../run/index-copy.ts';
+
+/**
+ * Those of these files (latin1 paths) that git may store only through a filter that the repository requires and the daemon
+ * does not run, such as git-crypt: a commit of the daemon would have their plain content.
+ */
+export const unfilteredFiles = async (
+  git: GitAt<GitWorktree>,
+  paths: readonly string[],
+): Promise<ReadonlySet<string>> => {
+  const text = settingsText(git.place);
+  const isPlain = text !== undefined && plainOverrides(text) !== undefined;
+  if (isPlain || paths.length === 0) return new Set();
+  const filters = filtersNotRun(await listSettings(git, 'latin1'));
+  if (filters.size === 0) return new Set();
+  const named = await filtersOf(git, paths);
+  return new Set(
+    named.flatMap(([path, filter]) =>
+      filters.has(filter) && hasPlainContent(onDisk(git.place, path)) ? [path] : [],
+    ),
+  );
+};
+
+const filtersOf = async (
+  git: GitAt<GitWorktree>,
+  paths: readonly string[],
+): Promise<[path: string, filter: string][]> => {
+  const { stdout } = await git.run(['check-attr', '--stdin', '-z', 'filter'], {
+    read: true,
+    input: nulls(paths),
+    max_bytes: MOST_BYTES,
+  });
+  const fields = stdout.toString('latin1').split('\0');
+  // Path, attribute, value; then an empty field.
+  return fields.flatMap((value, at): [string, string][] =>
+    at % 3 === 2 ? [[fields[at - 2] ?? '', value]] : [],
+  );
+};
+
+const MOST_BYTES = 1024 ** 3;
+
+/** The required filters in the settings that the daemon's git does not run. */
+export const filtersNotRun = (entries: readonly ScopedEntry[]): ReadonlySet<string> => {
+  const own = entries.filter(({ local }) => !local);
+  const names = entries.flatMap(({ key, local }) => (local ? (FILTER.exec(key)?.[1] ?? []) : []));
+  return new Set(
+    names.filter((name) => {
+      const key = (what: string): string => `filter.${name}.${what}`;
+      if (!isTrue(valueIn(entries, key('required')))) return false;
+      // As in `overrides`: the operator's own command applies. git runs `clean` only without `process`.
+      const process = valueIn(own, key('process'));
+      if (process !== undefined || entries.some((entry) => entry.key === key('process')))
+        return !process;
+      return !valueIn(own, key('clean'));
+    }),
+  );
+};
+
+const FILTER = /^filter\.(.+)\.(?:clean|process|required)$/s;
+
+// Filters convert regular files alone. What git-lfs and git-crypt store is in the worktree as it is, and stays so.
+const hasPlainContent = (path: Buffer): boolean =>
+  orElse(
+    () => {
+      const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+      try {
+        const found = fstatSync(file);
+        if (!found.isFile()) return false;
+        const start = Buffer.alloc(START_BYTES);
+        const text = start.toString('latin1', 0, readSync(file, start));
+        const isPointer = text.startsWith(LFS_POINTER) && found.size <= LFS_POINTER_BYTES;
+        return !isPointer && !text.startsWith(GIT_CRYPT);
+      } finally {
+        closeSync(file);
+      }
+    },
+    false,
+    'ENOENT',
+    'ENOTDIR',
+    'ELOOP',
+    'ENXIO',
+  );
+
+const START_BYTES = 64;
+const GIT_CRYPT = '\0GITCRYPT\0';
+const LFS_POINTER = 'version https://git-lfs.github.com/spec/v1\n';
+// git-lfs takes no longer file for a pointer.
+const LFS_POINTER_BYTES = 1024;
