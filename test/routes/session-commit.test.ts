@@ -210,6 +210,37 @@ describe('completed work', () => {
     assert.throws(() => readFileSync(`${evil}.ran`));
   });
 
+  it('makes no commit without parents where the branch was deleted, and says how to get it back', async (t) => {
+    const it = await withCase(
+      t,
+      sh('echo new > new.txt; rm README.md', 'while ! test -e go; do sleep 0.1; done; rm go'),
+    );
+    const { id } = await it.start();
+    const { branch } = await it.until(id, 'plan_ready');
+    const { path } = await statusOf(it);
+    const tip = gitOf(it, path, 'rev-parse', 'HEAD');
+    await it.post(`/sessions/${id}/approve`);
+    await eventually(() => assert.ok(existsSync(join(path, 'new.txt'))));
+    it.running.repository.git('update-ref', '-d', `refs/heads/${branch}`);
+    writeFiles(path, { go: '' });
+    const { commit } = await it.until(id, 'completed');
+    const back = `reset --soft ${tip}`;
+    assert.deepEqual([commit?.id, commit?.files, commit?.left_out], [null, 2, []]);
+    assert.equal(
+      commit?.reason,
+      `the branch ${branch} was deleted; \`git -C ${path} ${back}\` creates it again at its last commit`,
+    );
+    assert.deepEqual(
+      (await listed(it)).map(({ files }) => files),
+      [2],
+    );
+    assert.equal(it.running.repository.git('branch', '--list', String(branch)), '');
+    gitOf(it, path, ...back.split(' '));
+    assert.equal(gitOf(it, path, 'rev-parse', String(branch)), tip);
+    assert.equal(gitOf(it, path, 'status', '--porcelain'), ' D README.md\n?? new.txt');
+    assert.equal(readFileSync(join(path, 'new.txt'), 'utf8'), 'new\n');
+  });
+
   it('waits for the operator where a merge is under way, or HEAD is elsewhere', async (t) => {
     const it = await withCase(t, sh('echo new > new.txt'));
     const { commit, path } = await worked(it, (where) =>
@@ -221,10 +252,11 @@ describe('completed work', () => {
   });
 });
 
+const listed = async ({ running }: SessionTest): Promise<UncommittedWorktree[]> =>
+  (await running.call<UncommittedWorktree[]>('GET', '/api/worktrees/uncommitted')).body;
+
 describe('work that did not complete', () => {
   const LEFT = '1 uncommitted file';
-  const listed = async ({ running }: SessionTest): Promise<UncommittedWorktree[]> =>
-    (await running.call<UncommittedWorktree[]>('GET', '/api/worktrees/uncommitted')).body;
 
   const ended = async (it: SessionTest, status: Session['status']): Promise<Session> => {
     const { id } = await it.start();

@@ -20,10 +20,16 @@ export const patchSinceStart = (git: Git, worktree: GitWorktree): Promise<Buffer
   });
 
 /** The latin1 paths that changed since the start of work. Throws `git_failed` if its ref is gone. */
-export const changedSinceStart = async (now: GitAt<GitWorktree>): Promise<Set<string>> => {
-  const files = await keptStart(now);
-  const { files: after } = await takePicture(now);
-  const args = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', files, after, '--'];
+export const changedSinceStart = async (now: GitAt<GitWorktree>): Promise<Set<string>> =>
+  changedSince(now, await keptStart(now));
+
+/** The latin1 paths whose files differ from a tree or commit. */
+export const changedSince = async (
+  now: GitAt<GitWorktree>,
+  before: string,
+): Promise<Set<string>> => {
+  const { files } = await takePicture(now);
+  const args = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', before, files, '--'];
   return new Set(await now.names(args));
 };
 

@@ -20,6 +20,7 @@ export const uncommittedWorktrees = async ({
     // An unreadable record is reported by other calls.
     const record = left && orElse(() => readWorktree(store, case_id), undefined);
     if (left === undefined || record === undefined) continue;
+    // Without a head the branch was deleted.
     const { head, ...uncommitted } = left;
     const now = await commitOf(git.at(repositoryOf(record)), `refs/heads/${record.branch}`);
     if (head === now) found.push(uncommitted);
@@ -30,10 +31,11 @@ export const uncommittedWorktrees = async ({
 const lastLeft = (
   store: Store,
   case_id: string,
-): (UncommittedWorktree & { head: string }) | undefined => {
+): (UncommittedWorktree & { head: string | undefined }) | undefined => {
   const sessions = orElse(() => sessionsOf(store, case_id), undefined) ?? [];
   const last = sessions.findLast(({ session: { mode } }) => mode === 'work')?.session;
   const { id, head, files = 0, left_out = [], message } = last?.commit ?? {};
-  if (last === undefined || id !== null || head == null || message == null) return undefined;
-  return { case_id, session_id: last.id, files: files + left_out.length, message, head };
+  if (last === undefined || id !== null || message == null) return undefined;
+  const left = { case_id, session_id: last.id, files: files + left_out.length, message };
+  return { ...left, head: head ?? undefined };
 };

@@ -3,6 +3,7 @@ import { messageOf } from '../../../../store/base/attempt.ts';
 import { shellQuoted } from '../../../../store/base/text.ts';
 import type { LeftOut, WorkCommit } from '../../../../store/records/work-commit.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import { commitOf } from '../../../tools/git/read/repository.ts';
 import { unfilteredFiles } from '../../../tools/git/read/required-filters.ts';
 import { type FileStatus, parseStatus, STATUS } from '../../../tools/git/read/status.ts';
 import type { Git, GitAt } from '../../../tools/git/run/git.ts';
@@ -13,7 +14,8 @@ import {
   type FilesCommit,
   whyLeftOut,
 } from '../../../tools/git/write/commit-files.ts';
-import { changedSinceStart } from '../../snapshots/work-start.ts';
+import { readRefLog } from '../../../tools/git/write/ref-log.ts';
+import { changedSince, changedSinceStart } from '../../snapshots/work-start.ts';
 
 interface CommitOptions {
   message: string;
@@ -36,7 +38,7 @@ export const commitWorktree = async (
       if (paths.length === 0 && left_out.length === 0) return undefined;
       const done = { files: paths.length, left_out: left_out.slice(0, MOST_NAMED) };
       if (paths.length === 0) return { id: null, ...done };
-      const reason = operationInProgress(worktree) ?? elsewhere(branch, worktree);
+      const reason = await whyUncommitted(now, { branch, head });
       const uncommitted = { ...done, ...(head && { head }) };
       if (reason !== undefined) return { id: null, ...uncommitted, reason };
       return await committed(now, { paths, isAll, message, done, uncommitted });
@@ -87,12 +89,35 @@ const committed = async (
   }
 };
 
+const whyUncommitted = async (
+  now: GitAt<WorktreeRecord>,
+  { branch, head }: Pick<WantedFiles, 'branch' | 'head'>,
+): Promise<string | undefined> => {
+  const reason = operationInProgress(now.place) ?? elsewhere(branch, now.place);
+  return reason ?? (head === undefined ? branchGone(now) : undefined);
+};
+
 const elsewhere = (at: string | undefined, { branch }: WorktreeRecord): string | undefined =>
   at === branch ? undefined : `HEAD is on ${at ?? 'no branch'}, not on ${branch}`;
 
+// A commit here would have no parents.
+const branchGone = async (now: GitAt<WorktreeRecord>): Promise<string> => {
+  const { path, branch } = now.place;
+  const command = `git -C ${shellQuoted(path)} reset --soft ${await lastHead(now)}`;
+  return `the branch ${branch} was deleted; \`${command}\` creates it again at its last commit`;
+};
+
+// git keeps the log of HEAD when it deletes the branch.
+const lastHead = async (now: GitAt<WorktreeRecord>): Promise<string> => {
+  const { git_dir, base_commit } = now.place;
+  const log = await readRefLog({ git_dir, common_dir: git_dir }, 'HEAD');
+  const last = log.findLast(({ to }) => to !== null)?.to ?? base_commit;
+  return (await commitOf(now, last)) ?? base_commit;
+};
+
 interface WantedFiles {
   branch: string | undefined;
-  /** Undefined on a branch without commits. */
+  /** Undefined if the branch was deleted. */
   head: string | undefined;
   paths: string[];
   /** No other file has a staged change. */
@@ -102,9 +127,9 @@ interface WantedFiles {
 
 const wantedOf = async (now: GitAt<WorktreeRecord>, isSince: boolean): Promise<WantedFiles> => {
   const { headers, files } = parseStatus(await now.read([...STATUS, '--no-renames']), 'latin1');
-  const since = isSince && files.length > 0 ? await changedSinceStart(now) : undefined;
   const oid = headers.get('branch.oid');
   const head = oid === '(initial)' ? undefined : oid;
+  const since = files.length === 0 ? undefined : await sinceOf(now, { isSince, head });
   const branch = headers.get('branch.head');
   const isOlder = ({ path }: FileStatus): boolean => since?.has(path) === false;
   const wanted = files.filter((file) => !isOlder(file));
@@ -121,4 +146,13 @@ const wantedOf = async (now: GitAt<WorktreeRecord>, isSince: boolean): Promise<W
     else found.left_out.push({ path: pathText(file.path), why });
   });
   return found;
+};
+
+// Without HEAD git reports all files as new.
+const sinceOf = async (
+  now: GitAt<WorktreeRecord>,
+  { isSince, head }: { isSince: boolean; head: string | undefined },
+): Promise<Set<string> | undefined> => {
+  if (isSince) return changedSinceStart(now);
+  return head === undefined ? changedSince(now, await lastHead(now)) : undefined;
 };
