@@ -10,11 +10,10 @@ import { standing } from '../fs/plain-path.ts';
 import type { ToldState } from '../journal/journal-state.ts';
 import { type Layout, linkFile } from '../layout.ts';
 import { readSidecarFiles } from '../problems/sidecar-files.ts';
-import { CLOSED } from '../reconcile/discover.ts';
 import { unprovenProblems } from '../reconcile/item.ts';
 import { type ItemFiles, problemsIn, readItemFiles, UNKNOWN_FILE } from '../reconcile/read-item.ts';
 import { missingCaseProblem } from '../reconcile/reconcile.ts';
-import { walk } from '../reconcile/walk.ts';
+import { FAULTS, walk } from '../reconcile/walk.ts';
 import { LinkMatter } from '../records/link.ts';
 import { editFix, lackingFindings } from './adopt.ts';
 import { entryErrors, error, errorAt, type Finding, textFindings, warning } from './finding.ts';
@@ -45,7 +44,7 @@ export const checkItems = async (
   const items: FoundItem[] = [];
   const findings: Finding[] = [];
   for (const { dir, kind } of walk(root)) {
-    if (kind === 'closed') findings.push(...errorAt(dir, CLOSED));
+    if (kind !== 'item' && kind !== 'folder') findings.push(...errorAt(dir, FAULTS[kind]));
     const seen = byDir.get(dir);
     const files = kind === 'item' ? readItemFiles(root, dir, { seen }) : undefined;
     if (files !== undefined) items.push({ dir, files, seen });

@@ -1,39 +1,45 @@
 import { join } from 'node:path';
 import { lockOn } from '../base/locks.ts';
 import { isNewDoubt, isSound } from '../front-matter/entry.ts';
-import {
-  fileProblem,
-  fileProblems,
-  notAdopted,
-  Problem,
-  toProblem,
-} from '../front-matter/problem.ts';
+import { fileProblem, fileProblems, notAdopted, Problem } from '../front-matter/problem.ts';
 import { duplicateId } from '../front-matter/problems.ts';
 import { editKnown, placeIn } from '../front-matter/record-file.ts';
 import { repeat } from '../fs/retry.ts';
 import { CASE_FILE, caseFile } from '../layout.ts';
 import { type Store, watchRequestsOf } from '../store.ts';
 import { type Item, newItem } from './item.ts';
-import { itemIn, itemOf, itemsOf, markUnusable, moveItem, putItem } from './items.ts';
+import {
+  clearUnusable,
+  itemIn,
+  itemOf,
+  itemsOf,
+  markUnusable,
+  moveItem,
+  putItem,
+} from './items.ts';
 import { type ItemFiles, type KnownFiles, readItemFiles } from './read-item.ts';
 import { reconcile, reconcileLocked, reconcileRead, updateLockState } from './reconcile.ts';
-import { walk } from './walk.ts';
+import { FAULTS, type WalkedDirectory, walk } from './walk.ts';
 
 /** Finds Work items that were created, copied or moved by hand under `from`, a path relative to the workspace. */
 export const discover = async (store: Store, from = 'cases'): Promise<void> => {
   const known = (dir: string): boolean => itemIn(store, dir) !== undefined;
-  for (const { dir, kind } of walk(store.layout.root, from, known)) {
-    if (kind === 'closed') markClosed(store, dir);
-    else watchRequestsOf(store).watch(dir, kind);
+  const strangers = new Set(itemsOf(store).strangers);
+  for (const place of walk(store.layout.root, from, known)) {
+    const { dir, kind } = place;
+    if (kind !== 'folder') strangers.delete(dir);
+    noteDirectory(store, place);
     if (kind === 'item') await meet(store, dir);
   }
+  for (const dir of strangers)
+    if (`${dir}/`.startsWith(`${from}/`) && !known(dir)) clearUnusable(store, dir);
 };
 
-/** Reports a directory that cannot be read, and so may be a Work item or a folder of Work items. */
-export const markClosed = (store: Store, dir: string): void =>
-  markUnusable(store, dir, [fileProblem(dir, CLOSED)]);
-
-export const CLOSED = toProblem(Object.assign(new Error(), { code: 'EACCES' }));
+/** Watches a Work item or a folder of Work items, and reports a directory that is not entered, which may be either. */
+export const noteDirectory = (store: Store, { dir, kind }: WalkedDirectory): void => {
+  if (kind === 'item' || kind === 'folder') watchRequestsOf(store).watch(dir, kind);
+  else markUnusable(store, dir, [fileProblem(dir, FAULTS[kind])]);
+};
 
 /**
  * Reconciles a directory that has a case.md: a known Work item, a new one, one that moved here, or one that is unusable.

@@ -13,7 +13,7 @@ import type { ItemFiles } from './read-item.ts';
 export interface Items {
   readonly byId: Map<string, Item>;
   readonly byDir: Map<string, Item>;
-  /** Directories with a case.md that cannot be used: a duplicate id, or a file that was never readable. */
+  /** Directories that cannot be used: not entered, a duplicate id, or a case.md that was never readable. */
   readonly strangers: Set<string>;
   /** Changes with every change of an item, and is unique in this process: the same version means the same list. */
   version: number;

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { refreshGlobals } from '../settings/globals.ts';
-import { type Store, watchRequestsOf } from '../store.ts';
+import type { Store } from '../store.ts';
 import { runDeferred } from './deferred.ts';
-import { canLookAgain, markClosed, meet } from './discover.ts';
+import { canLookAgain, meet, noteDirectory } from './discover.ts';
 import { allItems, clearUnusable, forgetItem, itemIn, itemsOf } from './items.ts';
 import { isUnread, readJournaled } from './journaled.ts';
 import { readItemFiles, sameFiles } from './read-item.ts';
@@ -22,7 +22,7 @@ export const sweepWorkspace = async (
   gitWorks: () => boolean = () => false,
 ): Promise<boolean> => {
   await refreshGlobals(store, true);
-  const found = new Set<string>();
+  const found = new Map<string, WalkedDirectory['kind']>();
   const work: Promise<void>[] = [];
   const failed: Failure[] = [];
   let isWhole = true;
@@ -34,7 +34,7 @@ export const sweepWorkspace = async (
   let since = performance.now();
   for (const place of walk(store.layout.root)) {
     const { dir, kind } = place;
-    if (kind !== 'folder') found.add(dir);
+    if (kind !== 'folder') found.set(dir, kind);
     // Caught here, so that one failing Work item does not end the sweep.
     if (isComparable(store, place))
       work.push(compareAt(place).catch((error) => void failed.push({ dir, error })));
@@ -57,14 +57,13 @@ const read = async (store: Store, dir: string, names?: readonly string[]): Promi
   await meet(store, dir, names);
 };
 
-const isComparable = (store: Store, { dir, kind }: WalkedDirectory): boolean => {
-  if (kind !== 'closed') {
-    watchRequestsOf(store).watch(dir, kind);
-    return kind === 'item';
-  }
-  if (itemIn(store, dir) !== undefined || itemsOf(store).formerly.has(dir)) return true;
-  markClosed(store, dir);
-  return false;
+const isComparable = (store: Store, place: WalkedDirectory): boolean => {
+  const { dir, kind } = place;
+  const isClosed = kind === 'closed';
+  if (isClosed && (itemIn(store, dir) !== undefined || itemsOf(store).formerly.has(dir)))
+    return true;
+  noteDirectory(store, place);
+  return kind === 'item';
 };
 
 interface Failure {
@@ -91,11 +90,14 @@ const hasChanged = (store: Store, dir: string): boolean => {
   return !isJournaled || files === undefined || !sameFiles(files, item.files);
 };
 
-const checkAbsent = async (store: Store, found: Set<string>): Promise<void> => {
+const checkAbsent = async (
+  store: Store,
+  found: ReadonlyMap<string, WalkedDirectory['kind']>,
+): Promise<void> => {
   const { strangers, unsettled } = itemsOf(store);
   for (const dir of strangers) if (!found.has(dir)) clearUnusable(store, dir);
   for (const dir of unsettled.keys()) if (!found.has(dir)) unsettled.delete(dir);
-  const absent = allItems(store).filter(({ dir }) => !found.has(dir));
+  const absent = allItems(store).filter(({ dir }) => !mayBeThere(found.get(dir)));
   for (const item of absent) if (isUnread(store, item.id)) forgetItem(store, item);
   await Promise.all(
     absent.map(({ id, dir }) =>
@@ -103,3 +105,7 @@ const checkAbsent = async (store: Store, found: Set<string>): Promise<void> => {
     ),
   );
 };
+
+// A link in the place of a Work item is not the Work item.
+const mayBeThere = (kind: WalkedDirectory['kind'] | undefined): boolean =>
+  kind === 'item' || kind === 'closed';

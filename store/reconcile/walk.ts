@@ -1,22 +1,39 @@
 import { type Dirent, readdirSync } from 'node:fs';
 import { join, posix } from 'node:path';
+import { Problem, toProblem } from '../front-matter/problem.ts';
 import { hasCode } from '../fs/durable.ts';
 import { standing } from '../fs/plain-path.ts';
 import { CASE_FILE } from '../layout.ts';
 
 const DEEPEST = 6;
 
-/** A directory of the walk: a Work item (it has a case.md), a folder of Work items, or one without read permission. */
+/**
+ * A directory of the walk: a Work item (it has a case.md), a folder of Work items, or one that is not entered: without read
+ * permission, a link, or with a name that is not UTF-8.
+ */
 export interface WalkedDirectory {
   dir: string;
-  kind: 'item' | 'folder' | 'closed';
+  kind: 'item' | 'folder' | 'closed' | 'link' | 'misnamed';
   /** What is in it. */
   names: readonly string[];
 }
 
+/** Why a directory of the walk is not entered, so that nobody knows which Work items are in it. */
+export const FAULTS: Record<Exclude<WalkedDirectory['kind'], 'item' | 'folder'>, Problem> = {
+  closed: toProblem(Object.assign(new Error(), { code: 'EACCES' })),
+  link: new Problem(
+    'symbolic_link',
+    'Symbolic links are not followed, so Work items behind this one are left out. Put the directory itself here',
+  ),
+  misnamed: new Problem(
+    'unreadable_name',
+    'The name of this directory is not UTF-8, so Work items in it are left out. Rename it',
+  ),
+};
+
 /**
- * All Work items and folders under `from`, as paths relative to the workspace. Directories below a Work item, links and
- * names that begin with a dot are left out, and so is what `skip` accepts.
+ * All Work items and folders under `from`, as paths relative to the workspace. Directories below a Work item and names that
+ * begin with a dot are left out, and so is what `skip` accepts.
  */
 export const walk = function* (
   root: string,
@@ -31,26 +48,38 @@ const walkBelow = function* (
   from: string,
   skip: (dir: string) => boolean,
 ): Generator<WalkedDirectory> {
-  const entries = readEntries(join(root, from));
-  if (entries === 'closed') yield { dir: from, kind: 'closed', names: [] };
-  if (typeof entries === 'string') return;
+  const entries = readEntries(root, from);
+  if (typeof entries === 'string') yield { dir: from, kind: entries, names: [] };
+  if (!Array.isArray(entries)) return;
   const names = entries.map(({ name }) => name);
   const kind = names.includes(CASE_FILE) ? 'item' : 'folder';
   yield { dir: from, kind, names };
   if (kind === 'item' || from.split('/').length > DEEPEST) return;
-  for (const entry of entries) {
-    const dir = posix.join(from, entry.name);
-    if (entry.isDirectory() && !entry.name.startsWith('.') && !skip(dir))
-      yield* walkBelow(root, dir, skip);
-  }
+  // What a link leads to is not looked at: the disk behind it may not answer.
+  for (const dir of pathsOf(from, entries, (entry) => entry.isSymbolicLink()))
+    yield { dir, kind: 'link', names: [] };
+  for (const dir of pathsOf(from, entries, (entry) => entry.isDirectory()))
+    if (!skip(dir)) yield* walkBelow(root, dir, skip);
 };
 
-const readEntries = (path: string): Dirent[] | 'gone' | 'closed' => {
+const pathsOf = (
+  from: string,
+  entries: readonly Dirent[],
+  isWanted: (entry: Dirent) => boolean,
+): string[] =>
+  entries
+    .filter((entry) => !entry.name.startsWith('.') && isWanted(entry))
+    .map(({ name }) => posix.join(from, name));
+
+const readEntries = (root: string, dir: string): Dirent[] | 'closed' | 'misnamed' | undefined => {
   try {
-    return readdirSync(path, { withFileTypes: true });
+    return readdirSync(join(root, dir), { withFileTypes: true });
   } catch (error) {
     if (hasCode(error, 'EACCES', 'EPERM')) return 'closed';
-    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return 'gone';
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return isMisread(dir) ? 'misnamed' : undefined;
     throw error;
   }
 };
+
+/** Whether a path may stand for one that is not UTF-8: Node replaces such bytes, and then finds nothing there. */
+export const isMisread = (path: string): boolean => path.includes('\ufffd');

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { coalesceReads } from '../base/async.ts';
 import { GRACE_MS } from '../front-matter/entry.ts';
 import { gitMark, isGitBusy } from '../fs/git-dir.ts';
-import { isDirectoryItself } from '../fs/plain-path.ts';
+import { statsAt } from '../fs/plain-path.ts';
 import { CASE_FILE } from '../layout.ts';
 import { checkItemSidecars } from '../problems/sidecar-problems.ts';
 import { watchPlans } from '../problems/watch-plans.ts';
@@ -12,6 +12,7 @@ import { allItems, clearUnusable, itemIn, itemsOf } from '../reconcile/items.ts'
 import { resolveAbsent, resolveMissing } from '../reconcile/missing.ts';
 import { isWorkspaceAway, reconcile } from '../reconcile/reconcile.ts';
 import { sweepWorkspace } from '../reconcile/sweep.ts';
+import { isMisread } from '../reconcile/walk.ts';
 import { refreshGlobals } from '../settings/globals.ts';
 import { activityOf, type Store, watchRequestsOf } from '../store.ts';
 import { collectHints, createInterval, type HintPace } from './hints.ts';
@@ -195,12 +196,20 @@ export const compareHint = async (store: Store, dir: string): Promise<void> => {
     const item = itemIn(store, dir);
     return item && checkItemSidecars(store, item);
   }
-  if (isDirectoryItself(join(store.layout.root, dir))) return discover(store, dir);
+  const stats = statsAt(join(store.layout.root, dir));
+  if (stats?.isDirectory() === true) return discover(store, dir);
+  // The folder above it tells what is there.
+  if (dir !== 'cases' && (stats?.isSymbolicLink() === true || isMisread(dir)))
+    await discover(store, posix.dirname(dir));
+  else clearBelow(store, dir);
   // If a whole folder is gone, no hints come for the Work items in it.
-  for (const stranger of itemsOf(store).strangers)
-    if (`${stranger}/`.startsWith(`${dir}/`)) clearUnusable(store, stranger);
   const below = allItems(store).filter((item) => item.dir.startsWith(`${dir}/`));
   await Promise.all(below.map(({ id }) => reconcile(store, id)));
+};
+
+const clearBelow = (store: Store, dir: string): void => {
+  for (const stranger of itemsOf(store).strangers)
+    if (`${stranger}/`.startsWith(`${dir}/`)) clearUnusable(store, stranger);
 };
 
 // The longest wait for a Work item that git is moving, or a workspace that comes back piece by piece.

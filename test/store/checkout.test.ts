@@ -140,7 +140,11 @@ describe('a directory of Work items', () => {
         [idOf(2)],
       ),
     );
-    assert.deepEqual(running.logged, []);
+    assert.deepEqual(
+      running.logged.map(({ message }) => message.split(':')[0]),
+      [dirOf(1)],
+      'the link alone',
+    );
   });
 
   it('that takes the place of another is known there, and the other is gone', async (t) => {
