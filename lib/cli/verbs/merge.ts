@@ -1,6 +1,7 @@
 import { shellQuoted } from '../../../store/base/text.ts';
 import type { Case, Worktree } from '../../client/client.ts';
 import { counted } from '../../text/wording.ts';
+import { operationInProgress } from '../../tools/git/write/commit.ts';
 import { outputOf, runAtTerminal } from '../../tools/process/terminal.ts';
 import { Refusal } from '../args/refusal.ts';
 import { findItem } from '../connection/item.ts';
@@ -84,7 +85,7 @@ const mergeOf = async (
         ['commit', '-m', title, '-m', `Dossier-Case: ${case_id}`],
       ]
     : [['merge', '--no-edit', branch]];
-  return { checkout, onto, steps, notes, squash, refused: await refusal(checkout, root, onto) };
+  return { checkout, onto, steps, notes, squash, refused: await refusal(checkout, onto) };
 };
 
 const whyNothing = async (
@@ -96,32 +97,31 @@ const whyNothing = async (
     return `Nothing to merge: ${branch} has no commits beyond ${onto}`;
   if (merged === undefined) return undefined;
   // After a squash, git does not know that.
-  const tip = await checkout.read('rev-parse', '--verify', '--quiet', `refs/heads/${branch}`);
-  if (tip?.trim() !== merged.commit) return undefined;
+  const tip = await commitOf(checkout, `refs/heads/${branch}`);
+  if (tip !== merged.commit) return undefined;
   return `Nothing to merge: ${onto} has all changes of ${branch}`;
 };
 
 // For a remote-tracking base, the local branch of the same name.
 const branchFor = async (checkout: OwnGit, base: string): Promise<string | undefined> => {
   for (const name of [base, base.replace(/^[^/]+\//, '')])
-    if (
-      (await checkout.read('rev-parse', '--verify', '--quiet', `refs/heads/${name}`)) !== undefined
-    )
-      return name;
+    if ((await commitOf(checkout, `refs/heads/${name}`)) !== undefined) return name;
   return undefined;
 };
 
-const refusal = async (
-  checkout: OwnGit,
-  root: string,
-  onto: string,
-): Promise<string | undefined> => {
+const refusal = async (checkout: OwnGit, onto: string): Promise<string | undefined> => {
+  const { directory } = checkout;
   const at = await checkout.read('symbolic-ref', '--quiet', '--short', 'HEAD');
   if (at !== onto)
-    return `${root} has ${at ?? 'no branch'} checked out, not ${onto}, so nothing was merged. Run ${checkout.typed('switch', onto)} first`;
+    return `${directory} has ${at ?? 'no branch'} checked out, not ${onto}, so nothing was merged. Run ${checkout.typed('switch', onto)} first`;
+  const git_dir = await checkout.read('rev-parse', '--absolute-git-dir');
+  if (git_dir === undefined) return `git rev-parse failed in ${directory}, so nothing was merged`;
+  // Its result may equal HEAD, where git status lists no file.
+  const busy = operationInProgress({ git_dir }, ['BISECT_LOG']);
+  if (busy !== undefined) return `Nothing was merged in ${directory}: ${busy}`;
   const left = await uncommitted(checkout, '--untracked-files=no');
   if (left > 0)
-    return `${counted(left, 'uncommitted file')} in ${root}, so nothing was merged. Commit or stash them first`;
+    return `${counted(left, 'uncommitted file')} in ${directory}, so nothing was merged. Commit or stash them first`;
   return undefined;
 };
 
@@ -131,22 +131,38 @@ const uncommitted = async (git: OwnGit, ...more: string[]): Promise<number> => {
   return said.split('\n').filter(Boolean).length;
 };
 
-const perform = async (
-  { checkout, steps, onto, squash }: Merge,
-  { branch, path }: Worktree,
-): Promise<void> => {
+const perform = async (plan: Merge, worktree: Worktree): Promise<void> => {
+  const { checkout, steps, onto } = plan;
+  // The operator may have begun something while the question stood.
+  const refused = await refusal(checkout, onto);
+  if (refused !== undefined) throw new Refusal(refused);
   const [first = [], ...rest] = steps;
-  if (!(await checkout.run(...first))) {
-    // A squash merge cannot be aborted, but can be reset, because the checkout was clean.
-    await checkout.run(...(squash ? ['reset', '--merge'] : ['merge', '--abort']));
-    throw new Refusal(
-      `${branch} conflicts with ${onto}, so the merge was aborted. Rebase it first: ${ownGit(path, {}).typed('rebase', onto)}`,
-    );
-  }
+  if (!(await checkout.run(...first))) throw new Refusal(await takenBack(plan, worktree));
   for (const step of rest)
     if (!(await checkout.run(...step)))
       throw new Refusal(`git ${step[0]} failed. The merge is staged; finish it by hand`);
 };
+
+const takenBack = async (
+  { checkout, onto, squash }: Merge,
+  { branch, path }: Worktree,
+): Promise<string> => {
+  const abort = squash ? ['reset', '--merge'] : ['merge', '--abort'];
+  const isOurs = squash
+    ? (await uncommitted(checkout, '--untracked-files=no')) > 0
+    : await isMerging(checkout, branch);
+  if (isOurs) await checkout.run(...abort);
+  return `${branch} conflicts with ${onto}, so the merge was aborted. Rebase it first: ${ownGit(path, {}).typed('rebase', onto)}`;
+};
+
+/** Whether the merge in progress is the one of this branch. */
+const isMerging = async (checkout: OwnGit, branch: string): Promise<boolean> => {
+  const other = await commitOf(checkout, 'MERGE_HEAD');
+  return other !== undefined && other === (await commitOf(checkout, `refs/heads/${branch}`));
+};
+
+const commitOf = (git: OwnGit, name: string): Promise<string | undefined> =>
+  git.read('rev-parse', '--verify', '--quiet', name);
 
 // git does not know that a squashed branch is merged, so deleting it needs -D.
 const offerRemoval = async (
@@ -165,6 +181,7 @@ const offerRemoval = async (
 
 /** The operator's own git in a checkout, with their settings, hooks and signing. */
 interface OwnGit {
+  directory: string;
   /** Returns the output; undefined if git fails. */
   read(...args: string[]): Promise<string | undefined>;
   /** Runs git at the terminal; true if it succeeds. */
@@ -174,6 +191,7 @@ interface OwnGit {
 }
 
 const ownGit = (directory: string, env: NodeJS.ProcessEnv): OwnGit => ({
+  directory,
   read: (...args) => outputOf('git', ['-C', directory, ...args], env),
   run: async (...args) => (await runAtTerminal('git', ['-C', directory, ...args], env)) === 0,
   typed: (...args) => ['git', '-C', directory, ...args].map(shellQuoted).join(' '),

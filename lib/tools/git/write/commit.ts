@@ -85,9 +85,17 @@ const CHANGES: Readonly<Record<string, Changed['change']>> = {
   '.D': 'removed',
 };
 
-/** Why the daemon cannot commit now, and what to do: an operation of git is in progress. Undefined if none is. */
-export const operationInProgress = ({ git_dir }: GitWorktree): string | undefined => {
-  const found = Object.entries(UNDER_WAY).find(([name]) => existsSync(join(git_dir, name)));
+/**
+ * Why the daemon cannot commit now, and what to do: an operation of git is in progress. Undefined if none is. `harmless` names
+ * operations that do not count.
+ */
+export const operationInProgress = (
+  { git_dir }: Pick<GitWorktree, 'git_dir'>,
+  harmless: readonly string[] = [],
+): string | undefined => {
+  const found = Object.entries(UNDER_WAY).find(
+    ([name]) => !harmless.includes(name) && existsSync(join(git_dir, name)),
+  );
   if (found === undefined) return undefined;
   const [name, action] = found;
   const advice = name === LOCK ? `${action}: ${join(git_dir, LOCK)}` : action;

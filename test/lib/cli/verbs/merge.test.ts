@@ -37,7 +37,7 @@ const completed = async (t: TestContext, { commit = 'end' } = {}) => {
   const words = ['merge', 'Change a', '--workspace', workspace];
   const run = (verb: string) => dossier(t, verb, 'Change a', '--workspace', workspace);
   const said = (...more: string[]) => dossier(t, ...words, ...more);
-  const shown = (answers: [RegExp, string][], ...more: string[]) =>
+  const shown = (answers: [RegExp, string | (() => string)][], ...more: string[]) =>
     atTerminal(t, [...words, ...more], answers);
   return { id, api, root, git, branch: branch ?? '', run, said, shown };
 };
@@ -123,6 +123,46 @@ describe('dossier merge', () => {
     // Nothing that a pipe to sh would merge into the other branch.
     const { code, stdout } = await said();
     assert.deepEqual([code, stdout], [1, '']);
+  });
+
+  it('is refused while an operation of git is in progress, which it leaves as it is', {
+    skip: noTerminal,
+  }, async (t) => {
+    const { git, said, shown } = await completed(t);
+    const begin = () => {
+      git('merge', '-q', '-s', 'ours', '--no-commit', 'side');
+      assert.equal(git('status', '--porcelain'), '');
+      return 'y\r';
+    };
+    git('branch', 'side');
+    git('switch', '-q', 'side');
+    git('commit', '-q', '--allow-empty', '-m', 'side');
+    git('switch', '-q', 'main');
+    begin();
+    const theirs = git('rev-parse', 'MERGE_HEAD');
+    for (const more of [[], ['--squash']]) {
+      const { code, text } = await shown([[RUN, 'y\r']], ...more);
+      assert.equal(code, 1, text);
+      assert.match(
+        text,
+        /Nothing was merged in \S+: a git operation is in progress \(MERGE_HEAD\)/,
+      );
+    }
+    assert.equal((await said()).code, 1);
+    assert.equal(git('rev-parse', 'MERGE_HEAD'), theirs);
+    git('merge', '--abort');
+    // One that begins while the question stands.
+    const late = await shown([[RUN, begin]]);
+    assert.match(late.text, /in progress \(MERGE_HEAD\)/);
+    assert.deepEqual([late.code, git('rev-parse', 'MERGE_HEAD')], [1, theirs]);
+    git('merge', '--abort');
+    for (const name of ['CHERRY_PICK_HEAD', 'REVERT_HEAD']) {
+      git('update-ref', name, 'side');
+      assert.match((await said()).stderr, new RegExp(`in progress \\(${name}\\)`));
+      git('update-ref', '-d', name);
+    }
+    git('bisect', 'start');
+    assert.equal((await said()).code, 0);
   });
 
   it('takes a merge back that conflicts, and says how to go on', {
