@@ -1,0 +1,96 @@
+import type { Case, Worktree } from '../../client/client.ts';
+import { counted } from '../../text/wording.ts';
+import { operationInProgress } from '../../tools/git/write/commit.ts';
+import { Refusal } from '../args/refusal.ts';
+import { commitOf, type OwnGit, ownGit } from './own-git.ts';
+
+/** How a branch is merged. */
+export interface Merge {
+  /** The main checkout of the repository. */
+  checkout: OwnGit;
+  onto: string;
+  steps: string[][];
+  /** Warnings to print before. */
+  notes: string[];
+  /** Why the commands cannot be run now. */
+  refused: string | undefined;
+  squash: boolean;
+}
+
+interface Wanted {
+  title: string;
+  env: NodeJS.ProcessEnv;
+  squash: boolean;
+  merged: Case['merged'];
+}
+
+/** How the branch of a worktree is merged into its base. Throws a Refusal if it cannot be merged. */
+export const mergeOf = async (
+  worktree: Worktree,
+  { title, env, squash, merged }: Wanted,
+): Promise<Merge> => {
+  const { path, branch, base, case_id } = worktree;
+  const there = ownGit(path, env);
+  const listed = await there.read('worktree', 'list', '--porcelain', '-z');
+  const [root] = /(?<=^worktree )[^\0]+/.exec(listed ?? '') ?? [];
+  if (root === undefined) throw new Refusal(`Its worktree is missing: git finds none at ${path}`);
+  const checkout = ownGit(root, env);
+  const onto = await branchFor(checkout, base);
+  if (onto === undefined)
+    throw new Refusal(`Its base ${base} is not a branch here. Merge ${branch} by hand`);
+  const left = await uncommitted(there);
+  const notes = left === 0 ? [] : [`${counted(left, 'uncommitted file')} in ${path}: not merged`];
+  const nothing = await whyNothing(checkout, { branch, onto, merged });
+  if (nothing !== undefined) throw new Refusal([nothing, ...notes].join('. '));
+  const steps = squash
+    ? [
+        ['merge', '--squash', branch],
+        ['commit', '-m', title, '-m', `Dossier-Case: ${case_id}`],
+      ]
+    : [['merge', '--no-edit', branch]];
+  return { checkout, onto, steps, notes, squash, refused: await refusal(checkout, onto) };
+};
+
+const whyNothing = async (
+  checkout: OwnGit,
+  { branch, onto, merged }: Pick<Wanted, 'merged'> & { branch: string; onto: string },
+): Promise<string | undefined> => {
+  const commits = await checkout.read('rev-list', '--count', `${onto}..${branch}`);
+  if (commits === undefined || commits === '0')
+    return `Nothing to merge: ${branch} has no commits beyond ${onto}`;
+  if (merged === undefined) return undefined;
+  // After a squash, git does not know that.
+  const tip = await commitOf(checkout, `refs/heads/${branch}`);
+  if (tip !== merged.commit) return undefined;
+  return `Nothing to merge: ${onto} has all changes of ${branch}`;
+};
+
+// For a remote-tracking base, the local branch of the same name.
+const branchFor = async (checkout: OwnGit, base: string): Promise<string | undefined> => {
+  for (const name of [base, base.replace(/^[^/]+\//, '')])
+    if ((await commitOf(checkout, `refs/heads/${name}`)) !== undefined) return name;
+  return undefined;
+};
+
+/** Why nothing can be merged in this checkout now, or undefined. */
+export const refusal = async (checkout: OwnGit, onto: string): Promise<string | undefined> => {
+  const { directory } = checkout;
+  const at = await checkout.read('symbolic-ref', '--quiet', '--short', 'HEAD');
+  if (at !== onto)
+    return `${directory} has ${at ?? 'no branch'} checked out, not ${onto}, so nothing was merged. Run ${checkout.typed('switch', onto)} first`;
+  const git_dir = await checkout.read('rev-parse', '--absolute-git-dir');
+  if (git_dir === undefined) return `git rev-parse failed in ${directory}, so nothing was merged`;
+  // Its result may equal HEAD, where git status lists no file.
+  const busy = operationInProgress({ git_dir }, ['BISECT_LOG']);
+  if (busy !== undefined) return `Nothing was merged in ${directory}: ${busy}`;
+  const left = await uncommitted(checkout, '--untracked-files=no');
+  if (left > 0)
+    return `${counted(left, 'uncommitted file')} in ${directory}, so nothing was merged. Commit or stash them first`;
+  return undefined;
+};
+
+export const uncommitted = async (git: OwnGit, ...more: string[]): Promise<number> => {
+  const said = await git.read('status', '--porcelain', ...more);
+  if (said === undefined) throw new Refusal('git status failed');
+  return said.split('\n').filter(Boolean).length;
+};
