@@ -11,7 +11,7 @@ import { noWorktree, type Verb, verb, withRefusals } from './verb.ts';
  * process runs them: the daemon never merges.
  */
 export const merge = verb(async (given) => {
-  const { dossier, words, values, out, config } = given;
+  const { dossier, words, values, config } = given;
   const id = await findItem(dossier, words[0] ?? '');
   const { title, merged } = await dossier.call('GET /cases/{id}', { id });
   const worktree = await withRefusals(dossier.call('GET /api/cases/{id}/worktree', { id }), {
@@ -22,24 +22,39 @@ export const merge = verb(async (given) => {
   });
   const squash = values.squash === true;
   const plan = await mergeOf(worktree, { title, env: config.env, squash, merged });
-  const commands = plan.steps.map((step) => plan.checkout.typed(...step));
-  const { branch } = worktree;
-  if (values.json === true) return void out.json({ branch, onto: plan.onto, commands });
-  // Pasted now, the commands would merge into another branch.
+  if (values.json === true) return printJson(given, worktree, plan);
+  return isTerminal() ? offer(given, worktree, plan) : print(given, worktree, plan);
+});
+
+// Pasted now, the commands of a refused merge would merge into another branch: they are not printed.
+const printJson = ({ out }: Verb, { branch }: Worktree, plan: Merge): undefined => {
+  const { onto, refused } = plan;
+  out.json({ branch, onto, commands: refused === undefined ? commandsOf(plan) : [], refused });
+  if (refused !== undefined) throw new Refusal(refused);
+};
+
+const print = ({ out }: Verb, { branch }: Worktree, plan: Merge): undefined => {
   if (!isTerminal() && plan.refused !== undefined) throw new Refusal(plan.refused);
   for (const line of plan.notes) out.say({ style: 'yellow', text: line });
   out.say(`To merge ${branch} into ${plan.onto}:`);
-  for (const command of commands) out.say(`  ${command}`);
-  if (!isTerminal()) return undefined;
+  for (const command of commandsOf(plan)) out.say(`  ${command}`);
+};
+
+const commandsOf = ({ steps, checkout }: Merge): string[] =>
+  steps.map((step) => checkout.typed(...step));
+
+const offer = async (given: Verb, worktree: Worktree, plan: Merge): Promise<number> => {
+  const { out } = given;
+  print(given, worktree, plan);
   if (plan.refused !== undefined) throw new Refusal(plan.refused);
   if (!(await askYesNo('Run it now?'))) {
     out.say('Nothing was merged.');
     return 1;
   }
   await perform(plan, worktree);
-  out.say(`Merged ${branch} into ${plan.onto}`);
+  out.say(`Merged ${worktree.branch} into ${plan.onto}`);
   return offerRemoval(given, worktree, plan);
-});
+};
 
 const perform = async (plan: Merge, worktree: Worktree): Promise<void> => {
   const { checkout, steps, onto } = plan;

@@ -123,6 +123,11 @@ describe('dossier merge', () => {
     // Nothing that a pipe to sh would merge into the other branch.
     const { code, stdout } = await said();
     assert.deepEqual([code, stdout], [1, '']);
+    const json = await said('--json');
+    const { commands, refused } = JSON.parse(json.stdout);
+    assert.deepEqual([json.code, commands], [1, []]);
+    assert.match(refused, /has other checked out, not main/);
+    assert.equal(json.stderr, `dossier: ${refused}.\n`);
   });
 
   it('is refused while an operation of git is in progress, which it leaves as it is', {
