@@ -62,22 +62,33 @@ const perform = async (plan: Merge, worktree: Worktree): Promise<void> => {
   const refused = await refusal(checkout, onto);
   if (refused !== undefined) throw new Refusal(refused);
   const [first = [], ...rest] = steps;
-  if (!(await checkout.run(...first))) throw new Refusal(await takenBack(plan, worktree));
-  for (const step of rest)
-    if (!(await checkout.run(...step)))
-      throw new Refusal(`git ${step[0]} failed. The merge is staged; finish it by hand`);
+  const why = await checkout.run(...first);
+  if (why !== undefined) throw new Refusal(await takenBack(plan, worktree, why));
+  for (const step of rest) {
+    const failed = await checkout.run(...step);
+    if (failed !== undefined)
+      throw new Refusal(
+        `git ${step[0]} failed: ${failed}. The merge is staged; finish it: ${checkout.typed(...step)}`,
+      );
+  }
 };
 
+// Takes back what the merge left, and returns why it failed. The checkout was clean before, so a change is of the merge.
 const takenBack = async (
   { checkout, onto, squash }: Merge,
   { branch, path }: Worktree,
+  why: string,
 ): Promise<string> => {
-  const abort = squash ? ['reset', '--merge'] : ['merge', '--abort'];
-  const isOurs = squash
+  const isConflict = Boolean(await checkout.read('ls-files', '--unmerged'));
+  const isLeft = squash
     ? (await uncommitted(checkout, '--untracked-files=no')) > 0
     : await isMerging(checkout, branch);
-  if (isOurs) await checkout.run(...abort);
-  return `${branch} conflicts with ${onto}, so the merge was aborted. Rebase it first: ${ownGit(path, {}).typed('rebase', onto)}`;
+  if (!isLeft) return `Nothing was merged: ${why}. Remedy that, then merge again`;
+  const kept = await checkout.run(...(squash ? ['reset', '--merge'] : ['merge', '--abort']));
+  if (kept !== undefined) return `The merge failed: ${why}. It could not be aborted: ${kept}`;
+  if (isConflict)
+    return `${branch} conflicts with ${onto}, so the merge was aborted. Rebase it first: ${ownGit(path, {}).typed('rebase', onto)}`;
+  return `The merge was not committed, so it was aborted: ${why}. Remedy that, then merge again`;
 };
 
 /** Whether the merge in progress is the one of this branch. */
@@ -96,7 +107,7 @@ const offerRemoval = async (
   // git does not know that the commits are merged; uncommitted files were named as not merged, and stay a reason to refuse.
   const query = { force: squash && notes.length === 0 };
   await dossier.call('DELETE /api/cases/{id}/worktree', { id: case_id, query });
-  const removed = await checkout.run('branch', squash ? '-D' : '-d', branch);
-  out.say(removed ? 'Removed its worktree and its branch' : 'Removed its worktree');
+  const kept = await checkout.run('branch', squash ? '-D' : '-d', branch);
+  out.say(kept === undefined ? 'Removed its worktree and its branch' : 'Removed its worktree');
   return 0;
 };

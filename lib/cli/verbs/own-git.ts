@@ -1,13 +1,14 @@
 import { shellQuoted } from '../../../store/base/text.ts';
-import { outputOf, runAtTerminal } from '../../tools/process/terminal.ts';
+import { firstLines } from '../../tools/git/run/error.ts';
+import { outputOf, runAtTerminalTold } from '../../tools/process/terminal.ts';
 
 /** The operator's own git in a checkout, with their settings, hooks and signing. */
 export interface OwnGit {
   directory: string;
   /** Returns the output; undefined if git fails. */
   read(...args: string[]): Promise<string | undefined>;
-  /** Runs git at the terminal; true if it succeeds. */
-  run(...args: string[]): Promise<boolean>;
+  /** Runs git at the terminal. Returns why it failed, in its own words; undefined if it succeeded. */
+  run(...args: string[]): Promise<string | undefined>;
   /** The command line, quoted for a shell. */
   typed(...args: string[]): string;
 }
@@ -15,10 +16,20 @@ export interface OwnGit {
 export const ownGit = (directory: string, env: NodeJS.ProcessEnv): OwnGit => ({
   directory,
   read: (...args) => outputOf('git', ['-C', directory, ...args], env),
-  run: async (...args) => (await runAtTerminal('git', ['-C', directory, ...args], env)) === 0,
+  run: async (...args) => {
+    const { code, stderr } = await runAtTerminalTold('git', ['-C', directory, ...args], env);
+    if (code === 0) return undefined;
+    return reasonIn(stderr) || `git ${args[0]} ended with ${code ?? 'a signal'}`;
+  },
   typed: (...args) => ['git', '-C', directory, ...args].map(shellQuoted).join(' '),
 });
 
 /** The commit of a full ref, or undefined. */
 export const commitOf = (git: OwnGit, name: string): Promise<string | undefined> =>
   git.read('rev-parse', '--verify', '--quiet', name);
+
+// The advice to commit what did not pass a hook is not followed: the merge is aborted.
+const reasonIn = (stderr: string): string =>
+  firstLines(
+    stderr.replaceAll(/^(?:(?:error|fatal): |(?:hint:|Not committing merge;).*$)/gm, ''),
+  ).replace(/[.:]$/, '');

@@ -1,25 +1,53 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { findProgram } from './find-program.ts';
 
 /**
  * Runs a program at the operator's terminal with their whole environment. Returns its exit code; null if a signal ended it.
  */
-export const runAtTerminal = async (
+export const runAtTerminal = (
   program: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
-): Promise<number | null> => {
-  // Ctrl-C goes to the program only.
+): Promise<number | null> =>
+  interruptedAlone(async () => {
+    const [code] = await once(spawn(program, args, { env, stdio: 'inherit' }), 'exit');
+    return code;
+  });
+
+/** The same, and also returns what the program wrote to standard error, which is shown as it comes. */
+export const runAtTerminalTold = (
+  program: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<{ code: number | null; stderr: string }> =>
+  interruptedAlone(async () => {
+    const child = spawn(program, args, { env, stdio: ['inherit', 'inherit', 'pipe'] });
+    const pieces: Buffer[] = [];
+    child.stderr.on('data', (piece: Buffer) => {
+      process.stderr.write(piece);
+      pieces.push(piece);
+    });
+    const closed = once(child, 'close');
+    const [code] = await once(child, 'exit');
+    // A program in the background, such as a hook starts, may keep the stream open.
+    await Promise.race([closed, delay(LAST_WORDS_MS)]);
+    return { code, stderr: Buffer.concat(pieces).toString() };
+  });
+
+// Ctrl-C goes to the program only.
+const interruptedAlone = async <T>(work: () => Promise<T>): Promise<T> => {
   const ignore = (): void => undefined;
   process.on('SIGINT', ignore);
   try {
-    const [code] = await once(spawn(program, args, { env, stdio: 'inherit' }), 'exit');
-    return code;
+    return await work();
   } finally {
     process.off('SIGINT', ignore);
   }
 };
+
+const LAST_WORDS_MS = 500;
 
 /**
  * Runs a program at the operator's terminal with exactly this environment, and ends it when `over` settles. Returns its exit

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../../lib/client/client.ts';
@@ -10,13 +10,13 @@ import { makeRepository, temporaryDirectory } from '../../../helpers/repository.
 import { atTerminal, noTerminal } from '../../../helpers/terminal.ts';
 
 /** A Work item whose session has completed: its work is committed on its branch. */
-const completed = async (t: TestContext, { commit = 'end' } = {}) => {
+const completed = async (t: TestContext, { commit = 'end', file = 'a.txt' } = {}) => {
   const { root, git } = makeRepository(t, { files: { 'a.txt': 'one\n' } });
   const workspace = temporaryDirectory(t);
   const { url } = await startHere(t, ['--workspace', workspace, '--repo', root]);
   const api = connect({ url });
   await api.call('PUT /api/worktrees/config', { body: { commit: commit as 'end' } });
-  const description = '```sh\necho two > a.txt\n```\n';
+  const description = `\`\`\`sh\necho two > ${file}\n\`\`\`\n`;
   const made = { title: 'Change a', type: 'bug', description };
   const { id } = await api.call('POST /cases', { body: made });
   const { id: sid } = await api.call('POST /cases/{id}/sessions', {
@@ -186,6 +186,42 @@ describe('dossier merge', () => {
       assert.equal(git('status', '--porcelain'), '');
       assert.equal(readFileSync(join(root, 'a.txt'), 'utf8'), 'three\n');
     }
+  });
+
+  it('repeats what git says where a merge fails without a conflict', {
+    skip: noTerminal,
+  }, async (t) => {
+    const { root, git, shown } = await completed(t, { file: 'b.txt' });
+    writeFileSync(join(root, 'b.txt'), 'mine\n');
+    for (const more of [[], ['--squash']]) {
+      const { code, text } = await shown([[RUN, 'y\r']], ...more);
+      assert.equal(code, 1);
+      assert.match(
+        text,
+        /dossier: Nothing was merged: The following untracked .* overwritten by merge: b\.txt Please .*\. Remedy that, then merge again\.\n$/,
+      );
+      assert.doesNotMatch(text, /conflict|fatal/);
+      assert.equal(readFileSync(join(root, 'b.txt'), 'utf8'), 'mine\n');
+    }
+    rmSync(join(root, 'b.txt'));
+    const hook = join(root, '.git/hooks/commit-msg');
+    writeFileSync(hook, '#!/bin/sh\necho "No ticket in the message" >&2\nexit 1\n', {
+      mode: 0o755,
+    });
+    git('commit', '-q', '--no-verify', '--allow-empty', '-m', 'theirs');
+    const hooked = await shown([[RUN, 'y\r']]);
+    assert.equal(hooked.code, 1);
+    assert.match(
+      hooked.text,
+      /dossier: The merge was not committed, so it was aborted: No ticket in the message\. Remedy that, then merge again\.\n$/,
+    );
+    assert.doesNotMatch(hooked.text, /conflict|fatal/);
+    assert.equal(git('status', '--porcelain'), '');
+    const squashed = await shown([[RUN, 'y\r']], '--squash');
+    assert.match(
+      squashed.text,
+      /git commit failed: No ticket in the message\. The merge is staged; finish it: git -C \S+ commit -m /,
+    );
   });
 
   it('says that files which are not committed are not merged', async (t) => {
