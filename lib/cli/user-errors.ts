@@ -30,4 +30,4 @@ export const userMessage = (
 };
 
 // A command at the end is pasted as it is.
-const ENDED = /[.!?]$|: (?:dossier|git) [^\n]*$/;
+const ENDED = /[.!?]$|: (?:dossier|git|env -u) [^\n]*$/;

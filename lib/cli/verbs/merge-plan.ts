@@ -9,6 +9,8 @@ export interface Merge {
   /** The main checkout of the repository. */
   checkout: OwnGit;
   onto: string;
+  /** The command that rebases the branch in its worktree. */
+  rebase: string;
   steps: string[][];
   /** Warnings to print before. */
   notes: string[];
@@ -48,7 +50,8 @@ export const mergeOf = async (
         ['commit', '-m', title, '-m', `Dossier-Case: ${case_id}`],
       ]
     : [['merge', '--no-edit', branch]];
-  return { checkout, onto, steps, notes, squash, refused: await refusal(checkout, onto) };
+  const rebase = there.typed('rebase', onto);
+  return { checkout, onto, rebase, steps, notes, squash, refused: await refusal(checkout, onto) };
 };
 
 const whyNothing = async (

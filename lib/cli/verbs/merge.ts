@@ -3,7 +3,7 @@ import { Refusal } from '../args/refusal.ts';
 import { findItem } from '../connection/item.ts';
 import { askYesNo, isTerminal } from '../output/terminal.ts';
 import { type Merge, mergeOf, refusal, uncommitted } from './merge-plan.ts';
-import { commitOf, type OwnGit, ownGit } from './own-git.ts';
+import { commitOf, type OwnGit } from './own-git.ts';
 import { noWorktree, type Verb, verb, withRefusals } from './verb.ts';
 
 /**
@@ -75,8 +75,8 @@ const perform = async (plan: Merge, worktree: Worktree): Promise<void> => {
 
 // Takes back what the merge left, and returns why it failed. The checkout was clean before, so a change is of the merge.
 const takenBack = async (
-  { checkout, onto, squash }: Merge,
-  { branch, path }: Worktree,
+  { checkout, onto, squash, rebase }: Merge,
+  { branch }: Worktree,
   why: string,
 ): Promise<string> => {
   const isConflict = Boolean(await checkout.read('ls-files', '--unmerged'));
@@ -87,7 +87,7 @@ const takenBack = async (
   const kept = await checkout.run(...(squash ? ['reset', '--merge'] : ['merge', '--abort']));
   if (kept !== undefined) return `The merge failed: ${why}. It could not be aborted: ${kept}`;
   if (isConflict)
-    return `${branch} conflicts with ${onto}, so the merge was aborted. Rebase it first: ${ownGit(path, {}).typed('rebase', onto)}`;
+    return `${branch} conflicts with ${onto}, so the merge was aborted. Rebase it first: ${rebase}`;
   return `The merge was not committed, so it was aborted: ${why}. Remedy that, then merge again`;
 };
 

@@ -1,5 +1,6 @@
 import { shellQuoted } from '../../../store/base/text.ts';
 import { firstLines } from '../../tools/git/run/error.ts';
+import { GIT_PLACES } from '../../tools/process/environment.ts';
 import { outputOf, runAtTerminalTold } from '../../tools/process/terminal.ts';
 
 /** The operator's own git in a checkout, with their settings, hooks and signing. */
@@ -13,16 +14,24 @@ export interface OwnGit {
   typed(...args: string[]): string;
 }
 
-export const ownGit = (directory: string, env: NodeJS.ProcessEnv): OwnGit => ({
-  directory,
-  read: (...args) => outputOf('git', ['-C', directory, ...args], env),
-  run: async (...args) => {
-    const { code, stderr } = await runAtTerminalTold('git', ['-C', directory, ...args], env);
-    if (code === 0) return undefined;
-    return reasonIn(stderr) || `git ${args[0]} ended with ${code ?? 'a signal'}`;
-  },
-  typed: (...args) => ['git', '-C', directory, ...args].map(shellQuoted).join(' '),
-});
+/** The operator's git in a directory. Identity, settings and credentials of the environment apply, but no other repository. */
+export const ownGit = (directory: string, source: NodeJS.ProcessEnv): OwnGit => {
+  const env = { ...source };
+  const dropped = GIT_PLACES.filter((name) => env[name] !== undefined);
+  for (const name of dropped) delete env[name];
+  // A command that is pasted into the same shell has to leave them out, too.
+  const without = dropped.length === 0 ? [] : ['env', ...dropped.flatMap((name) => ['-u', name])];
+  return {
+    directory,
+    read: (...args) => outputOf('git', ['-C', directory, ...args], env),
+    run: async (...args) => {
+      const { code, stderr } = await runAtTerminalTold('git', ['-C', directory, ...args], env);
+      if (code === 0) return undefined;
+      return reasonIn(stderr) || `git ${args[0]} ended with ${code ?? 'a signal'}`;
+    },
+    typed: (...args) => [...without, 'git', '-C', directory, ...args].map(shellQuoted).join(' '),
+  };
+};
 
 /** The commit of a full ref, or undefined. */
 export const commitOf = (git: OwnGit, name: string): Promise<string | undefined> =>

@@ -42,6 +42,17 @@ export const cleanEnvironment = (
   return env;
 };
 
+/**
+ * Variables with which git leaves the repository of its directory, as a hook or an alias of another one has them: those of
+ * `git rev-parse --local-env-vars` that are no settings.
+ */
+export const GIT_PLACES: readonly string[] = [
+  ...['GIT_DIR', 'GIT_WORK_TREE', 'GIT_IMPLICIT_WORK_TREE', 'GIT_COMMON_DIR', 'GIT_PREFIX'],
+  ...['GIT_INDEX_FILE', 'GIT_OBJECT_DIRECTORY', 'GIT_ALTERNATE_OBJECT_DIRECTORIES'],
+  ...['GIT_NAMESPACE', 'GIT_SHALLOW_FILE', 'GIT_GRAFT_FILE', 'GIT_REPLACE_REF_BASE'],
+  ...['GIT_NO_REPLACE_OBJECTS', 'GIT_CONFIG'],
+];
+
 // The variables by which ssh, credential helpers and gh find the operator's logins.
 const LOGIN = [
   ...['SSH_AUTH_SOCK', 'DBUS_SESSION_BUS_ADDRESS', 'XDG_RUNTIME_DIR', 'XDG_CACHE_HOME'],

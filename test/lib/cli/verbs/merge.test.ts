@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../../lib/client/client.ts';
-import { dossier } from '../../../helpers/command.ts';
+import { dossier, dossierIn } from '../../../helpers/command.ts';
 import { startHere } from '../../../helpers/daemon-here.ts';
 import { eventually } from '../../../helpers/eventually.ts';
 import { makeRepository, temporaryDirectory } from '../../../helpers/repository.ts';
@@ -39,7 +40,7 @@ const completed = async (t: TestContext, { commit = 'end', file = 'a.txt' } = {}
   const said = (...more: string[]) => dossier(t, ...words, ...more);
   const shown = (answers: [RegExp, string | (() => string)][], ...more: string[]) =>
     atTerminal(t, [...words, ...more], answers);
-  return { id, api, root, git, branch: branch ?? '', run, said, shown };
+  return { id, api, root, git, branch: branch ?? '', words, run, said, shown };
 };
 
 const RUN = /Run it now\? \[y\/N\] /;
@@ -222,6 +223,19 @@ describe('dossier merge', () => {
       squashed.text,
       /git commit failed: No ticket in the message\. The merge is staged; finish it: git -C \S+ commit -m /,
     );
+  });
+
+  it('takes no repository from GIT_* variables of the shell', async (t) => {
+    const { root, branch, words } = await completed(t);
+    const places = { GIT_DIR: '/nowhere/.git', GIT_INDEX_FILE: '/nowhere/index' };
+    const env = { ...process.env, ...places };
+    const { code, stdout, stderr } = await dossierIn(t, { env }, [...words, '--json']);
+    assert.deepEqual([code, stderr], [0, '']);
+    const [command] = JSON.parse(stdout).commands;
+    const git = `git -C ${root} merge --no-edit ${branch}`;
+    assert.equal(command, `env -u GIT_DIR -u GIT_INDEX_FILE ${git}`);
+    execFileSync('/bin/sh', ['-c', command], { env, stdio: 'pipe' });
+    assert.equal(readFileSync(join(root, 'a.txt'), 'utf8'), 'two\n');
   });
 
   it('says that files which are not committed are not merged', async (t) => {
