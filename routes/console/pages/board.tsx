@@ -173,7 +173,12 @@ export const board = page<Board>({ title: () => 'Board', load, View });
 const QuickCreate = ({ project }: { project: string | undefined }) => (
   <details class="new-here">
     <summary data-key="n">New Work item</summary>
-    <ApiForm call="POST /cases" {...(project !== undefined && { body: { project } })} class="line">
+    <ApiForm
+      call="POST /cases"
+      {...(project !== undefined && { body: { project } })}
+      keep="new on the board"
+      class="line"
+    >
       <input
         name="title"
         required

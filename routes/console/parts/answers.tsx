@@ -59,7 +59,7 @@ const Question = ({ answer, fields = [] }: AttentionItem) => {
   const call = `${answer.method} ${answer.path}`;
   return (
     <div class="answers">
-      <ApiForm call={call} body={{ action: 'accept' }} class="fields">
+      <ApiForm call={call} body={{ action: 'accept' }} keep class="fields">
         <QuestionFields fields={fields} />
         <button type="submit" class="primary" data-key="a">
           Answer

@@ -27,8 +27,13 @@ interface ApiFormProps {
   once?: string;
   /** The values that the fields showed; unchanged ones are not sent. */
   was?: unknown;
-  /** Stores unsent text in the browser. Not for secrets, and only for one form of a call on a page. */
-  keep?: true;
+  /**
+   * Stores unsent text in the browser, under this name or that of the call. Not for secrets, and only for one form of a
+   * name.
+   */
+  keep?: true | string;
+  /** Called once stored text is back in the fields. */
+  onRestore?: ((draft: Draft) => void) | undefined;
   class?: string;
   /** For a form with a file. */
   encType?: 'multipart/form-data';
@@ -37,7 +42,7 @@ interface ApiFormProps {
 
 /** A form that makes one API call, with or without scripts. */
 export const ApiForm = (given: ApiFormProps) => {
-  const { call, body, if_match, then, once, was, keep, children, ...rest } = given;
+  const { call, body, if_match, then, once, was, keep, onRestore, children, ...rest } = given;
   const { form_key, path, showing } = useContext(PageContext);
   return (
     <form method="post" action="/dashboard/do" data-do {...rest}>
@@ -50,7 +55,9 @@ export const ApiForm = (given: ApiFormProps) => {
       {was !== undefined && <Hidden name="_was" value={JSON.stringify(was)} />}
       {body !== undefined && <Hidden name="_body" value={JSON.stringify(body)} />}
       {if_match !== undefined && <Hidden name="_if_match" value={if_match} />}
-      {keep && <KeepTyped as={`typed ${call}`} />}
+      {keep !== undefined && (
+        <KeepTyped as={nameOf(keep === true ? call : keep)} onRestore={onRestore} />
+      )}
       {children}
     </form>
   );
@@ -60,22 +67,33 @@ const Hidden = ({ name, value }: { name: string; value: string }) => (
   <input type="hidden" name={name} value={value} />
 );
 
+const nameOf = (kept: string): string => `typed ${kept}`;
+
 /** The text of each changed field, and the value that it replaces. */
-type Draft = Record<string, { typed: string; over: string }>;
+export type Draft = Record<string, { typed: string; over: string }>;
 
 type Field = HTMLInputElement | HTMLTextAreaElement;
+
+interface KeepProps extends Pick<ApiFormProps, 'onRestore'> {
+  /** The name that the text is stored under. */
+  as: string;
+}
 
 /**
  * Stores the unsent text of its form: in this tab first, so that tabs do not replace each other's text. Restores it
  * into fields that were not edited, and says so, also if the value below has changed since.
  */
-const KeepTyped = ({ as: name }: { as: string }) => {
+const KeepTyped = ({ as: name, onRestore }: KeepProps) => {
   const box = useRef<HTMLDivElement>(null);
   const [back, setBack] = useState<Back>();
   useEffect(() => {
     const form = box.current?.closest('form');
     if (form === null || form === undefined) return;
-    setBack(putBack(form, draftOf(name)));
+    const draft = draftOf(name);
+    const found = putBack(form, draft);
+    setBack(found);
+    if (found !== undefined) onRestore?.(draft);
+    else if (isSaved(form, draft)) keep(name, undefined);
     const write = () => keep(name, typedIn(form));
     // A form is reset after its call succeeded.
     const drop = () => {
@@ -117,7 +135,9 @@ const keep = (name: string, draft: Draft | undefined): void => {
 };
 
 const fieldsOf = (form: HTMLFormElement): Field[] => [
-  ...form.querySelectorAll<Field>('textarea[name], input[name]:not([type]), input[type=text]'),
+  ...form.querySelectorAll<Field>(
+    'textarea[name], input[name]:not([type]), input[type=text], input[type=number], input[type=url]',
+  ),
 ];
 
 const typedIn = (form: HTMLFormElement): Draft | undefined => {
@@ -126,6 +146,26 @@ const typedIn = (form: HTMLFormElement): Draft | undefined => {
   return Object.fromEntries(
     typed.map(({ name, value, defaultValue }) => [name, { typed: value, over: defaultValue }]),
   );
+};
+
+// Text that was saved meanwhile, here or elsewhere, is unsent no more.
+const isSaved = (form: HTMLFormElement, draft: Draft): boolean => {
+  const saved = new Map(fieldsOf(form).map(({ name, defaultValue }) => [name, defaultValue]));
+  return Object.entries(draft).every(([name, { typed }]) => saved.get(name) === typed);
+};
+
+/** Whether a form with `keep` has unsent text: on this page, on another one, or in another tab. */
+export const hasUnsent = (call: string): boolean => {
+  const field = document.querySelector(`input[name=_call][value="${CSS.escape(call)}"]`);
+  const form = field?.closest('form') ?? undefined;
+  const stored = draftOf(nameOf(call));
+  if (form === undefined) return Object.keys(stored).length > 0;
+  return typedIn(form) !== undefined || !isSaved(form, stored);
+};
+
+/** Stores the text of a kept field again, after its value or the value below it was set. */
+export const storeAgain = (field: Element): void => {
+  field.dispatchEvent(new Event('input', { bubbles: true }));
 };
 
 const putBack = (form: HTMLFormElement, draft: Draft): Back | undefined => {

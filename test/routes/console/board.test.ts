@@ -145,6 +145,9 @@ describe('the board', { skip: noBrowser }, () => {
     const { page, complaints } = await look(t, `${board}?project=other`);
     await page.keyboard.press('n');
     await page.getByLabel('Title', { exact: true }).fill('Made here');
+    await page.reload();
+    await page.getByText('Your unsent text was restored.').waitFor();
+    await page.getByLabel('Title', { exact: true }).focus();
     await page.keyboard.press('Enter');
     await card(page, 'Open', 'Made here').waitFor();
     const [made] = await dossier.call('GET /cases', { query: { search: 'Made' } });

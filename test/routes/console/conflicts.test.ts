@@ -70,6 +70,40 @@ describe('the conflicts of a Work item', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Save file' }).click();
     await page.getByRole('alert').waitFor();
     assert.equal(read('a.txt'), 'theirs\n');
+    const changed = page.getByRole('status').filter({ hasText: 'was changed since you began' });
+    await changed.getByText('theirs').waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Save file' }).count(), 0);
+    await page.reload();
+    await changed.getByText('mine').waitFor();
+    assert.equal(await page.getByLabel('a.txt: resolved text').inputValue(), 'mine\n');
+    await page.getByRole('button', { name: 'Keep my version' }).click();
+    await page.getByRole('button', { name: 'Save file' }).click();
+    await page.getByText('Your unsent text was restored').waitFor({ state: 'detached' });
+    assert.equal(read('a.txt'), 'mine\n');
+  });
+
+  it('are not applied while text is unsaved, which a reload keeps', async (t) => {
+    const { url, read, dossier, id } = await start(t);
+    await dossier.call('POST /api/cases/{id}/pr/rebase', { id });
+    const { page } = await look(t, url);
+    const text = page.getByLabel('a.txt: resolved text');
+    await text.fill('saved\n');
+    await page.getByRole('button', { name: 'Save file' }).click();
+    await page.getByText('No conflict markers left.').waitFor();
+    await text.fill('better\n');
+    await page.reload();
+    await page.getByText('Your unsent text was restored.').waitFor();
+    assert.equal(await text.inputValue(), 'better\n');
+    await page.getByRole('button', { name: 'Stage files and continue' }).click();
+    const refusal = page.getByRole('alert').filter({ hasText: 'save or discard it first' });
+    await refusal.getByRole('link', { name: 'a.txt' }).waitFor();
+    const [open] = await dossier.call('GET /api/cases/{id}/conflicts/history', { id });
+    assert.equal(open?.outcome, null);
+    await page.getByRole('button', { name: 'Save file' }).click();
+    await refusal.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Stage files and continue' }).click();
+    await page.getByRole('button', { name: 'Push rebased branch' }).waitFor();
+    assert.equal(read('a.txt'), 'better\n');
   });
 
   it('are of a file that one side deleted: it is deleted there, and the branch pushed after', async (t) => {

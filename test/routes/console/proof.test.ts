@@ -73,6 +73,11 @@ describe('the proof of a Work item', { skip: noBrowser }, () => {
     await page.getByText('Add item').click();
     await page.getByLabel('What to prove').fill('The message is right');
     await page.getByLabel('Type of proof').fill('screenshot');
+    await page.getByLabel('Command, run in').fill('npm run check');
+    await page.reload();
+    await page.getByText('Your unsent text was restored.').first().waitFor();
+    assert.equal(await page.getByLabel('Command, run in').inputValue(), 'npm run check');
+    assert.equal(await page.getByLabel('Type of proof').inputValue(), 'screenshot');
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByText('Missing: The message is right').waitFor();
     const [item] = await dossier.call('GET /cases/{id}/proof/checklist', { id });

@@ -89,6 +89,11 @@ describe('the page of worktrees', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('alert').waitFor();
     assert.equal((await dossier.call('GET /api/worktrees/config')).base_branch, 'main');
+    const { page: live } = await look(t, at());
+    await live.getByLabel('Setup').fill('npm ci\nnpm run build');
+    await live.reload();
+    await live.getByText('Your unsent text was restored.').waitFor();
+    assert.equal(await live.getByLabel('Setup').inputValue(), 'npm ci\nnpm run build');
   });
 });
 

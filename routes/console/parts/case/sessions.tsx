@@ -35,6 +35,7 @@ export const Sessions = ({ case_id, sessions, providers, isBegun }: SessionsProp
       <ApiForm
         call={`POST /cases/${case_id}/sessions`}
         then={`/dashboard/cases/${case_id}/sessions/{id}`}
+        keep
         class="fields start"
       >
         <TypeField id="session-type" known={TYPES} value="implementing" />

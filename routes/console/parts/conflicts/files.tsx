@@ -1,8 +1,8 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ConflictFile } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { ApiForm } from '../form.tsx';
-import { Patch } from '../text-diff.tsx';
+import { ApiForm, hasUnsent, storeAgain } from '../form.tsx';
+import { Patch, TextDiff } from '../text-diff.tsx';
 
 interface FilesProps {
   /** The Work item's id. */
@@ -24,7 +24,7 @@ export const ConflictFiles = ({ id, files, diff, chosen }: FilesProps) => (
           <div class="head">
             <a
               class="title"
-              href={`/dashboard/cases/${id}/conflicts?file=${encodeURIComponent(path)}`}
+              href={pageOf(id, path)}
               data-key="o"
               {...(path === chosen && { 'aria-current': 'true' as const })}
             >
@@ -43,6 +43,10 @@ export const ConflictFiles = ({ id, files, diff, chosen }: FilesProps) => (
     )}
   </>
 );
+
+/** The page with this file selected. */
+export const pageOf = (id: string, path: string): string =>
+  `/dashboard/cases/${id}/conflicts?file=${encodeURIComponent(path)}`;
 
 const KINDS: Readonly<Record<ConflictFile['kind'], string>> = {
   both_modified: 'Changed on both sides',
@@ -72,7 +76,7 @@ export const ConflictFileShown = ({
   content,
   missing,
 }: ConflictedText & { id: string }) => {
-  const call = `/cases/${id}/editor/files?path=${encodeURIComponent(path)}`;
+  const call = callOf(id, path);
   const hunks = content === undefined ? [] : hunksOf(content);
   return (
     <section class="conflicted">
@@ -127,16 +131,40 @@ interface EditProps {
 // A textarea normalizes line endings and drops a leading newline.
 const isKept = (content: string): boolean => !content.includes('\r') && !content.startsWith('\n');
 
+/**
+ * Edits a file. The unsaved text stays over the version that it was typed over: if that changed since, the operator sees
+ * the difference and decides before a save.
+ */
 const Edit = ({ call, etag, content, path }: EditProps) => {
-  // The ETag from when the edit began, even if the file changed since.
-  const [editBase, setEditBase] = useState<{ etag: string | undefined } | undefined>();
+  const box = useRef<HTMLDivElement>(null);
+  const [typed, setTyped] = useState<{ text: string; over: string }>();
+  const { text, over } = typed ?? { text: content, over: content };
+  const isOther = over !== content;
+  useEffect(() => {
+    const field = box.current?.querySelector('textarea');
+    if (typed !== undefined && field != null) storeAgain(field);
+  }, [over]);
   if (!isKept(content))
     return (
       <p class="quiet">This page cannot keep the file's line endings. Edit it in the worktree.</p>
     );
   return (
-    <div onReset={() => setEditBase(undefined)}>
-      <ApiForm call={`PUT ${call}`} if_match={(editBase ?? { etag }).etag} class="edit">
+    <div ref={box} onReset={() => setTyped(undefined)}>
+      <ApiForm
+        call={`PUT ${call}`}
+        if_match={etag}
+        keep
+        onRestore={({ content: back }) => back && setTyped({ text: back.typed, over: back.over })}
+        class="edit"
+      >
+        {isOther && (
+          <Changed
+            path={path}
+            before={content}
+            after={text}
+            take={() => setTyped({ text, over: content })}
+          />
+        )}
         <label>
           {`${visible(path)}: resolved text`}
           <textarea
@@ -144,16 +172,49 @@ const Edit = ({ call, etag, content, path }: EditProps) => {
             class="code"
             rows={16}
             spellcheck={false}
-            defaultValue={content}
-            onInput={() => setEditBase((before) => before ?? { etag })}
+            defaultValue={over}
+            onInput={({ currentTarget: { value } }) =>
+              setTyped(value === over ? undefined : { text: value, over })
+            }
             data-key="e"
           />
         </label>
-        <button type="submit">Save file</button>
+        {!isOther && <button type="submit">Save file</button>}
       </ApiForm>
     </div>
   );
 };
+
+interface ChangedProps {
+  path: string;
+  before: string;
+  after: string;
+  /** Bases the text on the current version. */
+  take: () => void;
+}
+
+const Changed = ({ path, before, after, take }: ChangedProps) => (
+  <div class="box warn" role="status">
+    <p>
+      <code>{visible(path)}</code> was changed since you began. Your text would change it as
+      follows:
+    </p>
+    <TextDiff before={before} after={after} />
+    <div class="line">
+      <button type="button" onClick={take}>
+        Keep my version
+      </button>
+      <button type="reset">Discard my version</button>
+    </div>
+  </div>
+);
+
+/** The files with unsaved text in this browser. */
+export const unsavedOf = (id: string, files: readonly ConflictFile[]): readonly ConflictFile[] =>
+  files.filter(({ path }) => hasUnsent(`PUT ${callOf(id, path)}`));
+
+const callOf = (id: string, path: string): string =>
+  `/cases/${id}/editor/files?path=${encodeURIComponent(path)}`;
 
 /** A conflict between the markers of a file. */
 interface Hunk {

@@ -1,8 +1,10 @@
+import { useEffect, useState } from 'preact/hooks';
 import type { Conflict, ConflictFile, Data } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import { ApiForm } from '../form.tsx';
 import { labelOf } from '../labels.ts';
 import { RelativeTime } from '../relative-time.tsx';
+import { pageOf, unsavedOf } from './files.tsx';
 
 interface StartProps {
   /** The Work item's id. */
@@ -29,7 +31,7 @@ export const NewRebase = ({ id, last }: StartProps) => (
       The current state is saved first. A conflict stops the rebase here until you apply a
       resolution or abort.
     </p>
-    <ApiForm call={`POST /api/cases/${id}/pr/rebase`} class="fields">
+    <ApiForm call={`POST /api/cases/${id}/pr/rebase`} keep class="fields">
       <label>
         Onto
         <input name="onto?" maxLength={200} placeholder="Base of the worktree" data-key="n" />
@@ -71,12 +73,7 @@ export const RebaseUnderWay = ({ of: conflict, files }: UnderWayProps) => {
       </div>
       {isWaiting && (
         <div class="answers">
-          <ApiForm call={`POST ${at}/apply`} class="apply">
-            <AsTheyAre files={files} />
-            <button type="submit" class="primary" data-key="a">
-              Stage files and continue
-            </button>
-          </ApiForm>
+          <Apply id={case_id} files={files} />
           <ApiForm
             call={`POST ${at}/resolve-with-agent`}
             then={`/dashboard/cases/${case_id}/sessions/{id}`}
@@ -98,6 +95,47 @@ export const RebaseUnderWay = ({ of: conflict, files }: UnderWayProps) => {
         </div>
       )}
     </section>
+  );
+};
+
+interface ApplyProps {
+  /** The Work item's id. */
+  id: string;
+  files: readonly ConflictFile[];
+}
+
+/** Stages the files as they are saved, so not while one has unsaved text. */
+const Apply = ({ id, files }: ApplyProps) => {
+  const [unsaved, setUnsaved] = useState<readonly ConflictFile[]>([]);
+  useEffect(() => setUnsaved((told) => (told.length === 0 ? told : unsavedOf(id, files))), [files]);
+  const onSubmit = (event: Event): void => {
+    const found = unsavedOf(id, files);
+    setUnsaved(found);
+    if (found.length === 0) return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <div onSubmit={onSubmit}>
+      <ApiForm call={`POST /api/cases/${id}/conflicts/apply`} class="apply">
+        <AsTheyAre files={files} />
+        <button type="submit" class="primary" data-key="a">
+          Stage files and continue
+        </button>
+      </ApiForm>
+      {unsaved.length > 0 && (
+        <p class="box warn" role="alert">
+          Nothing was staged. There is unsaved text, here or in another tab: save or discard it
+          first.
+          {unsaved.map(({ path }) => (
+            <a key={path} href={pageOf(id, path)}>
+              {' '}
+              <code>{visible(path)}</code>
+            </a>
+          ))}
+        </p>
+      )}
+    </div>
   );
 };
 

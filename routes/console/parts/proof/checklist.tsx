@@ -28,6 +28,7 @@ export const Checklist = ({ id, items, etag }: ChecklistProps) => (
       <ApiForm
         call={`POST /cases/${id}/proof/checklist`}
         body={{ required: false }}
+        keep
         class="fields below"
       >
         <label>
@@ -130,7 +131,7 @@ const AsksFor = ({ type, command }: ChecklistItem) =>
 const Waive = ({ at, etag }: { at: string; etag: string | undefined }) => (
   <details class="in-place">
     <summary>Waive…</summary>
-    <ApiForm call={`PUT ${at}/waiver`} if_match={etag} class="fields below">
+    <ApiForm call={`PUT ${at}/waiver`} if_match={etag} keep class="fields below">
       <label>
         Your name
         <input name="by" required maxLength={200} />

@@ -33,7 +33,7 @@ export const NewProof = ({ id, types }: NewProps) => (
         </label>
         <button type="submit">Add file</button>
       </ApiForm>
-      <ApiForm call={`POST /cases/${id}/proof/run`} class="fields">
+      <ApiForm call={`POST /cases/${id}/proof/run`} keep class="fields">
         <label>
           Command, run in the worktree and in the sandbox
           <input name="command" required maxLength={2000} placeholder="npm test" data-key="r" />

@@ -82,7 +82,7 @@ export const NoPull = ({ id, draft }: NoneProps) => (
       <strong>No pull request yet.</strong> Opening one commits the changes of the last completed
       session, pushes the branch and creates a draft on the code host. Dossier never merges.
     </div>
-    <ApiForm call={`POST /api/cases/${id}/pr/create`} class="fields">
+    <ApiForm call={`POST /api/cases/${id}/pr/create`} keep class="fields">
       <label>
         Title
         <input name="title?" defaultValue={draft?.title ?? ''} />

@@ -146,7 +146,13 @@ export const PullEdit = ({ pull: { case_id, title, labels, notes, state }, etag 
     <details class="in-place">
       <summary data-key="n">Title, labels and notes</summary>
       {(state === 'draft' || state === 'open') && (
-        <ApiForm call={call} if_match={etag} body={{ labels: [] }} class="fields below">
+        <ApiForm
+          call={call}
+          if_match={etag}
+          body={{ labels: [] }}
+          keep={`title ${case_id}`}
+          class="fields below"
+        >
           <label>
             Title on the code host
             <input name="title" required defaultValue={title} />

@@ -101,7 +101,7 @@ export const NewWebhookSecret = () => {
 export const NewWebhook = () => (
   <section aria-labelledby="new">
     <h2 id="new">Add a webhook</h2>
-    <ApiForm call="POST /webhooks" once="secret" class="fields">
+    <ApiForm call="POST /webhooks" once="secret" keep class="fields">
       <p>
         <label for="url">URL</label>
         <input

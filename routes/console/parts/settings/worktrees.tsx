@@ -50,7 +50,7 @@ const LISTS = {
 export const Config = ({ config, etag }: { config: WorktreeConfig; etag: string }) => (
   <section aria-labelledby="config">
     <h2 id="config">Configuration</h2>
-    <ApiForm call="PUT /api/worktrees/config" if_match={etag} was={config} class="fields">
+    <ApiForm call="PUT /api/worktrees/config" if_match={etag} was={config} keep class="fields">
       {Object.entries(LISTS).map(([name, { label, about }]) => (
         <p key={name}>
           <label for={name}>{label}</label>
