@@ -106,7 +106,7 @@ export const PAGES: Readonly<Record<string, Place>> = {
   },
   diff: {
     path: '/dashboard/cases/{id}/sessions/{sid}/diff',
-    style: 'diff',
+    style: 'diff remarks',
     open: async () => (await import('./diff.tsx')).diff,
   },
   file: {

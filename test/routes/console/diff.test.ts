@@ -227,12 +227,37 @@ describe('the diff', { skip: noBrowser }, () => {
     await page.keyboard.press('m');
     await page.getByLabel('Comment on src/add.js:1-2').waitFor();
     await page.keyboard.type('Why these?');
+    await page.reload();
+    const writing = page.getByLabel('Comment on src/add.js:1-2');
+    assert.equal(await writing.inputValue(), 'Why these?');
+    await writing.focus();
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Comments (1)' }).waitFor();
+    await page.getByText('Comment saved on src/add.js:1-2.').waitFor();
+    await page.locator('.diff-scroll:focus').waitFor();
+    assert.equal(await page.locator('.diff-row.commented').count(), 2);
     await page.reload();
     await page.getByText('Why these?', { exact: true }).waitFor();
-    await page.getByLabel('Feedback for a new session').waitFor();
+    const feedback = page.getByLabel('Feedback for a new session');
+    await feedback.fill(`First of all.\n\n${await feedback.inputValue()}`);
+    await page.locator('.diff-row.come').last().click();
+    await page.keyboard.press('m');
+    await page.keyboard.type('And this?');
+    await page.getByRole('button', { name: 'Save comment' }).click();
+    await page.getByRole('heading', { name: 'Comments (2)' }).waitFor();
+    await page.reload();
+    await page.getByText('Your unsent text was restored.').waitFor();
+    assert.match(
+      await feedback.inputValue(),
+      /^First of all\.\n\n[\s\S]*Why these\?\n\n[\s\S]*And this\?$/,
+    );
+    await page.getByRole('button', { name: /^Remove the comment on src\/add.js:1-2/ }).click();
+    await page.getByRole('heading', { name: 'Comments (1)' }).waitFor();
+    assert.match(
+      await feedback.inputValue(),
+      /^First of all\.\n\n(?![\s\S]*Why these)[\s\S]*And this\?$/,
+    );
     assert.deepEqual(complaints, []);
   });
 

@@ -1,9 +1,11 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { FilePatch } from '../../../../lib/text/patch.ts';
+import { placeOf } from './comments.tsx';
 import { useHighlights } from './highlights.ts';
+import type { Comment } from './review-state.ts';
 import { DiffRow, type Place } from './row.tsx';
 import { type Layout, type Row, rowsOf } from './rows.ts';
-import { describeSelection, extendSelection, type Selection } from './selection.ts';
+import { describeSelection, extendSelection, isAbout, type Selection } from './selection.ts';
 import { ROW, type Scroller, useVirtual } from './virtual-rows.ts';
 
 /** A request to scroll to a file; a new object for each request. */
@@ -19,13 +21,16 @@ export interface BodyProps {
   wanted: ScrollRequest | undefined;
   toggle: () => void;
   onComment: (range: Selection) => void;
+  comments: readonly Comment[];
+  /** The comment that was saved last. */
+  saved: Comment | undefined;
   /** The Work item and the worktree. */
   place: Place;
 }
 
 /** The changes of all files. Only visible rows are rendered. */
 export const DiffBody = (props: BodyProps) => {
-  const { files, layout, folded, wanted, place } = props;
+  const { files, layout, folded, wanted, place, comments, saved } = props;
   const box = useRef<Scroller | null>(null);
   const rows = useMemo(() => allRows(files, layout, folded), [files, layout, folded]);
   const virtual = useVirtual(rows.length, box);
@@ -39,6 +44,9 @@ export const DiffBody = (props: BodyProps) => {
       <Tools {...props} range={range} jump={jump} />
       <p class="unseen" role="status">
         {range && describeSelection(rows, range, files)}
+      </p>
+      <p class="unseen" aria-live="polite">
+        {saved && `Comment saved on ${placeOf(saved)}.`}
       </p>
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset groups form controls, these are lines. */}
       <div
@@ -57,6 +65,7 @@ export const DiffBody = (props: BodyProps) => {
           range={range}
           take={take}
           place={place}
+          comments={comments}
         />
       </div>
     </section>
@@ -114,14 +123,15 @@ const Tools = ({ layout, toggle, onComment, range, jump }: ToolsProps) => (
   </div>
 );
 
-interface SeenProps extends Pick<BodyProps, 'files' | 'place'> {
+interface SeenProps extends Pick<BodyProps, 'files' | 'place' | 'comments'> {
   rows: readonly Row[];
   virtual: Virtual;
   range: Selection | undefined;
   take: (to: number, isLonger: boolean) => void;
 }
 
-const VisibleRows = ({ files, rows, virtual, range, take, place }: SeenProps) => {
+const VisibleRows = (shown: SeenProps) => {
+  const { files, rows, virtual, range, take, place, comments } = shown;
   const seen = virtual.getVirtualItems().filter(({ index }) => index < rows.length);
   const places = seen.map(({ index }) => index);
   const highlights = useHighlights(files, rows, places);
@@ -130,13 +140,15 @@ const VisibleRows = ({ files, rows, virtual, range, take, place }: SeenProps) =>
       <div class="diff-seen" style={{ transform: `translateY(${seen[0]?.start ?? 0}px)` }}>
         {places.map((at) => {
           const row = rows[at] as Row;
+          const patch = files[row.file] as FilePatch;
           return (
             <DiffRow
               key={at}
               row={row}
               place={place}
-              patch={files[row.file] as FilePatch}
+              patch={patch}
               isSelected={range !== undefined && isWithin(range, at)}
+              isCommented={comments.some((one) => isAbout(one, patch.path, row))}
               highlights={highlights}
               onSelect={(isLonger) => take(at, isLonger)}
             />

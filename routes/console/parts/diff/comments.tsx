@@ -1,47 +1,54 @@
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { visible } from '../../../../store/base/visible.ts';
-import { ApiForm } from '../form.tsx';
+import { ApiForm, type Draft, storeAgain } from '../form.tsx';
 import { Copy } from '../links.tsx';
-import { type Comment, feedbackOf } from './review-state.ts';
+import {
+  type Comment,
+  feedbackOf,
+  feedbackSince,
+  feedbackWith,
+  type Writing,
+} from './review-state.ts';
 import { oneLine } from './rows.ts';
 
-interface WriteProps {
-  about: Omit<Comment, 'text'>;
-  onDone: (comment: Comment | undefined) => void;
+interface WriteProps extends Writing {
+  /** The text is that of an earlier visit, so it does not take the focus. */
+  isBack: boolean;
+  onType: (text: string) => void;
+  /** Called with the comment, or with nothing to cancel. */
+  onDone: (comment?: Comment) => void;
 }
 
-interface Typed {
-  preventDefault: () => void;
-  currentTarget: unknown;
-}
-
-const placeOf = ({ path, from, to, isOld }: Omit<Comment, 'text'>): string =>
+export const placeOf = ({ path, from, to, isOld }: Omit<Comment, 'text'>): string =>
   `${oneLine(path)}:${from === to ? from : `${from}-${to}`}${isOld ? ', old version' : ''}`;
 
 /** A form for a comment on lines. */
-export const WriteComment = ({ about, onDone }: WriteProps) => {
-  const [text, setText] = useState('');
-  const onSubmit = (event: Typed): void => {
+export const WriteComment = ({ about, text, isBack, onType, onDone }: WriteProps) => {
+  const field = useRef<HTMLTextAreaElement>(null);
+  // Before the next key, which is meant for the field.
+  useLayoutEffect(() => {
+    if (!isBack) field.current?.focus();
+  }, [about]);
+  const onSubmit = (event: Event): void => {
     event.preventDefault();
     if (text.trim() !== '') onDone({ ...about, text });
   };
-  const onInput = ({ currentTarget }: Typed) => setText((currentTarget as { value: string }).value);
   return (
     <form class="box diff-write" onSubmit={onSubmit}>
       <label>
         {`Comment on ${placeOf(about)}`}
         <textarea
+          ref={field}
           required
           value={text}
-          onInput={onInput}
-          ref={(field) => (field as { focus: () => void } | null)?.focus()}
+          onInput={({ currentTarget }) => onType(currentTarget.value)}
         />
       </label>
       <div class="line">
         <button type="submit" class="primary">
           Save comment
         </button>
-        <button type="button" onClick={() => onDone(undefined)}>
+        <button type="button" onClick={() => onDone()}>
           Cancel
         </button>
       </div>
@@ -53,6 +60,8 @@ interface CommentsProps {
   comments: readonly Comment[];
   /** The Work item's id. */
   id: string;
+  /** The session of the diff. */
+  sid: string;
   /** The session's type, also for a new session. */
   type: string;
   /** The session with a plan to review, which comments can be sent to. */
@@ -86,57 +95,65 @@ export const DiffComments = ({ comments, onRemove, ...rest }: CommentsProps) => 
           </li>
         ))}
       </ol>
-      <Feedback text={feedbackOf(comments)} onRemove={onRemove} {...rest} />
+      <Feedback comments={comments} onRemove={onRemove} {...rest} />
     </section>
   );
 };
 
-type FeedbackProps = Omit<CommentsProps, 'comments'> & { text: string };
-
-const Feedback = ({ text, id, type, waiting, onRemove }: FeedbackProps) => {
+const Feedback = ({ comments, id, sid, type, waiting, onRemove }: CommentsProps) => {
   const sessions = `/cases/${id}/sessions`;
+  const isNew = waiting === undefined;
+  const { field, onRestore } = useWords(comments);
   return (
     <>
       <div class="line">
-        <Copy text={text} label="Copy as text" />
+        <Copy text={feedbackOf(comments)} label="Copy as text" />
         <button type="button" onClick={() => onRemove(undefined)}>
           Remove all
         </button>
       </div>
-      {waiting === undefined ? (
-        <ApiForm
-          call={`POST ${sessions}`}
-          body={{ type }}
-          then={`/dashboard${sessions}/{id}`}
-          class="fields"
-        >
-          <Words text={text} label="Feedback for a new session" />
-          <button type="submit" class="primary">
-            Start session with this feedback
-          </button>
-        </ApiForm>
-      ) : (
-        <ApiForm
-          call={`POST ${sessions}/${waiting}/revise`}
-          then={`/dashboard${sessions}/${waiting}/plan`}
-          class="fields"
-        >
-          <Words text={text} label="Feedback on the plan" />
-          <button type="submit" class="primary">
-            Request changes
-          </button>
-        </ApiForm>
-      )}
+      <ApiForm
+        call={isNew ? `POST ${sessions}` : `POST ${sessions}/${waiting}/revise`}
+        {...(isNew && { body: { type } })}
+        then={isNew ? `/dashboard${sessions}/{id}` : `/dashboard${sessions}/${waiting}/plan`}
+        keep={`feedback ${sid}`}
+        onRestore={onRestore}
+        class="fields"
+      >
+        <label>
+          {isNew ? 'Feedback for a new session' : 'Feedback on the plan'}
+          <textarea
+            ref={field}
+            class="code"
+            name="comment"
+            required
+            defaultValue={feedbackOf(comments)}
+          />
+        </label>
+        <button type="submit" class="primary">
+          {isNew ? 'Start session with this feedback' : 'Request changes'}
+        </button>
+      </ApiForm>
       <p class="quiet">The comments stay in this browser until you remove them.</p>
     </>
   );
 };
 
-const Words = ({ text, label }: { text: string; label: string }) => (
-  <label>
-    {label}
-    <textarea key={text} class="code" name="comment" required>
-      {text}
-    </textarea>
-  </label>
-);
+/** The field of the feedback: comments are added to the operator's own words and taken out of them. */
+const useWords = (comments: readonly Comment[]) => {
+  const field = useRef<HTMLTextAreaElement>(null);
+  const before = useRef(comments);
+  const put = (text: string): void => {
+    if (field.current === null || field.current.value === text) return;
+    field.current.value = text;
+    storeAgain(field.current);
+  };
+  useLayoutEffect(() => {
+    put(feedbackWith(field.current?.value ?? '', before.current, comments));
+    before.current = comments;
+  }, [comments]);
+  const onRestore = ({ comment }: Draft): void => {
+    if (comment !== undefined) put(feedbackSince(comment.typed, comment.over, comments));
+  };
+  return { field, onRestore };
+};

@@ -52,6 +52,27 @@ export const useReviewState = (sid: string, since: DiffBase) => {
 
 const keyOf = (sid: string): string => `dossier.diff.${sid}`;
 
+/** A comment while it is written. */
+export interface Writing {
+  about: Omit<Comment, 'text'>;
+  text: string;
+}
+
+/** The comment that is written, which this tab and this browser store until it is saved or cancelled. */
+export const useWriting = (sid: string) => {
+  const key = `${keyOf(sid)}.writing`;
+  const [stored] = useState(
+    () => readStored<Writing>(key, 'sessionStorage') ?? readStored<Writing>(key),
+  );
+  const [writing, setWriting] = useState(stored);
+  const write = (next: Writing | undefined): void => {
+    setWriting(next);
+    writeStored(key, next, 'sessionStorage');
+    writeStored(key, next);
+  };
+  return { writing, write, isBack: writing !== undefined && writing.about === stored?.about };
+};
+
 /** Counts the files of a patch, the viewed ones, and the comments that were not sent. */
 export const countReviewed = async (sid: string, patch: string) => {
   const { viewed, comments } = read(keyOf(sid), EMPTY);
@@ -97,10 +118,38 @@ const hashOf = async (text: string): Promise<string> => {
 
 /** The comments as one text, each with its place and the quoted lines. */
 export const feedbackOf = (comments: readonly Comment[]): string =>
-  comments
-    .map(({ path, from, to, isOld, quoted, text }) => {
-      const lines = from === to ? `${from}` : `${from}-${to}`;
-      const place = `${JSON.stringify(path).slice(1, -1)}:${lines}${isOld ? ' (old version)' : ''}`;
-      return `${place}\n\n${quoted.replace(/^/gm, '> ')}\n\n${text}`;
-    })
-    .join('\n\n');
+  comments.map(partOf).join('\n\n');
+
+const partOf = ({ path, from, to, isOld, quoted, text }: Comment): string => {
+  const lines = from === to ? `${from}` : `${from}-${to}`;
+  const place = `${JSON.stringify(path).slice(1, -1)}:${lines}${isOld ? ' (old version)' : ''}`;
+  return `${place}\n\n${quoted.replace(/^/gm, '> ')}\n\n${text}`;
+};
+
+/** The operator's text after the comments in it changed: removed ones are taken out, new ones come last. */
+export const feedbackWith = (
+  typed: string,
+  before: readonly Comment[],
+  after: readonly Comment[],
+): string => {
+  const whole = feedbackOf(after);
+  if (typed === whole || typed === feedbackOf(before)) return whole;
+  const gone = before.filter((one) => !after.includes(one)).map(partOf);
+  const left = gone.reduce(without, typed);
+  return withParts(left, after.filter((one) => !before.includes(one)).map(partOf));
+};
+
+const without = (text: string, part: string): string => {
+  const found = [`\n\n${part}`, `${part}\n\n`, part].find((one) => text.includes(one));
+  return found === undefined ? text : text.replace(found, () => '');
+};
+
+const withParts = (text: string, parts: readonly string[]): string =>
+  [text, ...parts].filter((one) => one.trim() !== '').join('\n\n');
+
+/** Text that was typed over `over`, with the comments that are new since. */
+export const feedbackSince = (typed: string, over: string, comments: readonly Comment[]): string =>
+  withParts(
+    typed,
+    comments.map(partOf).filter((part) => !over.includes(part)),
+  );

@@ -18,6 +18,8 @@ interface RowProps {
   patch: FilePatch;
   /** The row is part of the selection. */
   isSelected: boolean;
+  /** A comment that was saved is about the row. */
+  isCommented: boolean;
   highlights: Highlights;
   onSelect: (isLonger: boolean) => void;
 }
@@ -27,30 +29,23 @@ interface Click {
 }
 
 /** A row of a diff. */
-export const DiffRow = ({ row, place, patch, isSelected, highlights, onSelect }: RowProps) => {
+export const DiffRow = ({ row, place, patch, ...how }: RowProps) => {
   if (row.kind === 'file') return <Head {...patch} {...place} />;
   if (row.kind === 'line' || row.kind === 'pair')
-    return (
-      <Lines
-        row={row}
-        path={patch.path}
-        isSelected={isSelected}
-        highlights={highlights}
-        onSelect={onSelect}
-      />
-    );
+    return <Lines row={row} path={patch.path} {...how} />;
   return <div class={`diff-row ${row.kind}`}>{visible(row.text)}</div>;
 };
 
 type LinesProps = Omit<RowProps, 'row' | 'patch' | 'place'> & { row: RowOfLines; path: string };
 
 // Keys are handled by the scrolling element.
-const Lines = ({ row, path, isSelected, highlights, onSelect }: LinesProps) => {
-  const taken = isSelected ? ' taken' : '';
+const Lines = ({ row, path, isSelected, isCommented, highlights, onSelect }: LinesProps) => {
+  const taken = `${isSelected ? ' taken' : ''}${isCommented ? ' commented' : ''}`;
   const handlers = { onClick: ({ shiftKey }: Click) => onSelect(shiftKey) };
   if (row.kind === 'line')
     return (
       <div class={`diff-row one ${KINDS[row.line.sign]}${taken}`} {...handlers}>
+        {isCommented && <Commented />}
         <LineNumber of={row.line.before} />
         <LineNumber of={row.line.after} />
         <Text line={row.line} path={path} highlights={highlights} />
@@ -58,11 +53,19 @@ const Lines = ({ row, path, isSelected, highlights, onSelect }: LinesProps) => {
     );
   return (
     <div class={`diff-row two${taken}`} {...handlers}>
+      {isCommented && <Commented />}
       <Half line={row.left} number={row.left?.before} path={path} highlights={highlights} />
       <Half line={row.right} number={row.right?.after} path={path} highlights={highlights} />
     </div>
   );
 };
+
+const Commented = () => (
+  <span class="remark" title="You commented on this line">
+    <span aria-hidden="true">●</span>
+    <span class="unseen">Commented: </span>
+  </span>
+);
 
 const KINDS = { ' ': 'same', '+': 'come', '-': 'gone' };
 

@@ -44,6 +44,20 @@ const aboutOf = (rows: readonly Row[]): Selection['about'] => {
 
 const MOST = 4000;
 
+/** Whether a comment is about a line of the row, as it was quoted. */
+export const isAbout = (
+  { path, from, to, isOld, quoted }: Comment,
+  of: string,
+  row: Row,
+): boolean => {
+  if (path !== of) return false;
+  const lines = quoted.split('\n');
+  return linesIn(row).some(({ before, after, sign, text }) => {
+    const number = (isOld ? before : after) ?? 0;
+    return number >= from && number <= to && lines.includes(`${sign}${visible(text)}`);
+  });
+};
+
 const SIGNS = { ' ': '', '+': 'added', '-': 'removed' };
 
 /** Describes the selection for screen readers. */

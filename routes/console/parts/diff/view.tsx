@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useContext, useEffect, useMemo, useState } from 'preact/hooks';
+import { useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { visible } from '../../../../store/base/visible.ts';
 import { ApiContext } from '../form.tsx';
 import { useLoaded } from '../use-loaded.ts';
@@ -13,6 +13,8 @@ import {
   useHashes,
   useLayout,
   useReviewState,
+  useWriting,
+  type Writing,
 } from './review-state.ts';
 import { oneLine } from './rows.ts';
 
@@ -91,17 +93,15 @@ const Live = ({ Body, ...shown }: DiffShown & { Body: Body }) => {
   const listed = useMemo(() => files.map((file) => file.listed), [files]);
   const { layout, toggle } = useLayout();
   const [wanted, setWanted] = useState<ScrollRequest>();
-  const [about, setAbout] = useState<Omit<Comment, 'text'>>();
-  const saveComment = (comment: Comment | undefined): void => {
-    setAbout(undefined);
-    if (comment) update({ comments: [...state.comments, comment] });
-  };
+  const { box, writer, begin, saved } = useWriter(sid, (comment) =>
+    update({ comments: [...state.comments, comment] }),
+  );
   const remove = (gone: number | undefined) =>
     update({ comments: state.comments.filter((_, at) => gone !== undefined && at !== gone) });
   return (
     <>
-      {about && <WriteComment about={about} onDone={saveComment} />}
-      <div class="diff">
+      {writer && <WriteComment {...writer} />}
+      <div class="diff" ref={box}>
         <Aside
           viewed={folded.size}
           hasLooked={state.seen.length > 0}
@@ -115,18 +115,39 @@ const Live = ({ Body, ...shown }: DiffShown & { Body: Body }) => {
           wanted={wanted}
           toggle={toggle}
           place={{ id, root }}
-          onComment={(range) => setAbout({ ...range.about, path: files[range.file]?.path ?? '' })}
+          comments={state.comments}
+          saved={saved}
+          onComment={({ about, file }) => begin({ ...about, path: files[file]?.path ?? '' })}
         />
       </div>
       <DiffComments
         comments={state.comments}
         id={id}
+        sid={sid}
         type={type}
         waiting={waiting}
         onRemove={remove}
       />
     </>
   );
+};
+
+/** The form of the comment that is written, and the comment that was saved last. */
+const useWriter = (sid: string, save: (comment: Comment) => void) => {
+  const { writing, write, isBack } = useWriting(sid);
+  const [saved, setSaved] = useState<Comment>();
+  const box = useRef<HTMLDivElement>(null);
+  const onDone = (comment?: Comment): void => {
+    write(undefined);
+    setSaved(comment);
+    if (comment !== undefined) save(comment);
+    // The lines, where the comment was begun.
+    box.current?.querySelector<HTMLElement>('.diff-scroll')?.focus({ preventScroll: true });
+  };
+  const onType = (text: string) => writing && write({ ...writing, text });
+  // Text that is not saved yet moves to the new place.
+  const begin = (about: Writing['about']) => write({ about, text: writing?.text ?? '' });
+  return { box, writer: writing && { ...writing, isBack, onType, onDone }, begin, saved };
 };
 
 type Files = ReturnType<typeof inOrder>;
