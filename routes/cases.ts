@@ -4,13 +4,13 @@ import { createListCache, cut, PageQuery } from '../lib/http/pagination.ts';
 import { route } from '../lib/http/route.ts';
 import { changeCase, createCase, removeCase, setState } from '../lib/work/cases/change.ts';
 import { comparePage, getCase, getHistory, listCases, versionOf } from '../lib/work/cases/read.ts';
-import { Case, Description, StateName } from '../store/records/case.ts';
+import { Case, Description, MOST_CHARACTERS, StateName } from '../store/records/case.ts';
 import { HistoryEntry } from '../store/records/history.ts';
 import { Id, Word } from '../store/records/id.ts';
 
 const Title = Type.String({
   minLength: 1,
-  maxLength: 200,
+  maxLength: MOST_CHARACTERS.title,
   description: 'One line, without control characters',
 });
 

@@ -21,15 +21,18 @@ export const StateName = Type.Enum([...STATES, 'PLANNING'], {
 });
 export type StateName = State | 'PLANNING';
 
+/** The longest title and description, in characters. What is imported is shortened to them. */
+export const MOST_CHARACTERS = { title: 200, description: 262_144 } as const;
+
 export const Title = Type.String({
   minLength: 1,
-  maxLength: 200,
+  maxLength: MOST_CHARACTERS.title,
   // A lookahead, because two open ends would backtrack quadratically.
   pattern: '^(?=[^\\r\\n]*\\S)[^\\r\\n]+$',
   description: 'One line',
 });
 export const Description = Type.String({
-  maxLength: 262_144,
+  maxLength: MOST_CHARACTERS.description,
   description: 'Markdown; the body of case.md',
 });
 

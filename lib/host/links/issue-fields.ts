@@ -1,13 +1,12 @@
 import { visible } from '../../../store/base/visible.ts';
 import type { IssueCopy } from '../../../store/codehost/issue-copy.ts';
 import { storable } from '../../../store/front-matter/text.ts';
+import { MOST_CHARACTERS } from '../../../store/records/case.ts';
 import type { Issue } from '../../../store/records/code-host.ts';
 import { ServiceError } from '../../errors.ts';
 import { shorten } from '../../text/wording.ts';
 import { asOneLine } from '../../work/cases/text.ts';
 
-const MAX_TITLE = 200;
-const MAX_DESCRIPTION = 262_144;
 const MAX_BODY_BYTES = 1_000_000;
 
 /**
@@ -71,13 +70,15 @@ export const fieldsOf = ({
 const fitTitle = (title: string): string => {
   const line = asOneLine(title);
   if (line === '') return '(no title)';
-  return line.length <= MAX_TITLE ? line : `${shorten(line, MAX_TITLE - 1, '').trimEnd()}…`;
+  return line.length <= MOST_CHARACTERS.title
+    ? line
+    : `${shorten(line, MOST_CHARACTERS.title - 1, '').trimEnd()}…`;
 };
 
 const fitDescription = (body: string): string => {
   const text = withPlainEnds(body);
-  if (text.length <= MAX_DESCRIPTION) return text;
-  const cut = shorten(text, MAX_DESCRIPTION - REST.length, '');
+  if (text.length <= MOST_CHARACTERS.description) return text;
+  const cut = shorten(text, MOST_CHARACTERS.description - REST.length, '');
   return `${cut.slice(0, Math.max(0, cut.lastIndexOf('\n')) || cut.length)}${REST}`;
 };
 

@@ -1,7 +1,7 @@
 import { idOfText } from '../../../store/base/names.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { type FileProblem, fileProblem, Problem } from '../../../store/front-matter/problem.ts';
-import type { CaseMatter } from '../../../store/records/case.ts';
+import { type CaseMatter, MOST_CHARACTERS } from '../../../store/records/case.ts';
 import { shorten } from '../../text/wording.ts';
 import { type SourceTask, type TaskSource, type TaskState, wellFormed } from './task-source.ts';
 
@@ -51,7 +51,8 @@ export const caseOfTask = (
   known: KnownTasks['byKey'],
 ): TaskCase => {
   const whole = oneLine(task.title) || oneLine(task.file);
-  const title = whole.length <= MAX_TITLE ? whole : shorten(whole, MAX_TITLE - 1, '…');
+  const title =
+    whole.length <= MOST_CHARACTERS.title ? whole : shorten(whole, MOST_CHARACTERS.title - 1, '…');
   const created = task.created ?? task.updated;
   if (created === undefined)
     throw new Problem('no_time', `${tool} wrote no time for this task. Add one`);
@@ -80,7 +81,6 @@ export const caseOfTask = (
   };
 };
 
-const MAX_TITLE = 200;
 // Line breaks and control characters.
 const BREAKS = /[\p{Cc}\s\u2028\u2029]+/gu;
 
