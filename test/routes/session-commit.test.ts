@@ -122,6 +122,20 @@ describe('completed work', () => {
     );
   });
 
+  it('leaves out a tracked file of two gigabytes, of its diff too, and names it', async (t) => {
+    const files = { 'a.txt': 'a\n', 'b.txt': 'b\n' };
+    const it = await withCase(t, sh('truncate -s 2G a.txt; git add b.txt; echo c > b.txt'), {
+      files,
+    });
+    const { session, commit } = await worked(it);
+    assert.deepEqual([commit.files, commit.left_out], [1, [{ path: 'a.txt', why: 'large' }]]);
+    assert.match(bodyOf(it), /Not in the patch[^\n]*:\n\n```text\na\.txt\n/);
+    const { text } = await it.running.call('GET', `${it.at}/sessions/${session.id}/diff`);
+    assert.match(text, /^\+c$/m);
+    assert.doesNotMatch(text, /a\.txt/);
+    assert.equal(await filesOf(it), ' M a.txt');
+  });
+
   it('leaves out what the repository requires a filter for, tracked or staged files too', async (t) => {
     const files = {
       '.gitattributes': '[attr]crypt filter=git-crypt\n*.env crypt\n',

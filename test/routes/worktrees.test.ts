@@ -7,6 +7,7 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -550,6 +551,26 @@ describe('DELETE /api/cases/{id}/worktree', () => {
     assert.deepEqual(readFileSync(join(repository.root, 'deep', 'new.bin')), binary);
     assert.ok(existsSync(join(repository.root, 'committed.txt')));
     assert.ok(existsSync(join(repository.root, 'staged.txt')));
+  });
+
+  it('names files of two gigabytes, which it cannot keep, and what to do', async (t) => {
+    const fixture = await startWith(t);
+    const { send, worktree } = fixture;
+    for (const name of ['README.md', 'new.img']) {
+      writeFiles(worktree.path, { [name]: 'x' });
+      truncateSync(join(worktree.path, name), 2 * 1024 ** 3);
+    }
+    for (const to of [url(fixture), forced(fixture)]) {
+      const answer = await send('DELETE', to);
+      assert.deepEqual(codes(answer), [[409, 'work_would_be_lost']]);
+      assert.match(
+        JSON.stringify(answer.body),
+        /2 GiB or more: README\.md, new\.img\. .*delete them or move them/,
+      );
+    }
+    rmSync(join(worktree.path, 'new.img'));
+    truncateSync(join(worktree.path, 'README.md'), 10);
+    assert.equal((await send('DELETE', forced(fixture))).status, 204);
   });
 
   it('removes nothing when the patch cannot be kept', async (t) => {

@@ -137,15 +137,17 @@ const wantedOf = async (now: GitAt<WorktreeRecord>, isSince: boolean): Promise<W
     now,
     wanted.map(({ path }) => path),
   );
-  const isStaying = (file: FileStatus): boolean => isOlder(file) || unfiltered.has(file.path);
-  const isAll = files.every((file) => !isStaying(file) || /^[.?]/.test(file.code));
-  const found: WantedFiles = { branch, head, paths: [], isAll, left_out: [] };
+  const found: WantedFiles = { branch, head, paths: [], isAll: true, left_out: [] };
   await inSlices(wanted, (file) => {
     const why = whyLeftOut({ worktree: now.place, unfiltered }, file);
     if (why === undefined) found.paths.push(file.path);
     else found.left_out.push({ path: pathText(file.path), why });
   });
-  return found;
+  const taken = new Set(found.paths);
+  return {
+    ...found,
+    isAll: files.every(({ path, code }) => taken.has(path) || /^[.?]/.test(code)),
+  };
 };
 
 // Without HEAD git reports all files as new.

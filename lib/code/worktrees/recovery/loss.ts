@@ -1,9 +1,13 @@
+import { lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import { orElse } from '../../../../store/base/attempt.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { ServiceError } from '../../../errors.ts';
 import { counted, someOf } from '../../../text/wording.ts';
 import { refusedFiles } from '../../../tools/git/read/diff.ts';
+import { MOST_STORED } from '../../../tools/git/read/large-files.ts';
 import { headCommit } from '../../../tools/git/read/repository.ts';
-import { status } from '../../../tools/git/read/status.ts';
+import { type FileStatus, status } from '../../../tools/git/read/status.ts';
 import { findSubmoduleWork, type SubmoduleWork } from '../../../tools/git/read/submodules.ts';
 import type { GitAt } from '../../../tools/git/run/git.ts';
 
@@ -18,6 +22,8 @@ export interface Loss {
   others: string[];
   /** What git can neither read nor keep, and so neither a patch nor a ref. */
   unsaved: string[];
+  /** Changed files that are too large to be saved. */
+  large: string[];
   /** Repositories inside the worktree, whose content neither a patch nor a ref can save. */
   repositories: NestedRepository[];
 }
@@ -44,6 +50,7 @@ export const findLoss = async (git: GitAt<WorktreeRecord>): Promise<Loss> => {
       ...(rebase_in_progress ? ['a rebase in progress'] : []),
       ...(has_submodules ? ['submodules'] : []),
     ],
+    large: files.filter((file) => isTooLarge(record, file)).map(({ path }) => path),
     repositories: [
       ...inside.map(({ path }) => ({ path })),
       ...(await findSubmoduleWork(git, record.base_commit)).map(withWork),
@@ -58,8 +65,12 @@ export const lossOfMissing = async ({ at, place }: GitAt<WorktreeRecord>): Promi
   const head = (await headCommit(git)) ?? null;
   const commits = await onlyHere(git, place, { head, current: null });
   const repositories = (await findSubmoduleWork(git, base_commit)).map(withWork);
-  return { head, commits, files: [], others: [], unsaved: [], repositories };
+  return { head, commits, files: [], others: [], large: [], unsaved: [], repositories };
 };
+
+// A deleted file has no size, and that of a directory is small.
+const isTooLarge = ({ path: root }: WorktreeRecord, { path }: FileStatus): boolean =>
+  orElse(() => lstatSync(join(root, path)).size >= MOST_STORED, false);
 
 const withWork = ({ path, files, commits, readable }: SubmoduleWork): NestedRepository => {
   const work = [...ifAny(files, 'uncommitted file'), ...ifAny(commits, 'unpushed commit')];
@@ -89,7 +100,7 @@ export const isNothing = ({ files, commits, others }: Loss): boolean =>
 
 /** Throws 409 `work_would_be_lost`: without `force` for any loss, with it only for work that cannot be saved. */
 export const refuseLoss = (loss: Loss, force: boolean): void => {
-  const { files, commits, repositories, unsaved } = loss;
+  const { files, commits, large, repositories, unsaved } = loss;
   if (repositories.length > 0) {
     const named = repositories.map(({ path, holds }) => (holds ? `${path} (${holds})` : path));
     throw new ServiceError(
@@ -98,6 +109,7 @@ export const refuseLoss = (loss: Loss, force: boolean): void => {
       { members: { files: repositories.map(({ path }) => path) } },
     );
   }
+  if (large.length > 0) throw tooLarge(large);
   if (unsaved.length > 0)
     throw new ServiceError(
       'work_would_be_lost',
@@ -111,6 +123,13 @@ export const refuseLoss = (loss: Loss, force: boolean): void => {
     { members: { files: files.slice(0, 100), commits: commits.slice(0, 100) } },
   );
 };
+
+const tooLarge = (files: readonly string[]): ServiceError =>
+  new ServiceError(
+    'work_would_be_lost',
+    `The worktree has changed files of 2 GiB or more: ${files.slice(0, 5).join(', ')}. They cannot be saved, even with force: delete them or move them out, then try again.`,
+    { members: { files: files.slice(0, 100) } },
+  );
 
 const wording = ({ files, commits, others }: Loss): string =>
   [

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { lstat, readFile, readlink } from 'node:fs/promises';
+import { ServiceError } from '../../../errors.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
 import { onDisk } from '../run/index-copy.ts';
+import { MOST_STORED } from './large-files.ts';
 
 export interface StoredFile {
   /** Read as latin1. */
@@ -14,7 +16,7 @@ export interface StoredFile {
 
 /**
  * Stores files as objects exactly as they are on disk, without filters or line-ending conversion; links as links. Skips paths
- * that are no file any more. No ref points to the objects yet.
+ * that are no file any more. No ref points to the objects yet. Throws `git_failed` for a file of 2 GiB or more.
  */
 export const storeFiles = async (
   git: GitAt<GitWorktree>,
@@ -89,6 +91,13 @@ const contentOf = async (path: Buffer): Promise<Content | undefined> => {
     return { mode: '120000', permissions, content: await readlink(path, 'buffer') };
   }
   if (!found.isFile()) return undefined;
+  if (found.size >= MOST_STORED) throw tooLarge(path);
   const mode = (found.mode & 0o100) === 0 ? '100644' : '100755';
   return { mode, permissions, content: await readFile(path) };
 };
+
+const tooLarge = (path: Buffer): ServiceError =>
+  new ServiceError(
+    'git_failed',
+    `The state of the worktree cannot be saved: ${path} has 2 GiB or more. Delete it or move it out of the worktree, then try again.`,
+  );

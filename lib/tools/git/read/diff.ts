@@ -10,6 +10,7 @@ import { FROM_INPUT, nulls, onDisk, onIndexCopy } from '../run/index-copy.ts';
 import { pathText } from '../run/path-text.ts';
 import { withTextAttributes } from '../run/text-attributes.ts';
 import { stagedIndex } from './index-stages.ts';
+import { largeChanges, MOST_SHOWN, sizeOf, takeOutLargeFiles } from './large-files.ts';
 import { isObject } from './refs.ts';
 import { refusedOf } from './refused-names.ts';
 import { commitOf } from './repository.ts';
@@ -57,8 +58,8 @@ export const worktreeChanges = (git: GitAt<GitWorktree>, base: string): Promise<
       if (listed.clean_at === base) return { ...parseDiff(NOTHING), left_out: [] };
       return pastSpecialFiles(copy, async (special) => {
         const { left, refused } = await takeIn(copy, commit, listed, special);
-        const left_out = [...left, ...refused].map(pathText);
-        const shown = await withTextAttributes(copy, (plain) => readable(plain, commit));
+        const unshown = [...left, ...refused].map(pathText);
+        const { shown, left_out } = await readablePastLarge(copy, commit, unshown);
         const { changed, ...diff } = parseDiff(shown);
         return { ...diff, changed: changed.map((file) => typed(file, special)), left_out };
       });
@@ -68,7 +69,12 @@ export const worktreeChanges = (git: GitAt<GitWorktree>, base: string): Promise<
 /** Untracked files with names that git refuses, so that nothing of git can keep them. */
 export const refusedFiles = (git: GitAt<GitWorktree>, base: string): Promise<string[]> =>
   onLookedCopy(git, async (copy, listed) => {
-    const { refused } = await takeIn(copy, base, { ...listed, unmerged: [] }, NO_FILES);
+    const { refused } = await takeIn(
+      copy,
+      base,
+      { ...listed, tracked: [], unmerged: [] },
+      NO_FILES,
+    );
     return refused.map(pathText);
   });
 
@@ -89,6 +95,8 @@ const onLookedCopy = async <T>(
 /** Files by their state in the index, names read as latin1. A nested repository ends with a slash. */
 interface Listing {
   untracked: readonly string[];
+  /** Tracked files with changes. */
+  tracked: readonly string[];
   unmerged: readonly string[];
   /** HEAD, if index and files equal it. */
   clean_at: string | undefined;
@@ -102,6 +110,7 @@ const lookedAt = async (copy: GitAt<GitWorktree>): Promise<Listing> => {
     files.flatMap(({ code, path }) => (codes.test(code) ? [path] : []));
   return {
     untracked: named(/^\?\?$/),
+    tracked: named(/^[^?]/),
     unmerged: named(/U|^AA$|^DD$/),
     clean_at: files.length === 0 ? headers.get('branch.oid') : undefined,
     is_added_to_alone: files.every(({ code }) => code === '??'),
@@ -125,6 +134,23 @@ const readable = async (git: GitAt, commit: string): Promise<Shown> => {
   return { plain, quoted: await git.read(['-c', 'core.quotePath=true', ...args]) };
 };
 
+// Only a file that a commit has, and that did not change since, is not found before.
+const readablePastLarge = async (
+  copy: GitAt<GitWorktree>,
+  commit: string,
+  left_out: readonly string[],
+): Promise<{ shown: Shown; left_out: string[] }> => {
+  const read = () => withTextAttributes(copy, (plain) => readable(plain, commit));
+  try {
+    return { shown: await read(), left_out: [...left_out] };
+  } catch (error) {
+    const large = await largeChanges(copy, commit);
+    if (large.length === 0) throw error;
+    await takeOutLargeFiles(copy, commit, large);
+    return { shown: await read(), left_out: [...left_out, ...large.map(pathText)] };
+  }
+};
+
 const NOTHING: Shown = { plain: Buffer.alloc(0), quoted: Buffer.alloc(0) };
 
 const PLAIN_NAMES = ['-c', 'core.quotePath=false'];
@@ -136,6 +162,7 @@ export const diffInto = (git: GitAt<GitWorktree>, base: string, into: number): P
       // Before git writes output, which cannot be taken back.
       const special = listed.is_added_to_alone ? NO_FILES : await takeOutSpecialFiles(copy);
       await takeIn(copy, commit, listed, special);
+      await takeOutLargeFiles(copy, commit, await largeChanges(copy, commit));
       const args = [...PLAIN_NAMES, 'diff', ...DIFF, commit, '--'];
       await withTextAttributes(copy, (plain) => plain.run(args, { into, timeout_ms: LONG_MS }));
     }),
@@ -186,11 +213,12 @@ export const PATCH = [
 
 const DIFF = [...PATCH, '--find-renames', `-O${devNull}`];
 
-// Adds untracked files as empty ones and unmerged ones with their current content. Returns the paths that are left out.
+// Adds untracked files as empty ones and unmerged ones with their current content, and takes out large ones. Returns the paths
+// that are left out.
 const takeIn = async (
   git: GitAt<GitWorktree>,
   commit: string,
-  { untracked, unmerged }: Listing,
+  { untracked, tracked, unmerged }: Listing,
   special: SpecialFiles,
 ): Promise<{ left: string[]; refused: string[] }> => {
   const [left, added]: [string[], string[]] = [[], []];
@@ -200,14 +228,20 @@ const takeIn = async (
     (mode === undefined ? left : added).push(path);
     if (mode !== undefined) lines.push(`${mode} ${emptyBlobLike(commit)} 0\t${path}`);
   });
+  const large: string[] = [];
+  await inSlices(tracked, (path) => {
+    if (sizeOf(git.place, path) > MOST_SHOWN) large.push(path);
+  });
+  await takeOutLargeFiles(git, commit, large);
   // Not `git add`, which compares each path with each of the others.
   const args = ['update-index', '--add', '--replace', '-z', '--index-info'];
   const refused =
     added.length === 0 ? [] : refusedOf(await git.run(args, { input: nulls(lines) }), added);
-  const conflicted = unmerged.filter((path) => !special.has(pathText(path)));
+  const isTaken = (path: string): boolean => special.has(pathText(path)) || large.includes(path);
+  const conflicted = unmerged.filter((path) => !isTaken(path));
   if (conflicted.length > 0)
     await git.run(['add', '--sparse', '--all', ...FROM_INPUT], { input: nulls(conflicted) });
-  return { left, refused };
+  return { left: [...large, ...left], refused };
 };
 
 // git compares with the file itself, because its size and time are unknown. Every repository has this object.
@@ -216,14 +250,11 @@ const emptyBlobLike = (commit: string): string =>
     ? '473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813'
     : 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391';
 
-// A larger file would block the daemon; a sparse file of this size costs an agent nothing.
-const MOST_BYTES = 1024 ** 3;
-
 // git refuses some names for links alone. Undefined for what is left out.
 const modeOf = (worktree: GitWorktree, path: string): string | undefined => {
   if (path.endsWith('/')) return undefined;
   const found = orElse(() => lstatSync(onDisk(worktree, path)), undefined);
-  if (found !== undefined && found.size > MOST_BYTES) return undefined;
+  if (found !== undefined && found.size > MOST_SHOWN) return undefined;
   return found?.isSymbolicLink() ? '120000' : '100644';
 };
 

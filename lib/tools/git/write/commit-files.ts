@@ -1,13 +1,13 @@
-import { lstatSync } from 'node:fs';
 import { basename } from 'node:path';
 import { ServiceError } from '../../../errors.ts';
+import { MOST_SHOWN, sizeOf } from '../read/large-files.ts';
 import { refusedOf } from '../read/refused-names.ts';
 import { headCommit } from '../read/repository.ts';
 import { unfilteredFiles } from '../read/required-filters.ts';
 import { type FileStatus, parseStatus, STATUS } from '../read/status.ts';
 import { type ConfigEntry, isTrue, listSettings, valueIn } from '../run/config.ts';
 import type { Git, GitAt, GitWorktree, RunOptions, Setting } from '../run/git.ts';
-import { FROM_INPUT, nulls, onDisk } from '../run/index-copy.ts';
+import { FROM_INPUT, nulls } from '../run/index-copy.ts';
 import { pathText } from '../run/path-text.ts';
 import { DAEMON, hasIdentity } from './commit.ts';
 
@@ -142,19 +142,18 @@ interface Changes {
 }
 
 /**
- * Why a changed file is not committed by default; undefined if it is. A tracked file is, unless a filter is missing: the
- * repository already has it.
+ * Why a changed file is not committed by default; undefined if it is. A tracked file is, because the repository already has
+ * it, unless a filter is missing or no diff shows it.
  */
 export const whyLeftOut = (
   { worktree, unfiltered }: Changes,
   file: FileStatus,
 ): 'secret' | 'large' | 'repository' | 'filter' | undefined => {
   if (unfiltered.has(file.path)) return 'filter';
-  if (file.code !== '??') return undefined;
-  if (file.repository) return 'repository';
-  if (SECRET.test(basename(pathText(file.path)))) return 'secret';
-  const stats = lstatSync(onDisk(worktree, file.path), { throwIfNoEntry: false });
-  return (stats?.size ?? 0) > LARGE ? 'large' : undefined;
+  const isNew = file.code === '??';
+  if (isNew && file.repository) return 'repository';
+  if (isNew && SECRET.test(basename(pathText(file.path)))) return 'secret';
+  return sizeOf(worktree, file.path) > (isNew ? LARGE : MOST_SHOWN) ? 'large' : undefined;
 };
 
 const LARGE = 5_000_000;

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import fs, {
   chmodSync,
+  closeSync,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -16,7 +18,7 @@ import fs, {
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { worktreeChanges } from '../../../../../lib/tools/git/read/diff.ts';
+import { diffInto, worktreeChanges } from '../../../../../lib/tools/git/read/diff.ts';
 import type { Git, GitWorktree } from '../../../../../lib/tools/git/run/git.ts';
 import {
   gitIn,
@@ -229,6 +231,32 @@ describe('diff', () => {
     const { summary, left_out, patch } = await worktreeChanges(git.at(worktree), base);
     assert.deepEqual([summary.files - before, left_out], [1, ['sparse.img']]);
     assert.match(patch.toString('latin1'), /beside\.txt/);
+  });
+
+  it('reads no tracked file of two gigabytes either, changed or added, and says that it is left out', async (t) => {
+    const { git, worktree, base } = await make(t, { 'a.txt': 'a\n', 'd/b.txt': 'b\n' });
+    const inside = gitIn(worktree.path);
+    writeFiles(worktree.path, { 'made.txt': 'm\n', 'staged.txt': 's\n', 'beside.txt': 'read\n' });
+    inside('add', 'made.txt');
+    inside('commit', '--quiet', '--message', 'made');
+    inside('add', 'staged.txt');
+    writeFiles(worktree.path, { 'd/b.txt': 'c\n' });
+    const LARGE = ['a.txt', 'made.txt', 'staged.txt'];
+    for (const name of LARGE) truncateSync(join(worktree.path, name), 2 * 1024 ** 3);
+    const { changed, left_out, patch } = await worktreeChanges(git.at(worktree), base);
+    assert.deepEqual(left_out.toSorted(), LARGE);
+    assert.deepEqual(
+      changed.map(({ path, what }) => `${what} ${path}`),
+      ['added beside.txt', 'changed d/b.txt'],
+    );
+    const file = join(temporaryDirectory(t), 'whole.patch');
+    const into = openSync(file, 'w');
+    await diffInto(git.at(worktree), base, into).finally(() => closeSync(into));
+    assert.deepEqual(readFileSync(file), patch);
+    assert.equal(
+      inside('status', '--porcelain'),
+      ' M a.txt\n M d/b.txt\n M made.txt\nAM staged.txt\n?? beside.txt\n',
+    );
   });
 
   it("leaves it to the operator's own attributes what is binary, and to settings by a relative path how lines end", async (t) => {
