@@ -11,12 +11,12 @@ import {
 import type { Store, WithStore } from '../../../store/store.ts';
 import { syncCommits } from '../../code/worktrees/recovery/sync-work.ts';
 import { headCommit } from '../../tools/git/read/repository.ts';
-import type { FileStatus } from '../../tools/git/read/status.ts';
 import type { GitAt, GitWorktree, WithGit } from '../../tools/git/run/git.ts';
 import {
   type Changed,
   type CommitPlace,
   homeOf,
+  type LeftFile,
   operationInProgress,
   uncommitted,
 } from '../../tools/git/write/commit.ts';
@@ -187,7 +187,7 @@ interface Look {
   /** The checked paths, relative to the workspace. */
   places: readonly string[];
   /** Files that are left to the operator. */
-  left: readonly FileStatus[];
+  left: readonly LeftFile[];
   /** The path of the workspace in its repository. */
   prefix: string;
 }
@@ -203,11 +203,19 @@ export const reportUncommitted = ({ problems }: Store, { places, left, prefix }:
 /** Clears the problems, after autocommit was turned off. */
 export const clearUncommitted = ({ problems }: Store): void => problems.set(OWNER, []);
 
-const problemOf = ({ path, repository }: FileStatus, prefix: string): FileProblem => ({
-  file: path.slice(prefix.length),
+const problemOf = (left: LeftFile, prefix: string): FileProblem => ({
+  file: left.path.slice(prefix.length),
   code: 'not_committed',
-  message: repository ? NESTED : STAGED,
+  message: messageFor(left),
 });
+
+const messageFor = ({ repository, unfiltered }: LeftFile): string => {
+  if (unfiltered) return UNFILTERED;
+  return repository ? NESTED : STAGED;
+};
+
+const UNFILTERED =
+  'The file is not committed automatically, since the repository requires a filter for it, which the daemon does not run. Commit it with `git commit`';
 
 const STAGED =
   'The file is not committed automatically, since part of it is staged. Commit it with `git commit`, or unstage it with `git restore --staged`';

@@ -2,7 +2,6 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { orElse } from '../../../../store/base/attempt.ts';
 import { isTrue, listSettings, type ScopedEntry, settingsText, valueIn } from '../run/config.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
-import { plainOverrides } from '../run/hardening.ts';
 import { nulls, onDisk } from '../run/index-copy.ts';
 
 /**
@@ -14,7 +13,7 @@ export const unfilteredFiles = async (
   paths: readonly string[],
 ): Promise<ReadonlySet<string>> => {
   const text = settingsText(git.place);
-  const isPlain = text !== undefined && plainOverrides(text) !== undefined;
+  const isPlain = text !== undefined && !MAY_NAME_FILTERS.test(text);
   if (isPlain || paths.length === 0) return new Set();
   const filters = filtersNotRun(await listSettings(git, 'latin1'));
   if (filters.size === 0) return new Set();
@@ -25,6 +24,9 @@ export const unfilteredFiles = async (
     ),
   );
 };
+
+// git allows no escapes in section names.
+const MAY_NAME_FILTERS = /\[\s*(?:include|filter)/i;
 
 const filtersOf = async (
   git: GitAt<GitWorktree>,

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Environment } from '../../process/environment.ts';
 import { findRepository } from '../read/repository.ts';
+import { unfilteredFiles } from '../read/required-filters.ts';
 import { type FileStatus, parseStatus, STATUS } from '../read/status.ts';
 import type { GitAt, GitPlace, GitSource, GitWorktree } from '../run/git.ts';
 
@@ -49,8 +50,13 @@ interface Uncommitted {
   /** The branch, or null if HEAD is detached. */
   branch: string | null;
   changed: Changed[];
-  /** Changes that are not committed: files with staged changes, and nested repositories. */
-  left: FileStatus[];
+  left: LeftFile[];
+}
+
+/** A change that is not committed: a file with a staged change, a nested repository, or a file that needs a filter. */
+export interface LeftFile extends FileStatus {
+  /** It is in `unfilteredFiles`. */
+  unfiltered: boolean;
 }
 
 /** Changes since the last commit below these paths, relative to the top. Without ignored files. */
@@ -62,16 +68,24 @@ export const uncommitted = async (
   const stdout = await git.read(args);
   const { headers, files } = parseStatus(stdout, 'utf8');
   const branch = headers.get('branch.head') ?? '(detached)';
+  const unfiltered = await unfilteredFiles(
+    git,
+    files.filter(isOurs).map(({ path }) => latin1(path)),
+  );
+  const all = files.map((file) => ({ ...file, unfiltered: unfiltered.has(latin1(file.path)) }));
+  const isTaken = (file: LeftFile): boolean => isOurs(file) && !file.unfiltered;
   return {
     branch: branch === '(detached)' ? null : branch,
-    changed: files.filter(isOurs).map(({ path, code }) => ({
+    changed: all.filter(isTaken).map(({ path, code }) => ({
       path,
       change: CHANGES[code] as Changed['change'],
       ...(code === '.A' && { named: true }),
     })),
-    left: files.filter((file) => !isOurs(file)),
+    left: all.filter((file) => !isTaken(file)),
   };
 };
+
+const latin1 = (path: string): string => Buffer.from(path).toString('latin1');
 
 const isOurs = ({ code, repository }: FileStatus): boolean =>
   CHANGES[code] !== undefined && !repository;

@@ -322,6 +322,28 @@ describe('autocommit', () => {
     });
   }
 
+  it('tells a file that needs a filter which it does not run, and commits the others', async (t) => {
+    const kept = await keep(t);
+    const { service, workspace, git, autocommit, store } = kept;
+    await newest(kept, 'workspace: settings');
+    git('config', 'filter.git-crypt.clean', 'tr a-z A-Z');
+    git('config', 'filter.git-crypt.required', 'true');
+    const { path } = await bug(service);
+    await newest(kept, 'case Fix login: created');
+    const secret = `${path}/memory/secret.md`;
+    const files = { '.gitattributes': '**/secret.md filter=git-crypt\n', [secret]: 'plain\n' };
+    writeFiles(workspace, { ...files, [`${path}/memory/notes.md`]: 'open\n' });
+    autocommit.globalsChanged();
+    await eventually(() => assert.equal(git('show', `HEAD:${path}/memory/notes.md`), 'open\n'));
+    await eventually(() => assert.equal(git('status', '--porcelain').trimEnd(), `?? ${secret}`));
+    const [problem] = store.problems.all();
+    assert.deepEqual([problem?.file, problem?.code], [secret, 'not_committed']);
+    assert.match(problem?.message ?? '', /requires a filter for it/);
+    git('add', secret);
+    git('commit', '--quiet', '--message=mine');
+    assert.equal(git('show', `HEAD:${secret}`), 'PLAIN\n');
+  });
+
   it('tells a repository in the workspace, which git commits nothing of', async (t) => {
     const kept = await keep(t);
     const { workspace, autocommit, store } = kept;
