@@ -1,0 +1,64 @@
+import { lstatSync } from 'node:fs';
+import { inSlices } from '../../../../store/base/async.ts';
+import { orElse } from '../../../../store/base/attempt.ts';
+import type { GitAt, GitWorktree } from '../run/git.ts';
+import { FROM_INPUT, nulls, onDisk } from '../run/index-copy.ts';
+import { pathText } from '../run/path-text.ts';
+import { MOST_SHOWN, sizeOf, takeOutLargeFiles } from './large-files.ts';
+import { refusedOf } from './refused-names.ts';
+import type { SpecialFiles } from './special-files.ts';
+
+/** Files as `git status` lists them, names read as latin1. A nested repository ends with a slash. */
+export interface Changed {
+  untracked: readonly string[];
+  /** Tracked files with changes. */
+  tracked: readonly string[];
+  unmerged: readonly string[];
+}
+
+/**
+ * Prepares a copy of the index for a diff with a commit: adds untracked files as empty ones and unmerged ones with their current
+ * content, and takes out large ones. Returns the paths that are left out, and those whose names git refuses.
+ */
+export const takeIn = async (
+  git: GitAt<GitWorktree>,
+  commit: string,
+  { untracked, tracked, unmerged }: Changed,
+  special: SpecialFiles,
+): Promise<{ left: string[]; refused: string[] }> => {
+  const [left, added]: [string[], string[]] = [[], []];
+  const lines: string[] = [];
+  await inSlices(untracked, (path) => {
+    const mode = modeOf(git.place, path);
+    (mode === undefined ? left : added).push(path);
+    if (mode !== undefined) lines.push(`${mode} ${emptyBlobLike(commit)} 0\t${path}`);
+  });
+  const large: string[] = [];
+  await inSlices(tracked, (path) => {
+    if (sizeOf(git.place, path) > MOST_SHOWN) large.push(path);
+  });
+  await takeOutLargeFiles(git, commit, large);
+  // Not `git add`, which compares each path with each of the others.
+  const args = ['update-index', '--add', '--replace', '-z', '--index-info'];
+  const refused =
+    added.length === 0 ? [] : refusedOf(await git.run(args, { input: nulls(lines) }), added);
+  const isTaken = (path: string): boolean => special.has(pathText(path)) || large.includes(path);
+  const conflicted = unmerged.filter((path) => !isTaken(path));
+  if (conflicted.length > 0)
+    await git.run(['add', '--sparse', '--all', ...FROM_INPUT], { input: nulls(conflicted) });
+  return { left: [...large, ...left], refused };
+};
+
+// git compares with the file itself, because its size and time are unknown. Every repository has this object.
+const emptyBlobLike = (commit: string): string =>
+  /^[0-9a-f]{64}\b/.test(commit)
+    ? '473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813'
+    : 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391';
+
+// git refuses some names for links alone. Undefined for what is left out.
+const modeOf = (worktree: GitWorktree, path: string): string | undefined => {
+  if (path.endsWith('/')) return undefined;
+  const found = orElse(() => lstatSync(onDisk(worktree, path)), undefined);
+  if (found !== undefined && found.size > MOST_SHOWN) return undefined;
+  return found?.isSymbolicLink() ? '120000' : '100644';
+};
