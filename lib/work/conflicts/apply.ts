@@ -13,6 +13,7 @@ import {
 import { invalidState, ServiceError } from '../../errors.ts';
 import { status } from '../../tools/git/read/status.ts';
 import type { Git } from '../../tools/git/run/git.ts';
+import { refuseUnfiltered } from '../../tools/git/write/commit-files.ts';
 import { continueRebase, type RebaseState } from '../../tools/git/write/rebase.ts';
 import type { SessionNeeds, TurnNeeds } from '../sessions/live/needs.ts';
 import { hasRebaseEnded, ourRebase } from './current.ts';
@@ -23,7 +24,8 @@ import { refuseUnresolved } from './unresolved-files.ts';
 
 /**
  * Stages the files in conflict and continues the rebase, to its end or to the next conflicting commit. Throws 422
- * `markers_remain`, with nothing staged, while a file has markers or is as git left it.
+ * `markers_remain`, with nothing staged, while a file has markers or is as git left it, and 409 `uncommitted_changes` if one
+ * needs a filter that the daemon does not run.
  */
 export const applyResolution = (
   service: SessionNeeds,
@@ -75,7 +77,10 @@ const toStage = async (
   const all = left === null ? files : await unmergedIn(git.at(worktree), left);
   await refuseUnresolved(git, worktree, { files, all, left, resolved });
   // Of uncommitted changes, no commit is made: others stay as they are.
-  if (!isRestoring(conflict)) await refuseOthers(git, worktree, files);
+  if (isRestoring(conflict)) return files;
+  await refuseOthers(git, worktree, files);
+  const paths = files.map(({ path }) => path);
+  await refuseUnfiltered(git.at(worktree), paths);
   return files;
 };
 

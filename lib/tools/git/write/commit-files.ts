@@ -118,7 +118,8 @@ export const commitAll = (
     return { commit: (await headCommit(now)) ?? '', files };
   });
 
-const refuseUnfiltered = async (
+/** Throws 409 `uncommitted_changes` if one of these files (latin1) needs a filter that is not run. */
+export const refuseUnfiltered = async (
   git: GitAt<GitWorktree>,
   paths: readonly string[],
 ): Promise<void> => {
