@@ -6,14 +6,13 @@ import { parserOf } from '../front-matter/parse.ts';
 import { fileProblem, Problem } from '../front-matter/problem.ts';
 import { duplicateId } from '../front-matter/problems.ts';
 import { placeIn } from '../front-matter/record-file.ts';
-import { standing } from '../fs/plain-path.ts';
 import type { ToldState } from '../journal/journal-state.ts';
 import { type Layout, linkFile } from '../layout.ts';
 import { readSidecarFiles } from '../problems/sidecar-files.ts';
 import { unprovenProblems } from '../reconcile/item.ts';
 import { type ItemFiles, problemsIn, readItemFiles, UNKNOWN_FILE } from '../reconcile/read-item.ts';
 import { missingCaseProblem } from '../reconcile/reconcile.ts';
-import { FAULTS, walk } from '../reconcile/walk.ts';
+import { FAULTS, standingOf, walk } from '../reconcile/walk.ts';
 import { LinkMatter } from '../records/link.ts';
 import { editFix, lackingFindings } from './adopt.ts';
 import { entryErrors, error, errorAt, type Finding, textFindings, warning } from './finding.ts';
@@ -165,7 +164,7 @@ const checkMissing = async (check: ItemCheck, items: readonly FoundItem[]): Prom
   const findings: Finding[] = [];
   for (const [id, { dir, case: last }] of seen) {
     if (ids.has(id) || dirs.some((other) => other === dir || other.startsWith(`${dir}/`))) continue;
-    if (standing(layout.root, join(layout.root, dir)) !== 'there') continue;
+    if (standingOf(layout.root, dir) !== 'there') continue;
     const file = `${dir}/case.md`;
     const mend = await restoreFix(layout, file, { ...check, wanted: new Set([last.sha]) });
     findings.push(error(fileProblem(file, missingCaseProblem()), mend));

@@ -3,11 +3,12 @@ import { type Signal, signal } from '../base/async.ts';
 import { withoutLocks } from '../base/mutex.ts';
 import type { FileProblem } from '../front-matter/problem.ts';
 import type { MatterChanges } from '../front-matter/splice.ts';
-import { type Standing, standing } from '../fs/plain-path.ts';
+import type { Standing } from '../fs/plain-path.ts';
 import type { ToldState } from '../journal/journal-state.ts';
 import { remembered, type Store } from '../store.ts';
 import { type Item, problemsOf } from './item.ts';
 import type { ItemFiles } from './read-item.ts';
+import { standingOf } from './walk.ts';
 
 /** The Work items in memory, for lists and look-ups without disk access. All of it can be rebuilt from disk and journal. */
 export interface Items {
@@ -98,7 +99,7 @@ export const pathOfItem = (
 
 /** Whether the directory of a Work item is there now. */
 export const directoryStatusOf = ({ layout: { root } }: Store, { dir }: Item): Standing =>
-  standing(root, join(root, dir));
+  standingOf(root, dir);
 
 /** Whether the directory of a Work item, or a file in it, is missing and may come back. */
 export const isMissing = (store: Store, id: string): boolean => itemsOf(store).missing.has(id);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { lockOn } from '../base/locks.ts';
 import { withProblem } from '../front-matter/entry.ts';
-import { standing, statsAt } from '../fs/plain-path.ts';
+import { statsAt } from '../fs/plain-path.ts';
 import type { JournalEntry, ToldState } from '../journal/journal-state.ts';
 import { caseFile } from '../layout.ts';
 import type { Store } from '../store.ts';
@@ -20,6 +20,7 @@ import {
 import { itemFromJournal } from './journaled.ts';
 import { isWorkspaceAway, missingCaseProblem, reconcileLocked } from './reconcile.ts';
 import { sweepWorkspace } from './sweep.ts';
+import { standingOf } from './walk.ts';
 
 /**
  * Decides about Work items whose directory is missing, after the grace period: one that is found elsewhere was moved, any
@@ -110,10 +111,9 @@ const resolveJournaled = async (store: Store, id: string, seen: ToldState): Prom
 
 const hasUnreadableCase = (store: Store, dir: string): boolean => {
   const { root } = store.layout;
-  const path = join(root, dir);
-  const at = standing(root, path);
+  const at = standingOf(root, dir);
   if (at !== 'there') return at === 'closed';
-  if (statsAt(caseFile(path)) !== undefined) return false;
+  if (statsAt(caseFile(join(root, dir))) !== undefined) return false;
   // With Work items below it, the directory is a plain folder now.
   return !allItems(store).some((other) => other.dir.startsWith(`${dir}/`));
 };

@@ -2,7 +2,7 @@ import { type Dirent, readdirSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { Problem, toProblem } from '../front-matter/problem.ts';
 import { hasCode } from '../fs/durable.ts';
-import { standing } from '../fs/plain-path.ts';
+import { type Standing, standing } from '../fs/plain-path.ts';
 import { CASE_FILE } from '../layout.ts';
 
 const DEEPEST = 6;
@@ -40,8 +40,15 @@ export const walk = function* (
   from = 'cases',
   skip: (dir: string) => boolean = () => false,
 ): Generator<WalkedDirectory> {
-  if (standing(root, join(root, from)) !== 'gone') yield* walkBelow(root, from, skip);
+  if (standingOf(root, from) !== 'gone') yield* walkBelow(root, from, skip);
 };
+
+/**
+ * Whether a directory that the walk may come to is there. One whose name begins with a dot, as editors and tools leave them,
+ * is neither a Work item nor a folder of Work items, and so is what is below it.
+ */
+export const standingOf = (root: string, dir: string): Standing =>
+  dir.includes('/.') ? 'gone' : standing(root, join(root, dir));
 
 const walkBelow = function* (
   root: string,

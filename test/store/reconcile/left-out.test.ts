@@ -5,6 +5,7 @@ import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { check } from '../../../lib/cli/check.ts';
+import type { ToldState } from '../../../store/journal/journal-state.ts';
 import { itemIn } from '../../../store/reconcile/items.ts';
 import { sweepWorkspace } from '../../../store/reconcile/sweep.ts';
 import type { AttentionItem } from '../../../store/records/attention.ts';
@@ -12,7 +13,7 @@ import type { Case } from '../../../store/records/case.ts';
 import type { ProblemRecord } from '../../../store/records/problem.ts';
 import { callOf } from '../../helpers/call-of.ts';
 import { eventually } from '../../helpers/eventually.ts';
-import { caseText, dirOf, write } from '../../helpers/many-items.ts';
+import { caseText, dirOf, idOf, write } from '../../helpers/many-items.ts';
 import { temporaryDirectory } from '../../helpers/repository.ts';
 import { type Running, startForTest } from '../../helpers/service.ts';
 
@@ -64,7 +65,7 @@ const diagnosed = async ({ call }: Running): Promise<string[][]> =>
 const inboxed = async ({ call }: Running): Promise<(string | undefined)[]> =>
   (await call<AttentionItem[]>('GET', '/attention')).body.map(({ file }) => file);
 
-const checked = async ({ workspace }: Running): Promise<string[]> => {
+const checked = async ({ workspace }: Pick<Running, 'workspace'>): Promise<string[]> => {
   const said: string[] = [];
   await check(callOf(['check', '--workspace', workspace], process.env), (line) => said.push(line));
   return said.filter((line) => line.includes(' error '));
@@ -104,6 +105,49 @@ describe('what is below cases/ and is not entered', () => {
       });
       assert.deepEqual(await checked(running), []);
     });
+
+  for (const name of ['.hidden', '.#lock'])
+    it(`is a Work item for neither daemon nor check where its name begins with a dot: ${name}`, async (t) => {
+      const running = await startForTest(t, { watch: true });
+      const { workspace } = running;
+      const hidden = join(workspace, MONTH, name);
+      write(join(workspace, ITEM, 'case.md'), caseText(1));
+      await eventually(async () => assert.deepEqual(await titles(running), ['Number 1']));
+      mkdirSync(join(workspace, MONTH, '.git'));
+      renameSync(join(workspace, ITEM), hidden);
+      await eventually(async () => assert.deepEqual(await titles(running), []));
+      write(join(hidden, 'case.md'), caseText(1, 'BLOCKED'));
+      write(join(workspace, dirOf(2), 'case.md'), caseText(2));
+      for (const restart of [async () => undefined, running.restart]) {
+        await restart();
+        await eventually(async () => assert.deepEqual(await titles(running), ['Number 2']));
+        assert.deepEqual(await diagnosed(running), []);
+        assert.deepEqual(await checked(running), []);
+      }
+      renameSync(hidden, join(workspace, ITEM));
+      await eventually(async () =>
+        assert.deepEqual((await titles(running)).toSorted(), ['Number 1', 'Number 2']),
+      );
+    });
+
+  it('is none where an earlier version served it, and check says nothing', async (t) => {
+    const root = temporaryDirectory(t);
+    const shown = join(root, MONTH, 'shown');
+    write(join(root, ITEM, 'case.md'), caseText(1));
+    write(join(shown, 'case.md'), caseText(2));
+    const running = await startForTest(t, { workspace: root });
+    assert.equal((await titles(running)).length, 2);
+    const { journal } = running.service.store;
+    const seen = journal.seen.get(idOf(2)) as ToldState;
+    await journal.append({ seen: { id: idOf(2), state: { ...seen, dir: `${MONTH}/.shown` } } });
+    await running.stop();
+    renameSync(shown, join(root, MONTH, '.shown'));
+    assert.deepEqual(await checked({ workspace: root }), []);
+    const again = await startForTest(t, { workspace: root });
+    assert.equal((await again.call('GET', `/cases/${idOf(2)}`)).status, 404);
+    assert.deepEqual(await titles(again), ['Number 1']);
+    assert.deepEqual(await diagnosed(again), []);
+  });
 
   it('is told beside Work items that are, when it was there from the beginning', async (t) => {
     const root = temporaryDirectory(t);
