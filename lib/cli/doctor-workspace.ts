@@ -13,7 +13,7 @@ import { positionText } from '../daemon/system/diagnostics.ts';
 import { checkSettings } from '../daemon/system/settings-advice.ts';
 import { trackedPrivateFiles } from '../daemon/system/tracked-files.ts';
 import { snapshotsText } from '../text/wording.ts';
-import { findRepository } from '../tools/git/read/repository.ts';
+import { findRepository, whyUnfit } from '../tools/git/read/repository.ts';
 import { homeOf } from '../tools/git/write/commit.ts';
 import { type DoctorContext, type DoctorFinding, missing, note, ok } from './doctor-finding.ts';
 import { shellCommand } from './verbs/verb.ts';
@@ -144,6 +144,9 @@ const repository = async (
   const path = resolve(layout.root, named);
   const found = await findRepository(git, path).catch((error: Error) => error);
   if (found instanceof Error) return missing('repository', `${project}: ${found.message}`);
+  const unfit = found && whyUnfit(found);
+  if (unfit !== undefined)
+    return missing('repository', `${project}: ${JSON.stringify(path)} ${unfit}`);
   if (found !== undefined) return ok('repository', `${project}: ${found.root}`);
   return missing(
     'repository',

@@ -7,7 +7,7 @@ import type { Layout } from '../../store/layout.ts';
 import { makeWorkspace } from '../../store/workspace/workspace-files.ts';
 import type { Config } from '../config.ts';
 import { isLoopbackAddress } from '../http/local-only.ts';
-import { findRepository } from '../tools/git/read/repository.ts';
+import { findRepository, whyUnfit } from '../tools/git/read/repository.ts';
 import { createGit } from '../tools/git/run/create-git.ts';
 import { cleanEnvironment } from '../tools/process/environment.ts';
 import { Refusal } from './args/refusal.ts';
@@ -28,6 +28,8 @@ export const checkRepository = async ({ repo, workspace, env }: Config): Promise
     throw new Refusal(
       `${repo} is not a git repository. Run git init there, or name another one with --repo.`,
     );
+  const unfit = whyUnfit(found);
+  if (unfit !== undefined) throw new Refusal(`${JSON.stringify(repo)} ${unfit}.`);
   if (found.root === workspace)
     throw new Refusal(
       `${workspace} cannot be both the workspace and a project's repository. Give another directory with --workspace.`,

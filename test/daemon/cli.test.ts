@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -135,6 +135,8 @@ describe('dossier', () => {
     await once(taken, 'listening');
     const { port } = taken.address() as { port: number };
     const space = ['--workspace', join(dir, 'space')];
+    const broken = join(dir, 'line\nbreak');
+    renameSync(makeRepository(t).root, broken);
     for (const [args, pattern] of [
       [['--workspace', join(dir, 'file')], /file is a file/],
       [['--workspace', join(dir, 'file/below')], /below is a file, or below one/],
@@ -143,6 +145,7 @@ describe('dossier', () => {
       [[...space, '--port', String(port)], new RegExp(`Port ${port} is in use`)],
       [[...space, '--repo', dir], /is not a git repository/],
       [[...space, '--repo', join(dir, 'nowhere')], /is not a git repository/],
+      [[...space, '--repo', broken], /line\\nbreak" has a line break in its real path/],
     ] as const) {
       const ended = await dossier(t, 'serve', ...args, '--log-level', 'silent');
       assert.equal(ended.code, 1, args.join(' '));

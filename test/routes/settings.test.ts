@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { WorkspaceSettings } from '../../store/records/workspace-settings.ts';
@@ -99,7 +99,10 @@ describe('PUT /settings', () => {
     const running = await start(t, 'max_sessions: 2');
     const before = running.text();
     const plain = temporaryDirectory(t);
+    const broken = join(plain, 'line\nbreak');
+    renameSync(makeRepository(t).root, broken);
     const wrong = [
+      { projects: { app: broken } },
       { provider: 'nobody' },
       { projects: { app: plain } },
       { projects: { app: '~/code' } },

@@ -19,7 +19,7 @@ import { deleteCase } from '../../store/cases/cases.ts';
 import { sealedText } from '../../store/consent/seal.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { NOBODY } from '../helpers/nobody.ts';
-import { gitIn, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
+import { gitIn, makeRepository, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 import { withCase } from '../helpers/sessions.ts';
 import { codes, commit, create, type Fixture, hold, start } from '../lib/code/worktrees/fixture.ts';
 
@@ -210,6 +210,13 @@ describe('POST /api/worktrees', () => {
     const wrong = await start(t, { repo: temporaryDirectory(t) });
     const not = await wrong.send('POST', '/api/worktrees', { case_id: wrong.item.id });
     assert.deepEqual(codes(not), [[422, 'no_repository']]);
+    const { root } = makeRepository(t);
+    const at = join(temporaryDirectory(t), 'line\nbreak');
+    renameSync(root, at);
+    const broken = await start(t, { repo: at });
+    const unfit = await broken.send('POST', '/api/worktrees', { case_id: broken.item.id });
+    assert.deepEqual(codes(unfit), [[422, 'no_repository']]);
+    assert.match(String(unfit.body.detail), /has a line break in its real path.*: rename the/);
   });
 
   it('refuses a repository without a commit', async (t) => {

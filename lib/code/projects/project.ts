@@ -8,7 +8,7 @@ import { isThere } from '../../../store/workspace/inspect.ts';
 import type { WithConfig } from '../../config.ts';
 import { badField, orNotFound, ServiceError } from '../../errors.ts';
 import { projectNamed, requireTrustedProject } from '../../guard/trust/require.ts';
-import { findRepository, type Repository } from '../../tools/git/read/repository.ts';
+import { findRepository, type Repository, whyUnfit } from '../../tools/git/read/repository.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 
 /** The configured repository path of a project: `--repo` for the default one, else `projects` of the settings. */
@@ -75,8 +75,14 @@ export const repositoryFor = async (
       'no_repository',
       `The repository of the project ${project} is the workspace itself: ${root}. Set another one in workspace.md under projects.`,
     );
-  if (repository !== undefined) return repository;
   const path = resolve(root, named);
+  const unfit = repository && whyUnfit(repository);
+  if (unfit !== undefined)
+    throw new ServiceError(
+      'no_repository',
+      `${JSON.stringify(path)}, the repository of the project ${project}, ${unfit}.`,
+    );
+  if (repository !== undefined) return repository;
   throw new ServiceError(
     'no_repository',
     isThere(path)

@@ -18,7 +18,7 @@ import { parseRemoteUrl } from '../../codehost/remote-url.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Service } from '../../service.ts';
 import { remoteSettings } from '../../tools/git/read/remotes.ts';
-import { findRepository } from '../../tools/git/read/repository.ts';
+import { findRepository, whyUnfit } from '../../tools/git/read/repository.ts';
 import { maxSessionsOf } from '../../work/sessions/live/slots.ts';
 
 type Needs = Pick<Service, 'config' | 'git' | 'providers' | 'store'>;
@@ -163,7 +163,9 @@ const refusePath = async (
 const repositoryProblem = async (git: Needs['git'], place: string): Promise<string | undefined> => {
   const found = await findRepository(git, place).catch((error: Error) => error);
   if (found instanceof Error) return `cannot be read: ${found.message}`;
-  return found === undefined ? `is not a git repository: run git init in ${place}` : undefined;
+  return found === undefined
+    ? `is not a git repository: run git init in ${place}`
+    : whyUnfit(found);
 };
 
 const invalidField = (path: string, message: string): ServiceError =>

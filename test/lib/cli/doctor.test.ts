@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { doctor } from '../../../lib/cli/doctor.ts';
@@ -110,6 +110,13 @@ describe('doctor', () => {
     assert.match(said, /^missing workspace .*file is a file/m);
     const other = await run(onlyGit(t), '--workspace', join(dir, 'space'), '--repo', dir);
     assert.match(other.said, /^missing repository +default: .* is not a git repository/m);
+    const broken = join(dir, 'line\nbreak');
+    renameSync(makeRepository(t).root, broken);
+    const unfit = await run(onlyGit(t), '--workspace', join(dir, 'space'), '--repo', broken);
+    assert.match(
+      unfit.said,
+      /^missing repository +default: ".*line\\nbreak" has a line break in its real path/m,
+    );
     const moved = await run(
       onlyGit(t),
       ...['--workspace', join(dir, 'space'), '--repo', join(dir, 'gone')],

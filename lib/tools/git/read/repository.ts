@@ -34,9 +34,19 @@ export const findRepository = async (
     const [git_dir = '', common_dir = '', ...root] = checkout;
     return { root: root.join('\n'), bare: false, git_dir, common_dir };
   }
-  const [bare, git_dir = '', common_dir = ''] = (await ask('--is-bare-repository', ...dirs)) ?? [];
+  const [bare, git_dir = '', ...rest] = (await ask('--is-bare-repository', ...dirs)) ?? [];
+  const common_dir = rest.join('\n');
   return bare === 'true' ? { root: git_dir, bare: true, git_dir, common_dir } : undefined;
 };
+
+/**
+ * Why no work can be done in a repository that was found, as the end of a sentence that begins with its path; undefined if
+ * it can.
+ */
+export const whyUnfit = ({ root, common_dir }: Repository): string | undefined =>
+  `${root}${common_dir}`.includes('\n')
+    ? "has a line break in its real path, which separates paths in git's files: rename the directory"
+    : undefined;
 
 /** The commit of HEAD, or undefined if there is none yet. */
 export const headCommit = (git: GitAt<GitPlace>): Promise<string | undefined> =>

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chownSync } from 'node:fs';
+import { chownSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { ServiceError } from '../../../../../lib/errors.ts';
@@ -11,6 +11,7 @@ import {
   currentBranch,
   findRepository,
   headCommit,
+  whyUnfit,
 } from '../../../../../lib/tools/git/read/repository.ts';
 import {
   gitIn,
@@ -54,6 +55,25 @@ describe('findRepository', () => {
       git_dir: root,
       common_dir: root,
     });
+  });
+
+  it('finds one with a line break in its path, and says that no work can be done there', async (t) => {
+    const git = testGit(t);
+    for (const bare of [false, true]) {
+      const { root } = makeRepository(t, { bare });
+      const at = join(temporaryDirectory(t), 'line\nbreak');
+      renameSync(root, at);
+      const link = join(temporaryDirectory(t), 'link');
+      symlinkSync(at, link);
+      const worktree = join(temporaryDirectory(t), 'worktree');
+      gitIn(at)('worktree', 'add', '--quiet', worktree, '-b', 'other');
+      for (const path of [at, link, worktree]) {
+        const found = await findRepository(git, path);
+        assert.match((found && whyUnfit(found)) ?? '', /has a line break in its real path/, path);
+      }
+    }
+    const found = await findRepository(git, makeRepository(t).root);
+    assert.equal(found && whyUnfit(found), undefined);
   });
 
   it('finds nothing where there is no repository or no directory', async (t) => {
