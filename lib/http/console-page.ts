@@ -111,7 +111,7 @@ const pageRoute = (page: ConsolePage, service: Service): ServerRoute => ({
     const port = Number(request.server.info.port);
     const keyless = page.keyless === true;
     if (!keyless && service.requiresKey() && app.credential?.key === undefined)
-      return h.redirect(LOGIN).code(303);
+      return h.redirect(loginFor(request)).code(303);
     await requireOperator(raw.req.socket, app.credential, service, keyless);
     const { key, cookie } = formKey(raw.req.headers.cookie, port);
     const form = new URLSearchParams();
@@ -128,6 +128,12 @@ const pageRoute = (page: ConsolePage, service: Service): ServerRoute => ({
     return answer;
   },
 });
+
+// The browser returns to the page that it asked for.
+const loginFor = ({ method, url }: Request): string =>
+  method === 'get' && url.pathname !== CONSOLE
+    ? `${LOGIN}?back=${encodeURIComponent(url.pathname + url.search)}`
+    : LOGIN;
 
 const assetRoute = (asset: Console['asset']): ServerRoute => ({
   method: 'GET',

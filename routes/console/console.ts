@@ -1,6 +1,7 @@
 import { logIn } from '../../lib/guard/api-keys/console-sessions.ts';
 import { createKey, listKeys, revokeKey } from '../../lib/guard/api-keys/keys.ts';
 import type { Asked, Console, ConsolePage } from '../../lib/http/console-page.ts';
+import { consoleUrl } from './common/console-url.ts';
 import type { KeysShown } from './pages/keys.tsx';
 import type { LoginShown } from './pages/login.tsx';
 
@@ -51,8 +52,14 @@ const LOGIN = '/dashboard/login';
 const renderLogin = async (shown: LoginShown, status?: number) =>
   (await import('./render.tsx')).showLogin(shown, status);
 
-const loginRefused: ConsolePage['refused'] = ({ status, message }, { form_key }) =>
-  renderLogin({ form_key, error: message }, status);
+const loginRefused: ConsolePage['refused'] = ({ status, message }, asked) =>
+  renderLogin({ form_key: asked.form_key, back: backOf(asked), error: message }, status);
+
+/** The page that asked for the log-in. */
+const backOf = ({ url }: Asked): string => {
+  const { pathname, search } = consoleUrl(url.searchParams.get('back'), url);
+  return pathname === LOGIN ? '/dashboard' : pathname + search;
+};
 
 /** Exchanges an API key for a session cookie. */
 const loginPages: readonly ConsolePage[] = [
@@ -60,16 +67,16 @@ const loginPages: readonly ConsolePage[] = [
     method: 'GET',
     path: LOGIN,
     keyless: true,
-    handler: ({ form_key }) => renderLogin({ form_key }),
+    handler: (asked) => renderLogin({ form_key: asked.form_key, back: backOf(asked) }),
     refused: loginRefused,
   },
   {
     method: 'POST',
     path: LOGIN,
     keyless: true,
-    handler: async ({ form }, service) => ({
-      session: await logIn(service, form.get('key') ?? ''),
-      location: '/dashboard',
+    handler: async (asked, service) => ({
+      session: await logIn(service, asked.form.get('key') ?? ''),
+      location: backOf(asked),
     }),
     refused: loginRefused,
   },

@@ -4,6 +4,7 @@ import { connect, type Dossier, type Fetch } from '../../lib/client/client.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import type { Asked, Shown } from '../../lib/http/console-page.ts';
 import { assets } from './assets.ts';
+import { consoleUrl } from './common/console-url.ts';
 import { loadPage } from './common/load.ts';
 import type { Frame } from './common/page.ts';
 import { sendForm } from './common/send-form.ts';
@@ -92,14 +93,6 @@ const fileBody = async (file: Blob, headers: Record<string, string>) => ({
   body: Buffer.from(await file.arrayBuffer()),
   headers: { ...(file.type !== '' && { 'content-type': file.type }), ...headers },
 });
-
-// Redirects stay within the console.
-const consoleUrl = (path: string | null, base: URL): URL => {
-  const url = new URL(path || '/dashboard', base);
-  return url.origin === base.origin && /^\/dashboard(?:\/|$)/.test(url.pathname)
-    ? url
-    : new URL('/dashboard', base);
-};
 
 /** A page for an error of a request that is not for a page of the console. */
 export const showRefusal = ({ status, message }: ServiceError): Shown => ({

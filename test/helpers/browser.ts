@@ -3,10 +3,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { after, type TestContext } from 'node:test';
 import type axe from 'axe-core';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { atEnd } from './at-end.ts';
 import { CHROMIUM, FLAGS, isLive } from './chromium.ts';
-import { GIVE_UP_MS } from './eventually.ts';
+import { GIVE_UP_MS, until } from './eventually.ts';
 
 export const SIZES = {
   wide: { width: 1280, height: 860 },
@@ -69,6 +69,15 @@ export const assertAccessible = async (page: Page): Promise<void> => {
   }, RULES);
   assert.deepEqual(violations, []);
 };
+
+/** Once an element is within the window from top to bottom. */
+export const untilInView = (element: Locator): Promise<void> =>
+  until(() =>
+    element.evaluate((one) => {
+      const { top, bottom } = one.getBoundingClientRect();
+      return top >= 0 && bottom <= innerHeight;
+    }),
+  );
 
 /** Nothing of the page stands beside what is seen of it. */
 export const assertFits = async (page: Page): Promise<void> => {

@@ -38,16 +38,28 @@ describe('require_key', () => {
     const { call, workspace } = await strict(t);
     const key = newKey(workspace, 'shell');
     const away = await call('GET', '/dashboard/keys');
-    assert.deepEqual([away.status, away.headers.location], [303, '/dashboard/login']);
-    const page = await call('GET', '/dashboard/login');
+    const asked = '/dashboard/login?back=%2Fdashboard%2Fkeys';
+    assert.deepEqual([away.status, away.headers.location], [303, asked]);
+    const page = await call('GET', asked);
+    assert.match(page.text, /action="\/dashboard\/login\?back=%2Fdashboard%2Fkeys"/);
     assert.equal(page.status, 200);
     const formKey = /name="form_key" value="([^"]+)"/.exec(page.text)?.[1] ?? '';
     const form = String(page.headers['set-cookie']).split(';')[0] ?? '';
-    const post = (text: string, form_key = formKey) =>
-      call('POST', '/dashboard/login', new URLSearchParams({ form_key, key: text }).toString(), {
-        'content-type': 'application/x-www-form-urlencoded',
-        cookie: form,
-      });
+    const post = (text: string, form_key = formKey, back = '') => {
+      const fields = new URLSearchParams({ form_key, key: text }).toString();
+      const headers = { 'content-type': 'application/x-www-form-urlencoded', cookie: form };
+      return call('POST', `/dashboard/login?back=${encodeURIComponent(back)}`, fields, headers);
+    };
+    assert.equal(
+      (await post(key, formKey, '/dashboard/keys?a=b')).headers.location,
+      '/dashboard/keys?a=b',
+    );
+    const elsewhere = [
+      ...['//example.com', 'https://example.com/dashboard', '/\\example.com/dashboard', 'http:'],
+      ...['/dashboard/../cases', '/dashboards', 'javascript:alert(1)', '/dashboard/login'],
+    ];
+    for (const back of elsewhere)
+      assert.equal((await post(key, formKey, back)).headers.location, '/dashboard', back);
     assert.equal((await post('dossier_wrong')).status, 401);
     assert.equal((await post(key, 'of another page')).status, 403);
     const done = await post(key);

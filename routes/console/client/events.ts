@@ -1,8 +1,8 @@
-import { connect } from '../../../lib/client/client.ts';
+import { connect, Problem } from '../../../lib/client/client.ts';
 import type { WorkspaceEvent } from '../common/page.ts';
 
 /** A message to the pages: an event, or a change of the connection. */
-export type StreamMessage = { event: WorkspaceEvent } | { state: 'lost' | 'back' };
+export type StreamMessage = { event: WorkspaceEvent } | { state: 'lost' | 'out' | 'back' };
 
 /** The delay before a new stream after an error that ends one, such as an upgrade of the daemon. In milliseconds. */
 const PAUSE_MS = 2000;
@@ -18,18 +18,23 @@ export const followEvents = (send: (message: StreamMessage) => void): void => {
     for await (const { data } of stream)
       if ('event_type' in data) send({ event: data as WorkspaceEvent });
   };
-  const reconnect = (): void => {
-    send({ state: 'lost' });
+  const reconnect = (error: unknown): void => {
+    send({ state: isLoggedOut(error) ? 'out' : 'lost' });
     setTimeout(() => void subscribe().catch(reconnect), PAUSE_MS);
   };
   void subscribe().catch(reconnect);
 };
+
+/** Whether the daemon no longer knows this browser: a log-in ends with the daemon. */
+const isLoggedOut = (error: unknown): boolean => error instanceof Problem && error.status === 401;
 
 /** Handlers for messages of the shared connection. */
 interface Subscriber {
   event: (event: WorkspaceEvent) => void;
   /** The connection broke. */
   lost: () => void;
+  /** The connection was refused, because this browser is logged out. */
+  out: () => void;
   /** The connection is open: from here on no event is missed. */
   back: () => void;
 }

@@ -33,7 +33,19 @@ const press = (found: HTMLElement): void => {
   if (scrollsOn(found)) return;
   found.click();
   if (found.matches('input, textarea, select')) found.focus();
+  if (found.matches('summary')) enter(found);
 };
+
+/** Moves the focus into an opened fold: to its first field, or else to the summary. */
+const enter = (summary: HTMLElement): void => {
+  const fold = summary.closest('details');
+  const fields = fold?.open === true ? fold.querySelectorAll<HTMLElement>(FIELDS) : [];
+  const field = [...fields].find((one) => one.checkVisibility()) ?? summary;
+  field.focus();
+  field.scrollIntoView({ block: 'nearest' });
+};
+
+const FIELDS = 'input:not([type=hidden], [type=checkbox], [type=radio]), textarea, select';
 
 /** Scrolls on if the text that `found` approves (the selector in `data-reads`) ends below the screen; else returns false. */
 const scrollsOn = (found: HTMLElement): boolean => {

@@ -4,6 +4,7 @@ import { loadPage } from '../common/load.ts';
 import {
   type Api,
   type At,
+  type Done,
   type Frame,
   type Page,
   titleOf,
@@ -13,6 +14,7 @@ import { type FormResult, sendForm } from '../common/send-form.ts';
 import { ApiContext } from '../parts/form.tsx';
 import { Shell } from '../parts/shell.tsx';
 import { subscribe } from './events.ts';
+import { showProblem } from './focus.ts';
 import { markIcon, notify } from './notifications.ts';
 
 interface LiveProps {
@@ -24,6 +26,9 @@ interface LiveProps {
 }
 
 const api = connect({ url: '' });
+
+/** Whether the form is on the page no more: its problem moves to the top of the page. */
+const isGone = (form: object | undefined): boolean => form instanceof Node && !form.isConnected;
 
 /** The page in the browser. It loads again when an event may have changed its data, and after each form. */
 export const Live = (props: LiveProps) => {
@@ -38,6 +43,13 @@ export const Live = (props: LiveProps) => {
     };
     keepUpToDate(props, () => current.current, put);
   }, []);
+  const { problem, refused } = now.frame;
+  useEffect(() => {
+    if (isGone(refused)) setNow({ ...now, frame: { ...now.frame, refused: undefined } });
+  });
+  useEffect(() => {
+    if (problem !== undefined) showProblem(refused);
+  }, [problem, refused]);
   useEffect(() => {
     document.title = titleOf(page, now.shown, now.frame);
     markIcon(now.frame.waiting);
@@ -66,28 +78,24 @@ const keepUpToDate = ({ page, at, worker }: LiveProps, now: () => Now, put: Put)
     try {
       const found = await loadPage(page, api, at, shown && since && { shown, since });
       const { missing, fileProblems = frame().fileProblems ?? [] } = found;
-      put({ missing, fileProblems, ...(frame().problem === UNREACHED && ANSWERS) }, found.shown);
+      if (missing?.status === UNAUTHORIZED) put({ down: 'out' });
+      else put({ missing, fileProblems, down: undefined }, found.shown);
       return missing === undefined;
     } catch {
-      // An error of a form stays until the next form.
-      put({ problem: frame().problem ?? UNREACHED });
+      put({ down: frame().down ?? 'lost' });
       return false;
     }
   });
   listenForForms(
     api,
     () => frame().showing,
-    (end) => {
-      if ('problem' in end) {
-        // The form may have failed because the page is out of date.
-        put({ problem: end.problem });
-        return refresh();
-      }
-      if (end.on !== undefined && end.on !== frame().path) {
+    (end, sent) => {
+      if (!('problem' in end) && end.on !== undefined && end.on !== frame().path) {
         document.documentElement.dataset.leaving = '';
         return location.assign(end.on);
       }
-      put({ problem: undefined, once: end.once, showing: crypto.randomUUID() });
+      put(frameAfter(end, sent));
+      // A form may have failed because the page is out of date.
       refresh();
     },
   );
@@ -102,21 +110,34 @@ const keepUpToDate = ({ page, at, worker }: LiveProps, now: () => Now, put: Put)
       }
       if (follows !== false && follows(event, at)) addEvent(event);
     },
-    lost: () => put({ problem: UNREACHED }),
+    lost: () => put({ down: 'lost' }),
+    out: () => put({ down: 'out' }),
     back: () => {
       // Events before this point may be missed, so everything is loaded again.
       document.documentElement.dataset.live = '';
-      put({ problem: undefined });
+      put({ down: undefined });
       refresh();
       void notify(api).catch(() => undefined);
     },
   });
 };
 
-const UNREACHED = {
-  status: 0,
-  title: 'The daemon does not respond',
-  detail: 'This page may be out of date. It reconnects by itself.',
+const UNAUTHORIZED = 401;
+
+/** A form that was sent, and what it says after success. */
+interface Sent {
+  form: HTMLFormElement;
+  done: Done;
+}
+
+// A problem stays until the next form, whatever the connection does: the call may have been made.
+const frameAfter = (end: FormResult, { form, done }: Sent): Partial<Frame> => {
+  if (!('problem' in end)) {
+    const showing = crypto.randomUUID();
+    return { problem: undefined, refused: undefined, once: end.once, done, showing };
+  }
+  const isOut = end.problem.status === UNAUTHORIZED;
+  return { problem: end.problem, refused: form, done: undefined, ...(isOut && { down: 'out' }) };
 };
 
 // A page that is being left, or deletes its own Work item, is not loaded again.
@@ -124,8 +145,6 @@ const isLeaving = (): boolean =>
   document.querySelector(
     '[data-leaving], form[aria-busy=true] > input[name=_call][value^="DELETE /cases/"]',
   ) !== null;
-
-const ANSWERS = { problem: undefined };
 
 /** Loads again, with the events since the last load if nothing else can have changed the data. */
 const refreshing = (load: (since: WorkspaceEvent[] | undefined) => Promise<boolean>) => {
@@ -168,7 +187,7 @@ const oneAtATime = (work: () => Promise<void>): (() => void) => {
 const listenForForms = (
   api: Api,
   showing: () => string,
-  onResult: (end: FormResult) => void,
+  onResult: (end: FormResult, sent: Sent) => void,
 ): void => {
   const onSubmit = (event: SubmitEvent): void => {
     const form = event.target;
@@ -176,14 +195,23 @@ const listenForForms = (
     event.preventDefault();
     if (form.ariaBusy === 'true') return;
     form.ariaBusy = 'true';
+    const done = doneOf(form, event.submitter);
     const data = [...new FormData(form, event.submitter)];
     void sendForm(api, textsOf(data), showing(), fileIn(data)).then((end) => {
       form.ariaBusy = null;
       if (!('problem' in end)) form.reset();
-      onResult(end);
+      onResult(end, { form, done });
     });
   };
   document.addEventListener('submit', onSubmit);
+};
+
+/** What the form says after success. */
+const doneOf = (form: HTMLFormElement, submitter: HTMLElement | null): Done => {
+  const button = submitter ?? form.querySelector<HTMLElement>('button[type=submit]');
+  const { done: text, doneAt: href, doneOn: name } = form.dataset;
+  if (href !== undefined && name !== undefined) return { text: text ?? '', on: { href, name } };
+  return { text: text ?? `Done: ${(button?.ariaLabel ?? button?.textContent ?? '').trim()}` };
 };
 
 type Fields = [string, FormDataEntryValue][];

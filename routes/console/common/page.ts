@@ -11,6 +11,12 @@ export interface ProblemSummary {
   detail: string;
 }
 
+/** What a form did, with the page that continues it. */
+export interface Done {
+  text: string;
+  on?: { href: string; name: string } | undefined;
+}
+
 /** Why a page cannot be loaded. */
 export interface Missing extends ProblemSummary {
   /** What to do next. */
@@ -42,6 +48,12 @@ export interface Frame {
   missing?: Missing | undefined;
   /** Why the last form was refused. */
   problem?: ProblemSummary | undefined;
+  /** The element of that form, which shows the problem; without scripts, or if it is gone, the page does. */
+  refused?: object | undefined;
+  /** The result of the last form. */
+  done?: Done | undefined;
+  /** The daemon does not respond, or no longer knows this browser. */
+  down?: 'lost' | 'out' | undefined;
   /** A value from the response to the last form that is shown once, such as a secret. */
   once?: string | undefined;
   /** The Markdown that the refused form sent, for a page without scripts. */

@@ -3,10 +3,12 @@ import { FormError } from '../parts/problems.tsx';
 
 export interface LoginShown {
   form_key: string;
+  /** The page to return to. */
+  back: string;
   error?: string;
 }
 
-export const Login = ({ form_key, error }: LoginShown) => (
+export const Login = ({ form_key, back, error }: LoginShown) => (
   <>
     <h1>Log in</h1>
     <p>
@@ -15,12 +17,13 @@ export const Login = ({ form_key, error }: LoginShown) => (
     </p>
     <FormError error={error} />
     <OneField
-      action="/dashboard/login"
+      action={`/dashboard/login?back=${encodeURIComponent(back)}`}
       form_key={form_key}
       label="API key"
       button="Log in"
       name="key"
       type="password"
+      autofocus
       maxLength={200}
       placeholder="dossier_…"
     />

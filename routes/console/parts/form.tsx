@@ -1,6 +1,7 @@
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
-import type { Api, Frame } from '../common/page.ts';
+import type { Api, Done, Frame, ProblemSummary } from '../common/page.ts';
+import { problemText } from '../common/send-form.ts';
 import { readStored, writeStored } from './storage.ts';
 
 /** The state that the page is rendered with. */
@@ -25,6 +26,8 @@ interface ApiFormProps {
   then?: string;
   /** A member of the response that is shown once, as `frame.once`. */
   once?: string;
+  /** What is said after success. Default: the name of the button. */
+  done?: Done;
   /** The values that the fields showed; unchanged ones are not sent. */
   was?: unknown;
   /**
@@ -42,10 +45,20 @@ interface ApiFormProps {
 
 /** A form that makes one API call, with or without scripts. */
 export const ApiForm = (given: ApiFormProps) => {
-  const { call, body, if_match, then, once, was, keep, onRestore, children, ...rest } = given;
-  const { form_key, path, showing } = useContext(PageContext);
+  const { call, body, if_match, then, once, was, done, keep, onRestore, children, ...rest } = given;
+  const { form_key, path, showing, problem, refused } = useContext(PageContext);
+  const form = useRef<HTMLFormElement>(null);
   return (
-    <form method="post" action="/dashboard/do" data-do {...rest}>
+    <form
+      ref={form}
+      method="post"
+      action="/dashboard/do"
+      data-do
+      data-done={done?.text}
+      data-done-at={done?.on?.href}
+      data-done-on={done?.on?.name}
+      {...rest}
+    >
       <Hidden name="form_key" value={form_key} />
       <Hidden name="_call" value={call} />
       <Hidden name="_back" value={path} />
@@ -59,9 +72,19 @@ export const ApiForm = (given: ApiFormProps) => {
         <KeepTyped as={nameOf(keep === true ? call : keep)} onRestore={onRestore} />
       )}
       {children}
+      {problem !== undefined && refused !== undefined && refused === form.current && (
+        <ProblemBox {...problem} class="refused" />
+      )}
     </form>
   );
 };
+
+/** Why a form was refused. It can take the focus. */
+export const ProblemBox = ({ class: kind, ...told }: ProblemSummary & { class: string }) => (
+  <div class={`box error ${kind}`} role="alert" data-status={told.status} tabIndex={-1}>
+    {problemText(told)}
+  </div>
+);
 
 const Hidden = ({ name, value }: { name: string; value: string }) => (
   <input type="hidden" name={name} value={value} />

@@ -6,6 +6,7 @@ interface OneFieldProps {
   label: string;
   button: string;
   type?: 'password';
+  autofocus?: true;
   maxLength: number;
   placeholder: string;
 }

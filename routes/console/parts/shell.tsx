@@ -1,8 +1,7 @@
 import type { ComponentType } from 'preact';
 import { visible } from '../../../store/base/visible.ts';
-import type { Frame, Missing, Page, ProblemSummary } from '../common/page.ts';
-import { problemText } from '../common/send-form.ts';
-import { PageContext } from './form.tsx';
+import type { Done, Frame, Missing, Page } from '../common/page.ts';
+import { PageContext, ProblemBox } from './form.tsx';
 
 const NAV = [
   { href: '/dashboard', name: 'Inbox', keys: 'g i' },
@@ -40,7 +39,11 @@ export const Shell = ({ frame, page, shown }: ShellProps) => {
         </a>
       </header>
       <main id="main" tabIndex={-1}>
-        {frame.problem && <ProblemBanner {...frame.problem} />}
+        <DoneNotice done={frame.done} path={frame.path} />
+        {frame.down !== undefined && <DownBanner {...frame} />}
+        {frame.problem && frame.refused === undefined && (
+          <ProblemBox {...frame.problem} class="notice" />
+        )}
         {frame.missing && <MissingBanner {...frame.missing} isAll={shown === undefined} />}
         {shown !== undefined && <View {...shown} />}
       </main>
@@ -87,8 +90,26 @@ const MissingBanner = ({ title, detail, next, on, isAll }: Missing & { isAll: bo
   </div>
 );
 
-const ProblemBanner = (told: ProblemSummary) => (
-  <div class="box error" role="alert" data-status={told.status}>
-    {problemText(told)}
+const DownBanner = ({ down, path }: Frame) => (
+  <div class="box error notice" role="alert">
+    {down === 'out' ? (
+      <>
+        You are logged out. <a href={`/dashboard/login?back=${encodeURIComponent(path)}`}>Log in</a>
+      </>
+    ) : (
+      'The daemon does not respond. This page may be out of date. It reconnects by itself.'
+    )}
   </div>
 );
+
+// The element is always there, so that screen readers hear of its first text.
+const DoneNotice = ({ done: { text, on } = NOTHING, path }: Pick<Frame, 'done' | 'path'>) => {
+  const leads = on !== undefined && on.href !== path;
+  return (
+    <div aria-live="polite" class={leads ? 'box good notice' : 'unseen'}>
+      {text} {leads && <a href={on.href}>{on.name}</a>}
+    </div>
+  );
+};
+
+const NOTHING: Done = { text: '' };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect } from '../../../lib/client/client.ts';
-import { assertAccessible, look, noBrowser } from '../../helpers/browser.ts';
+import { assertAccessible, look, noBrowser, untilInView } from '../../helpers/browser.ts';
 import { startHere } from '../../helpers/daemon-here.ts';
 import { eventually, until } from '../../helpers/eventually.ts';
 import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
@@ -92,18 +92,27 @@ describe('the page of a Work item', { skip: noBrowser }, () => {
     const { url, read, byHand } = await start(t);
     const { page } = await look(t, url);
     await page.keyboard.press('e');
+    await page.locator('#title:focus').waitFor();
+    await untilInView(page.locator('#title'));
     const text = page.getByLabel('Description');
     await text.fill('As it *is*.\n');
     await page.getByRole('button', { name: 'Save' }).press('Enter');
     await page.locator('main em', { hasText: 'is' }).waitFor();
     await text.waitFor({ state: 'hidden' });
+    await page.locator('summary:focus', { hasText: 'Edit' }).waitFor();
+    await page
+      .locator('[aria-live=polite]', { hasText: 'Done: Save' })
+      .waitFor({ state: 'attached' });
     assert.equal((await read()).description, 'As it *is*.\n');
     await page.keyboard.press('e');
     await text.fill('Mine.\n');
     byHand('As it *is*.', 'By *hand*.');
     await page.getByText('The Work item was changed since you began.').waitFor();
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByRole('alert').waitFor();
+    const refusal = page.locator('form').getByRole('alert');
+    await refusal.waitFor();
+    await untilInView(refusal);
+    assert.equal(await page.getByRole('alert').count(), 1);
     assert.equal((await read()).description, 'By *hand*.\n');
     assert.equal(await text.inputValue(), 'Mine.\n');
     await page.getByRole('button', { name: 'Overwrite it' }).click();
@@ -249,8 +258,9 @@ describe('the page of a Work item', { skip: noBrowser }, () => {
     await dossier.call('PUT /cases/{id}', { id, body: { title: 'W'.repeat(200) } });
     for (const colorScheme of ['light', 'dark'] as const) {
       const { page, complaints } = await look(t, url, { size: 'narrow', colorScheme });
-      await page.keyboard.press('e');
       await page.keyboard.press('n');
+      await page.keyboard.press('Shift+Tab');
+      await page.keyboard.press('e');
       await eventually(async () =>
         assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)),
       );

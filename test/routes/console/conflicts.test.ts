@@ -104,6 +104,7 @@ describe('the conflicts of a Work item', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Stage files and continue' }).click();
     await page.getByRole('button', { name: 'Push rebased branch' }).waitFor();
     assert.equal(read('a.txt'), 'better\n');
+    await page.locator('h2:focus', { hasText: 'Rebase' }).waitFor();
   });
 
   it('are of a file that one side deleted: it is deleted there, and the branch pushed after', async (t) => {

@@ -71,6 +71,12 @@ describe('the inbox', { skip: noBrowser }, () => {
     await page.getByText('The inbox is empty.').waitFor();
     const [session] = await dossier.call('GET /cases/{id}/sessions', { id });
     assert.equal(session?.approved_by, 'operator');
+    const done = page.locator('[aria-live=polite]').filter({ hasText: 'Approved.' });
+    const activity = done.getByRole('link', { name: 'Show activity' });
+    const href = await activity.getAttribute('href');
+    assert.equal(href, `/dashboard/cases/${id}/sessions/${session?.id}`);
+    await page.locator('h1:focus').waitFor();
+    await assertAccessible(page);
     assert.deepEqual(complaints, []);
   });
 

@@ -53,8 +53,9 @@ describe('the proof of a Work item', { skip: noBrowser }, () => {
     await prove('tests', 'All **12** pass.');
     await page.getByText('verify one of the proofs').waitFor();
     await page.keyboard.press('j');
-    await page.keyboard.press('v');
+    await page.getByRole('button', { name: 'Verify tests' }).click();
     await page.getByText('All required proof is verified').waitFor();
+    await page.locator('.proof:focus').waitFor();
     assert.equal((await proofs())[0]?.verified, true);
     await page.keyboard.press('v');
     await page.getByText('verify one of the proofs').waitFor();
@@ -63,6 +64,7 @@ describe('the proof of a Work item', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Delete the proof tests' }).click();
     await page.getByText('No proofs yet').waitFor();
     assert.deepEqual(await proofs(), []);
+    await page.locator('h2:focus', { hasText: 'Proofs' }).waitFor();
     await assertAccessible(page);
     assert.deepEqual(complaints, []);
   });

@@ -137,7 +137,7 @@ describe('the pull request of a Work item', { skip: noBrowser }, () => {
     await dossier.call('PATCH /api/cases/{id}/pr', { id, body: { notes: 'Theirs.' } });
     await page.getByLabel('Local notes').fill('Mine.');
     await page.getByRole('button', { name: 'Save notes' }).click();
-    await page.getByRole('alert').waitFor();
+    await page.locator('form').getByRole('alert').waitFor();
     assert.equal((await read()).notes, 'Theirs.');
   });
 

@@ -101,7 +101,7 @@ interface FormProps {
 /** A form for a comment. Its text is stored in the browser until it is saved. */
 const CommentForm = ({ place, from = '', save, close, isBack = false }: FormProps) => {
   const { sid } = useContext(CommentsContext);
-  const { problem } = useContext(PageContext);
+  const { down } = useContext(PageContext);
   const field = useRef<HTMLTextAreaElement>(null);
   const [said, setSaid] = useState(() => readDrafts(sid)[place] ?? from);
   const [failure, setFailure] = useState<string | undefined>();
@@ -110,7 +110,7 @@ const CommentForm = ({ place, from = '', save, close, isBack = false }: FormProp
     if (!isBack && field.current !== null) goTo(field.current);
   }, []);
   // An error may be gone once the daemon responds again.
-  useEffect(() => setFailure(undefined), [problem === undefined]);
+  useEffect(() => setFailure(undefined), [down === undefined]);
   const put = (text: string) => {
     setSaid(text);
     storeDraft(sid, place, text);

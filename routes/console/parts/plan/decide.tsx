@@ -59,6 +59,11 @@ export const Decide = ({ session, plan, boundary, ask, isWhole, at }: DecideProp
   );
 };
 
+const activityOf = ({ case_id, id }: PlanRead['session']) => ({
+  href: `/dashboard/cases/${case_id}/sessions/${id}`,
+  name: 'Show activity',
+});
+
 interface ApproveProps extends Pick<PlanRead, 'session' | 'plan' | 'boundary' | 'ask'> {
   /** The page shows the whole text. */
   isWhole: boolean;
@@ -104,6 +109,7 @@ export const Approve = (given: ApproveProps) => {
         <ApiForm
           call={`POST /cases/${case_id}/sessions/${id}/approve`}
           body={{ plan_sha256, ...unasked }}
+          done={{ text: 'Approved.', on: activityOf(session) }}
         >
           <button
             type="submit"
