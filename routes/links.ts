@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { getLink, syncLog } from '../lib/host/links/read.ts';
+import { getHostedLink, getLink, syncLog } from '../lib/host/links/read.ts';
 import { syncCase } from '../lib/host/links/sync.ts';
 import { tagged } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/pagination.ts';
@@ -33,6 +33,12 @@ const Link = Type.Object(
         description: 'The problems of link.md; `issue` is the last valid value',
       }),
     ),
+    hosted: Type.Optional(
+      Type.Boolean({
+        description:
+          'With `hosted=true`: whether a remote of the project, or the settings, names a repository on a code host. Absent if that cannot be told',
+      }),
+    ),
   },
   { $id: 'Link' },
 );
@@ -41,10 +47,14 @@ export const linkRoutes = [
   route('GET /api/cases/{id}/github', {
     summary: 'Read the linked issue and pull request of a Work item',
     description: 'Read from files, without a request to the code host.',
+    query: Type.Object({ hosted: Type.Optional(Type.Boolean()) }),
     response: Link,
     errors: ['unreadable_record'],
-    handler: ({ params }, { store }) => {
-      const { record, etag } = getLink(store, params.id);
+    handler: async ({ params, query }, service) => {
+      const { record, etag } =
+        query.hosted === true
+          ? await getHostedLink(service, params.id)
+          : getLink(service.store, params.id);
       return tagged(record, etag);
     },
   }),

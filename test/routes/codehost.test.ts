@@ -354,6 +354,25 @@ describe('GET /api/codehost/repo/detect', () => {
     ]);
     assert.equal((await ask('GET repo/detect?project=a')).code, 'no_repository');
   });
+});
+
+describe('GET /api/cases/{id}/github?hosted=true', () => {
+  it('says whether a remote of the project is on a code host, where that can be told', async (t) => {
+    const { call, repository } = await start(t, {
+      ...{ origin: '/srv/app.git', settings: 'projects: { a: none }' },
+    });
+    const hostedOf = async (query: string, project?: string): Promise<unknown> => {
+      const body = { title: 'One', type: 'bug', ...(project !== undefined && { project }) };
+      const { body: item } = await call<{ id: string }>('POST', '/cases', body);
+      const link = await call('GET', `/api/cases/${item.id}/github${query}`);
+      return (link.body as { hosted?: boolean }).hosted;
+    };
+    assert.equal(await hostedOf('?hosted=true'), false);
+    assert.equal(await hostedOf(''), undefined);
+    assert.equal(await hostedOf('?hosted=true', 'a'), undefined);
+    repository.git('remote', 'set-url', 'origin', 'https://github.com/acme/app.git');
+    assert.equal(await hostedOf('?hosted=true'), true);
+  });
 
   it('tells each project its own', async (t) => {
     const other = makeRepository(t);

@@ -72,3 +72,17 @@ export const countIssues = async (
   const { owner, name } = hosted.name;
   return { repository: `${owner}/${name}`, open: await hosted.countOpenIssues() };
 };
+
+/** Whether a project has a repository on a code host, without network access; undefined if that cannot be told. */
+export const isHosted = async (
+  service: ProjectNeeds,
+  project: string,
+): Promise<boolean | undefined> => {
+  try {
+    await detect(service, project);
+    return true;
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return hasErrorCode(error, 'codehost_no_remote') ? false : undefined;
+  }
+};

@@ -10,8 +10,12 @@ import type { IssueLink, IssueLinkMatter } from '../../../store/records/link.ts'
 import type { PullMatter } from '../../../store/records/pull-request.ts';
 import type { Sync } from '../../../store/records/sync.ts';
 import type { Store } from '../../../store/store.ts';
-import { type HostedNeeds, hostedRepositoryOf } from '../../code/projects/hosted-repository.ts';
-import { checkProject } from '../../code/projects/project.ts';
+import {
+  type HostedNeeds,
+  hostedRepositoryOf,
+  isHosted,
+} from '../../code/projects/hosted-repository.ts';
+import { checkProject, type ProjectNeeds } from '../../code/projects/project.ts';
 import { badField, notFound, orNotFound } from '../../errors.ts';
 import { extractIssue } from '../../work/issue-text/extract.ts';
 
@@ -21,6 +25,8 @@ interface LinkRecord {
   pr: PullLink | null;
   /** Set where link.md cannot be read; the issue is then the last one that was read. */
   problems?: FileProblem[];
+  /** Whether the project has a repository on a code host. */
+  hosted?: boolean;
 }
 
 type PullLink = Pick<PullMatter, 'host' | 'repository' | 'number' | 'title' | 'state'> & {
@@ -42,8 +48,24 @@ export const getLink = (store: Store, case_id: string): { record: LinkRecord; et
     pr: pull === undefined ? null : pullLink(pull.matter),
     ...(problems.length > 0 && { problems }),
   };
-  return { record, etag: etagOf(sha256(JSON.stringify(record))) };
+  return withEtag(record);
 };
+
+/** As getLink, and whether the project has a repository on a code host, which git's configuration tells. */
+export const getHostedLink = async (
+  service: ProjectNeeds,
+  case_id: string,
+): Promise<{ record: LinkRecord; etag: string }> => {
+  const { record } = getLink(service.store, case_id);
+  const { project } = itemOf(service.store, case_id)?.files.case.value?.matter ?? {};
+  const hosted = await isHosted(service, project ?? 'default');
+  return withEtag({ ...record, ...(hosted !== undefined && { hosted }) });
+};
+
+const withEtag = (record: LinkRecord): { record: LinkRecord; etag: string } => ({
+  record,
+  etag: etagOf(sha256(JSON.stringify(record))),
+});
 
 const served = (issue: IssueLinkMatter): IssueLink => {
   const { host = DEFAULT_HOST, repository, number, moved_to, status = 'stale' } = issue;

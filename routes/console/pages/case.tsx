@@ -20,6 +20,7 @@ import { WorktreeActions, WorktreeFacts, type WorktreeShown } from '../parts/cas
 import { Item } from '../parts/frames.tsx';
 import { Markdown } from '../parts/markdown.tsx';
 import { FailedCommands } from '../parts/problems.tsx';
+import { hasCodeHost } from '../parts/pull/merge.tsx';
 
 interface Overview {
   item: Case;
@@ -31,7 +32,7 @@ interface Overview {
   worktree: WorktreeShown | undefined;
   providers: ProviderChoice[];
   waits: Attention;
-  way: Pick<CaseProgress, 'planning' | 'isProven' | 'pull'>;
+  way: Pick<CaseProgress, 'planning' | 'isProven' | 'pull' | 'isToMerge'>;
   issue: Data<'GET /api/cases/{id}/github'>['issue'];
   lock: SessionLock;
 }
@@ -111,6 +112,17 @@ const progressOf = async ({ call }: Api, id: string) => {
   };
 };
 
+/** Whether only the operator can merge: the branch has commits, and the project no code host. */
+const isUnmerged = async (
+  api: Api,
+  { id, merged }: Case,
+  worktree: WorktreeShown | undefined,
+): Promise<boolean> => {
+  if (merged !== undefined || worktree?.head == null) return false;
+  if (worktree.head === worktree.base_commit) return false;
+  return !(await hasCodeHost(api, id));
+};
+
 // The page also works if the history cannot be read.
 const historyOf = ({ call }: Api, id: string): Promise<HistoryEntry[]> =>
   call('GET /cases/{id}/history', { id, query: { limit: COMMITS } }).catch(() => []);
@@ -135,8 +147,20 @@ export const overview = page<Overview>({
     ]);
     const [waits, { issue, ...way }, lock] = more;
     const { data, etag } = read;
+    const isDone = sessions.at(-1)?.status === 'completed' && way.pull === null;
+    const isToMerge = isDone && (await isUnmerged(api, data as Case, worktree));
     const kept = { sessions: sessions.toReversed(), usage, memory, history: history ?? [] };
-    return { item: data as Case, etag, ...kept, worktree, providers, waits, way, issue, lock };
+    return {
+      item: data as Case,
+      etag,
+      ...kept,
+      worktree,
+      providers,
+      waits,
+      way: { ...way, isToMerge },
+      issue,
+      lock,
+    };
   },
   View,
   follows: ({ payload }, { params }) => payload.case_id === params.id,

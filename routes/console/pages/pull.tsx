@@ -13,6 +13,7 @@ import { type Api, type ProblemSummary, page } from '../common/page.ts';
 import { Item } from '../parts/frames.tsx';
 import { labelOf } from '../parts/labels.ts';
 import { NoPull, PullBody } from '../parts/pull/body.tsx';
+import { hasCodeHost, NoHost } from '../parts/pull/merge.tsx';
 import { PullReviews } from '../parts/pull/reviews.tsx';
 import { PullEdit, PullReady, PullState } from '../parts/pull/state.tsx';
 import { RelativeTime } from '../parts/relative-time.tsx';
@@ -23,6 +24,8 @@ interface Pulls {
   etag: string | undefined;
   /** Why the record cannot be read. */
   unread: ProblemSummary | undefined;
+  /** The project has a repository on a code host. */
+  isHosted: boolean;
   /** The draft, if there is no pull request. */
   draft: PullDraft | undefined;
   reviews: Review[];
@@ -34,14 +37,17 @@ interface Pulls {
   down: ProblemSummary | undefined;
 }
 
-const View = ({ item, pull, etag, unread, draft, down, ready, ...rest }: Pulls) => (
+const View = ({ item, pull, etag, unread, isHosted, draft, down, ready, ...rest }: Pulls) => (
   <Item of={item} tab="Pull request">
     {unread !== undefined && (
       <p class="box error">
         <strong>{unread.title}.</strong> {unread.detail}
       </p>
     )}
-    {pull === undefined && <NoPull id={item.id} draft={draft} />}
+    {pull === undefined && isHosted && <NoPull id={item.id} draft={draft} />}
+    {pull === undefined && !isHosted && (
+      <NoHost id={item.id} isMerged={item.merged !== undefined} />
+    )}
     {pull !== undefined && (
       <>
         <PullState pull={pull} down={down} />
@@ -96,8 +102,11 @@ const load = async (api: Api, id: string, isRefresh: boolean): Promise<Pulls> =>
   const item = await call('GET /cases/{id}', { id });
   const first = await pullOf(api, item);
   if (first.pull === undefined) {
-    const draft = await orProblem(call('GET /api/cases/{id}/pr/draft', { id }));
-    return { ...NOTHING, item, ...first, draft: draft.value };
+    const [draft, isHosted] = await Promise.all([
+      orProblem(call('GET /api/cases/{id}/pr/draft', { id })),
+      hasCodeHost(api, id),
+    ]);
+    return { ...NOTHING, item, ...first, isHosted, draft: draft.value };
   }
   const asked = isRefresh ? await askHost(api, id) : NOTHING;
   const [now, reviews, updates, timeline] = await Promise.all([
@@ -109,6 +118,7 @@ const load = async (api: Api, id: string, isRefresh: boolean): Promise<Pulls> =>
   return {
     item,
     ...now,
+    isHosted: true,
     draft: undefined,
     ready: asked.ready,
     down: asked.down,

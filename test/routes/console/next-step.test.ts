@@ -4,7 +4,7 @@ import { type CaseProgress, nextStep } from '../../../routes/console/parts/case/
 
 const NEW: CaseProgress = {
   ...{ state: 'OPEN', sessions: [], planning: 'not_started', isProven: false, pull: null },
-  isMerged: false,
+  ...{ isMerged: false, isToMerge: false },
 };
 const DONE: CaseProgress = { ...NEW, sessions: [{ id: 's', status: 'completed' }] };
 const pullOf = (state: NonNullable<CaseProgress['pull']>['state']): CaseProgress => ({
@@ -26,6 +26,8 @@ const TABLE: readonly (readonly [string, CaseProgress, string | undefined])[] = 
   ['planned, changed since', { ...DONE, planning: 'stale' }, '/planning'],
   ['done', DONE, '/proof'],
   ['proven', { ...DONE, isProven: true }, '/pr'],
+  ['proven, without a code host', { ...DONE, isProven: true, isToMerge: true }, '/pr'],
+  ['resolved, not merged', { ...DONE, state: 'RESOLVED', isToMerge: true }, '/pr'],
   ['merged by hand', { ...DONE, isProven: true, isMerged: true }, '#state'],
   ['a draft', pullOf('draft'), '/pr'],
   ['is open', pullOf('open'), '/pr'],

@@ -7,6 +7,7 @@ import type {
 } from '../../../../lib/client/client.ts';
 import { type Attention, AttentionRows } from '../attention-rows.tsx';
 import { hasEnded, STATUS_LABELS } from '../labels.ts';
+import { MergeCommand } from '../pull/merge.tsx';
 
 /** The progress of a Work item. */
 export interface CaseProgress {
@@ -17,6 +18,8 @@ export interface CaseProgress {
   isProven: ProofGate['satisfied'];
   pull: NonNullable<Data<'GET /api/cases/{id}/github'>>['pr'];
   isMerged: boolean;
+  /** The branch has work that is not merged, and there is no code host to merge it. */
+  isToMerge: boolean;
 }
 
 /** The next step: a label, the reason, and a path below the Work item's page. */
@@ -24,12 +27,15 @@ interface Step {
   word: string;
   why: string;
   at: string;
+  /** The step is a command in a shell. */
+  isCommand?: true;
 }
 
-/** The next step of a Work item without inbox items; undefined if it is closed. */
+/** The next step of a Work item without inbox items; undefined if it is closed and merged. */
 export const nextStep = (way: CaseProgress): Step | undefined => {
-  const { state, sessions, planning, isProven, pull, isMerged } = way;
-  if (state === 'RESOLVED' || state === 'NON_ISSUE') return undefined;
+  const { state, sessions, planning, isToMerge } = way;
+  if (state === 'NON_ISSUE') return undefined;
+  if (state === 'RESOLVED') return isToMerge ? MERGE : undefined;
   const open = sessions.find(({ status }) => !hasEnded(status) && status !== 'queued');
   if (open !== undefined)
     return step(
@@ -48,12 +54,22 @@ export const nextStep = (way: CaseProgress): Step | undefined => {
       'It plans first. Nothing runs before you approve the plan.',
       '#sessions',
     );
+  return afterWork(way);
+};
+
+const afterWork = ({ isProven, isMerged, isToMerge, pull }: CaseProgress): Step => {
   if (!isProven)
     return step('Add a proof', 'The session is completed, but no proof is verified.', '/proof');
   if (isMerged) return step('Set state', 'The work is merged.', '#state');
+  if (isToMerge) return MERGE;
   return pull === null
     ? step('Open pull request', 'The proof is verified. There is no pull request yet.', '/pr')
     : ofPull(pull.state);
+};
+
+const MERGE: Step = {
+  ...{ word: 'Merge', at: '/pr', isCommand: true },
+  why: 'The branch is not merged, and no remote is on a code host. Run this in a shell:',
 };
 
 const step = (word: string, why: string, at: string): Step => ({ word, why, at });
@@ -70,14 +86,18 @@ export const NextStep = ({
   waits,
   ...way
 }: CaseProgress & { id: string; waits: Attention }) => {
+  const next = nextStep(way);
+  const merge = next?.isCommand === true && <MergeStep id={id} {...next} />;
   if (waits.items.length > 0)
     return (
-      <section class="next" aria-label="Needs you">
-        <AttentionRows {...waits} />
-      </section>
+      <>
+        <section class="next" aria-label="Needs you">
+          <AttentionRows {...waits} />
+        </section>
+        {merge}
+      </>
     );
-  const next = nextStep(way);
-  if (next === undefined) return null;
+  if (merge || next === undefined) return merge || null;
   const { word, why, at } = next;
   return (
     <section class="next line" aria-label="Next step">
@@ -92,3 +112,11 @@ export const NextStep = ({
     </section>
   );
 };
+
+const MergeStep = ({ id, word, why, at }: Step & { id: string }) => (
+  <section class="next line" aria-label="Next step">
+    <a href={`/dashboard/cases/${id}${at}`}>{word}</a>
+    <span class="quiet">{why}</span>
+    <MergeCommand id={id} />
+  </section>
+);
