@@ -9,6 +9,7 @@ import {
   withoutDuplicates,
 } from '../parts/board/cards.ts';
 import { Column } from '../parts/board/column.tsx';
+import { useDropTarget } from '../parts/board/drop-target.ts';
 import { addressOf, type BoardView, Filters } from '../parts/board/filters.tsx';
 import { useArrowKeys, useKeepFocus } from '../parts/board/keys.ts';
 import { loadMoving, type Moving, useMoving } from '../parts/board/move.tsx';
@@ -52,7 +53,7 @@ const View = ({ at, lists, moving: asked }: Board) => {
           {lists.map(({ state = 'OPEN', of }) => {
             const all = addressOf({ ...at, view: 'list', wanted: { ...at.wanted, state } });
             if (!at.closed && at.wanted.state === undefined && CLOSED.includes(state))
-              return <Folded key={state} state={state} of={of} at={at} />;
+              return <Folded key={state} state={state} of={of} at={at} drop={drop} />;
             return (
               <Column
                 key={state}
@@ -79,15 +80,25 @@ const turned = (at: BoardView): string => {
 const next = (at: BoardView, { cards }: Cards): string =>
   addressOf(at, { after: cards.at(-1)?.id ?? '' });
 
-const Folded = ({ state, of, at }: { state: State; of: Cards; at: BoardView }) => (
-  <section class="column folded" aria-label={STATE_LABELS[state]}>
-    <h2>
-      <a href={addressOf({ ...at, closed: true })}>
-        {STATE_LABELS[state]} <span class="quiet">{of.total}</span>
-      </a>
-    </h2>
-  </section>
-);
+interface FoldedProps {
+  state: State;
+  of: Cards;
+  at: BoardView;
+  drop: (to: State) => void;
+}
+
+const Folded = ({ state, of, at, drop }: FoldedProps) => {
+  const target = useDropTarget(() => drop(state));
+  return (
+    <section class="column folded" aria-label={STATE_LABELS[state]} {...target}>
+      <h2>
+        <a href={addressOf({ ...at, closed: true })} draggable={false}>
+          {STATE_LABELS[state]} <span class="quiet">{of.total}</span>
+        </a>
+      </h2>
+    </section>
+  );
+};
 
 const Empty = ({ at }: { at: BoardView }) =>
   addressOf({ ...at, view: 'board', closed: false }) === '/dashboard/board' ? (

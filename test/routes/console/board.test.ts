@@ -83,6 +83,11 @@ describe('the board', { skip: noBrowser }, () => {
     await card(page, 'Verifying', 'Moved').dragTo(column(page, 'Blocked'));
     await card(page, 'Blocked', 'Moved').waitFor();
     await eventually(async () => assert.equal(await stateOf(id), 'BLOCKED'));
+    await card(page, 'Blocked', 'Moved').dragTo(column(page, 'No issue'));
+    await column(page, 'No issue').getByText('1', { exact: true }).waitFor();
+    assert.equal(await stateOf(id), 'NON_ISSUE');
+    assert.equal(await page.locator('[data-over]').count(), 0);
+    await dossier.call('PUT /cases/{id}/state', { id, body: { state: 'BLOCKED' } });
     await card(page, 'Blocked', 'Moved').focus();
     await page.keyboard.press('m');
     await page.getByLabel('New state').waitFor();

@@ -1,6 +1,7 @@
 import { STATE_LABELS } from '../labels.ts';
 import { CardInside, type CardProps } from './card.tsx';
 import type { Cards, CaseFilter, State } from './cards.ts';
+import { useDropTarget } from './drop-target.ts';
 import { useList } from './list.ts';
 
 interface ColumnProps extends Pick<CardProps, 'moving' | 'move'> {
@@ -17,18 +18,9 @@ interface ColumnProps extends Pick<CardProps, 'moving' | 'move'> {
 export const Column = (column: ColumnProps) => {
   const { state, of: first, all, wanted, drop } = column;
   const list = useList(first, { ...wanted, state }, { height: 78, gap: 8 });
-  const onDrop = (event: DragEvent) => {
-    event.preventDefault();
-    drop(state);
-  };
+  const target = useDropTarget(() => drop(state));
   return (
-    <section
-      class="column"
-      aria-label={STATE_LABELS[state]}
-      data-column={state}
-      onDragOver={(event) => event.preventDefault()}
-      onDrop={onDrop}
-    >
+    <section class="column" aria-label={STATE_LABELS[state]} data-column={state} {...target}>
       <h2>
         {STATE_LABELS[state]} <span class="quiet">{first.total}</span>
       </h2>
