@@ -50,6 +50,9 @@ describe('the page of a Work item', { skip: noBrowser }, () => {
     assert.match((await editor.getAttribute('href')) ?? '', /^vscode:\/\/file\/.*\/worktrees\//);
     await page.getByRole('button', { name: 'Copy path' }).waitFor();
     await assertAccessible(page);
+    await page.keyboard.press('?');
+    await page.getByRole('dialog').getByText('State', { exact: true }).waitFor();
+    await page.keyboard.press('Escape');
     byHand('title:', 'title: [');
     await page.getByText('case.md:').first().waitFor();
     await until(async () => (await dossier.call('GET /attention')).length > 1);

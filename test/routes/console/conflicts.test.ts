@@ -41,7 +41,8 @@ describe('the conflicts of a Work item', { skip: noBrowser }, () => {
     await page.getByText('No rebases.').waitFor();
     await page.keyboard.press('a');
     await page.getByText('Rebase stopped at conflicts:').waitFor();
-    await page.getByText('changed on both sides').waitFor();
+    await page.getByText('changed on both sides').first().waitFor();
+    assert.equal(await page.getByText('both_modified').count(), 0);
     const ours = page.locator('.side', { hasText: 'branch <script>alert(1)</script> ⟦U+202E⟧' });
     await ours.waitFor();
     assert.equal(await state(), 'BLOCKED');
@@ -52,6 +53,7 @@ describe('the conflicts of a Work item', { skip: noBrowser }, () => {
     assert.equal(read('a.txt'), 'both\n');
     await page.keyboard.press('a');
     await page.getByRole('button', { name: 'Push rebased branch' }).waitFor();
+    await page.getByText('1 rebase, 1 with conflicts.').waitFor();
     await assertAccessible(page);
     assert.deepEqual(withoutMissing(complaints), []);
   });

@@ -61,7 +61,7 @@ describe('the proof of a Work item', { skip: noBrowser }, () => {
     await page.getByText('verify one of the proofs').waitFor();
     await page.keyboard.press('d');
     assert.equal((await proofs()).length, 1);
-    await page.getByRole('button', { name: 'Delete the proof tests' }).click();
+    await page.getByRole('button', { name: 'Delete proof: tests' }).click();
     await page.getByText('No proofs yet').waitFor();
     assert.deepEqual(await proofs(), []);
     await page.locator('h2:focus', { hasText: 'Proofs' }).waitFor();

@@ -20,7 +20,7 @@ export const UsageFact = ({ of }: { of: CaseUsage }) => {
   if (parts.length === 0) return null;
   return (
     <>
-      <dt>UsageFact</dt>
+      <dt>Usage</dt>
       <dd>{`${at_least === true ? 'at least ' : ''}${parts.join(', ')}`}</dd>
     </>
   );

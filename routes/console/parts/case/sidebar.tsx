@@ -100,7 +100,7 @@ export const StateForm = ({
   <ApiForm call={`PUT /cases/${id}/state`} if_match={etag} class="fields">
     <div>
       <label for="state">State</label>
-      <select id="state" name="state" data-key="s">
+      <select id="state" name="state" data-key="s" aria-label="State">
         {Object.entries(STATE_LABELS).map(([value, name]) => (
           <option key={value} value={value} selected={value === state}>
             {name}

@@ -48,7 +48,7 @@ export const ConflictFiles = ({ id, files, diff, chosen }: FilesProps) => (
 export const pageOf = (id: string, path: string): string =>
   `/dashboard/cases/${id}/conflicts?file=${encodeURIComponent(path)}`;
 
-const KINDS: Readonly<Record<ConflictFile['kind'], string>> = {
+export const KINDS: Readonly<Record<ConflictFile['kind'], string>> = {
   both_modified: 'Changed on both sides',
   both_added: 'Added on both sides',
   deleted_in_base: 'Deleted in the base',

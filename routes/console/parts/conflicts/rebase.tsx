@@ -1,10 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Conflict, ConflictFile, Data } from '../../../../lib/client/client.ts';
+import { counted } from '../../../../lib/text/wording.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import { ApiForm } from '../form.tsx';
 import { labelOf } from '../labels.ts';
 import { RelativeTime } from '../relative-time.tsx';
-import { pageOf, unsavedOf } from './files.tsx';
+import { KINDS, pageOf, unsavedOf } from './files.tsx';
 
 interface StartProps {
   /** The Work item's id. */
@@ -148,13 +149,16 @@ const STEPS: Readonly<Record<NonNullable<Conflict['step']>, string>> = {
   interrupted: 'Rebase interrupted:',
 };
 
-// Each log line begins with a timestamp, which is not shown.
+// Each log line begins with a timestamp, which is not shown, and may name kinds of conflicts.
 const lastOf = (log: string): string[] =>
   log
     .trim()
     .split('\n')
     .slice(-4)
-    .map((line) => line.replace(/^- \S+Z /, ''));
+    .map((line) => line.replace(/^- \S+Z /, '').replace(/(?<=: )[a-z_]+(?=[,)])/g, kindText));
+
+const kindText = (name: string): string =>
+  Object.hasOwn(KINDS, name) ? KINDS[name as ConflictFile['kind']].toLowerCase() : name;
 
 // Git leaves one side of these files in place, so the operator confirms each.
 const AsTheyAre = ({ files }: { files: readonly ConflictFile[] }) => {
@@ -186,7 +190,7 @@ export const ConflictHistory = ({ history, metrics }: HistoryProps) => (
       <p class="quiet">No rebases.</p>
     ) : (
       <p class="quiet">
-        {`${metrics?.rebases ?? 0} rebases, ${metrics?.conflicts ?? 0} with conflicts.`}
+        {`${counted(metrics?.rebases ?? 0, 'rebase')}, ${metrics?.conflicts ?? 0} with conflicts.`}
       </p>
     )}
     <ol class="timeline">

@@ -146,7 +146,7 @@ const Decide = ({ proof, etag, at, resolves, viewed }: RowProps & { at: string }
   <div class="answers">
     {proof.verified ? (
       <ApiForm call={`DELETE ${at}/verify`} if_match={etag}>
-        <button type="submit" data-key="v" aria-label={`Revoke the verification of ${proof.type}`}>
+        <button type="submit" data-key="v" aria-label={`Revoke verification: ${proof.type}`}>
           Revoke verification
         </button>
       </ApiForm>
@@ -163,7 +163,7 @@ const Decide = ({ proof, etag, at, resolves, viewed }: RowProps & { at: string }
         Delete…
       </summary>
       <ApiForm call={`DELETE ${at}`} if_match={etag}>
-        <button type="submit" class="danger" aria-label={`Delete the proof ${proof.type}`}>
+        <button type="submit" class="danger" aria-label={`Delete proof: ${proof.type}`}>
           Delete proof
         </button>
       </ApiForm>
