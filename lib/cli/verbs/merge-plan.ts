@@ -2,7 +2,7 @@ import type { Case, Worktree } from '../../client/client.ts';
 import { counted } from '../../text/wording.ts';
 import { operationInProgress } from '../../tools/git/write/commit.ts';
 import { Refusal } from '../args/refusal.ts';
-import { commitOf, type OwnGit, ownGit } from './own-git.ts';
+import { branchWord, commitOf, type OwnGit, ownGit, refOf } from './own-git.ts';
 
 /** How a branch is merged. */
 export interface Merge {
@@ -44,13 +44,14 @@ export const mergeOf = async (
   const notes = left === 0 ? [] : [`${counted(left, 'uncommitted file')} in ${path}: not merged`];
   const nothing = await whyNothing(checkout, { branch, onto, merged });
   if (nothing !== undefined) throw new Refusal([nothing, ...notes].join('. '));
+  const word = await branchWord(checkout, branch);
   const steps = squash
     ? [
-        ['merge', '--squash', branch],
+        ['merge', '--squash', word],
         ['commit', '-m', title, '-m', `Dossier-Case: ${case_id}`],
       ]
-    : [['merge', '--no-edit', branch]];
-  const rebase = there.typed('rebase', onto);
+    : [['merge', '--no-edit', word]];
+  const rebase = there.typed('rebase', await branchWord(checkout, onto));
   return { checkout, onto, rebase, steps, notes, squash, refused: await refusal(checkout, onto) };
 };
 
@@ -58,12 +59,15 @@ const whyNothing = async (
   checkout: OwnGit,
   { branch, onto, merged }: Pick<Wanted, 'merged'> & { branch: string; onto: string },
 ): Promise<string | undefined> => {
-  const commits = await checkout.read('rev-list', '--count', `${onto}..${branch}`);
-  if (commits === undefined || commits === '0')
-    return `Nothing to merge: ${branch} has no commits beyond ${onto}`;
+  const tip = await commitOf(checkout, refOf(branch));
+  if (tip === undefined) return `Nothing to merge: there is no branch ${branch}`;
+  const range = `${refOf(onto)}..${refOf(branch)}`;
+  const commits = await checkout.read('rev-list', '--count', range);
+  if (commits === undefined)
+    return `git rev-list failed in ${checkout.directory}, so nothing was merged. Run it to see why: ${checkout.typed('rev-list', '--count', range)}`;
+  if (commits === '0') return `Nothing to merge: ${branch} has no commits beyond ${onto}`;
   if (merged === undefined) return undefined;
   // After a squash, git does not know that.
-  const tip = await commitOf(checkout, `refs/heads/${branch}`);
   if (tip !== merged.commit) return undefined;
   return `Nothing to merge: ${onto} has all changes of ${branch}`;
 };
@@ -71,16 +75,19 @@ const whyNothing = async (
 // For a remote-tracking base, the local branch of the same name.
 const branchFor = async (checkout: OwnGit, base: string): Promise<string | undefined> => {
   for (const name of [base, base.replace(/^[^/]+\//, '')])
-    if ((await commitOf(checkout, `refs/heads/${name}`)) !== undefined) return name;
+    if ((await commitOf(checkout, refOf(name))) !== undefined) return name;
   return undefined;
 };
 
 /** Why nothing can be merged in this checkout now, or undefined. */
 export const refusal = async (checkout: OwnGit, onto: string): Promise<string | undefined> => {
   const { directory } = checkout;
-  const at = await checkout.read('symbolic-ref', '--quiet', '--short', 'HEAD');
-  if (at !== onto)
-    return `${directory} has ${at ?? 'no branch'} checked out, not ${onto}, so nothing was merged. Run ${checkout.typed('switch', onto)} first`;
+  const at = await checkout.read('symbolic-ref', '--quiet', 'HEAD');
+  if (at !== refOf(onto)) {
+    const name = at?.replace('refs/heads/', '') ?? 'no branch';
+    const words = onto.startsWith('-') ? ['--', onto] : [onto];
+    return `${directory} has ${name} checked out, not ${onto}, so nothing was merged. Run ${checkout.typed('switch', ...words)} first`;
+  }
   const git_dir = await checkout.read('rev-parse', '--absolute-git-dir');
   if (git_dir === undefined) return `git rev-parse failed in ${directory}, so nothing was merged`;
   // Its result may equal HEAD, where git status lists no file.
@@ -94,6 +101,6 @@ export const refusal = async (checkout: OwnGit, onto: string): Promise<string | 
 
 export const uncommitted = async (git: OwnGit, ...more: string[]): Promise<number> => {
   const said = await git.read('status', '--porcelain', ...more);
-  if (said === undefined) throw new Refusal('git status failed');
+  if (said === undefined) throw new Refusal(`git status failed in ${git.directory}`);
   return said.split('\n').filter(Boolean).length;
 };

@@ -3,7 +3,7 @@ import { Refusal } from '../args/refusal.ts';
 import { findItem } from '../connection/item.ts';
 import { askYesNo, isTerminal } from '../output/terminal.ts';
 import { type Merge, mergeOf, refusal, uncommitted } from './merge-plan.ts';
-import { commitOf, type OwnGit } from './own-git.ts';
+import { commitOf, type OwnGit, refOf } from './own-git.ts';
 import { noWorktree, type Verb, verb, withRefusals } from './verb.ts';
 
 /**
@@ -94,7 +94,7 @@ const takenBack = async (
 /** Whether the merge in progress is the one of this branch. */
 const isMerging = async (checkout: OwnGit, branch: string): Promise<boolean> => {
   const other = await commitOf(checkout, 'MERGE_HEAD');
-  return other !== undefined && other === (await commitOf(checkout, `refs/heads/${branch}`));
+  return other !== undefined && other === (await commitOf(checkout, refOf(branch)));
 };
 
 // git does not know that a squashed branch is merged, so deleting it needs -D.
@@ -107,7 +107,7 @@ const offerRemoval = async (
   // git does not know that the commits are merged; uncommitted files were named as not merged, and stay a reason to refuse.
   const query = { force: squash && notes.length === 0 };
   await dossier.call('DELETE /api/cases/{id}/worktree', { id: case_id, query });
-  const kept = await checkout.run('branch', squash ? '-D' : '-d', branch);
+  const kept = await checkout.run('branch', squash ? '-D' : '-d', '--', branch);
   out.say(kept === undefined ? 'Removed its worktree and its branch' : 'Removed its worktree');
   return 0;
 };

@@ -37,6 +37,16 @@ export const ownGit = (directory: string, source: NodeJS.ProcessEnv): OwnGit => 
 export const commitOf = (git: OwnGit, name: string): Promise<string | undefined> =>
   git.read('rev-parse', '--verify', '--quiet', name);
 
+/** A branch as commands of git take it: its name, or its full ref where the name may mean a tag or an option. */
+export const branchWord = async (git: OwnGit, branch: string): Promise<string> => {
+  const ref = refOf(branch);
+  if (branch.startsWith('-')) return ref;
+  const found = await git.read('rev-parse', '--symbolic-full-name', '--verify', '--quiet', branch);
+  return found === ref ? branch : ref;
+};
+
+export const refOf = (branch: string): string => `refs/heads/${branch}`;
+
 // The advice to commit what did not pass a hook is not followed: the merge is aborted.
 const reasonIn = (stderr: string): string =>
   firstLines(

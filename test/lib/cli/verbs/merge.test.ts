@@ -11,8 +11,12 @@ import { makeRepository, temporaryDirectory } from '../../../helpers/repository.
 import { atTerminal, noTerminal } from '../../../helpers/terminal.ts';
 
 /** A Work item whose session has completed: its work is committed on its branch. */
-const completed = async (t: TestContext, { commit = 'end', file = 'a.txt' } = {}) => {
+const completed = async (
+  t: TestContext,
+  { commit = 'end', file = 'a.txt', base = 'main' } = {},
+) => {
   const { root, git } = makeRepository(t, { files: { 'a.txt': 'one\n' } });
+  if (base !== 'main') git('update-ref', `refs/heads/${base}`, 'main');
   const workspace = temporaryDirectory(t);
   const { url } = await startHere(t, ['--workspace', workspace, '--repo', root]);
   const api = connect({ url });
@@ -22,7 +26,7 @@ const completed = async (t: TestContext, { commit = 'end', file = 'a.txt' } = {}
   const { id } = await api.call('POST /cases', { body: made });
   const { id: sid } = await api.call('POST /cases/{id}/sessions', {
     id,
-    body: { type: 'implementing', provider: 'runbook' },
+    body: { type: 'implementing', provider: 'runbook', base },
   });
   const at = { id, sid };
   const is = (status: string) =>
@@ -236,6 +240,44 @@ describe('dossier merge', () => {
     assert.equal(command, `env -u GIT_DIR -u GIT_INDEX_FILE ${git}`);
     execFileSync('/bin/sh', ['-c', command], { env, stdio: 'pipe' });
     assert.equal(readFileSync(join(root, 'a.txt'), 'utf8'), 'two\n');
+  });
+
+  it('means the branches where tags have their names, and says that git failed', {
+    skip: noTerminal,
+  }, async (t) => {
+    const { root, git, branch, said, shown } = await completed(t);
+    git('tag', branch);
+    git('tag', 'main');
+    const tag = git('rev-parse', 'main');
+    const { code, text } = await shown([
+      [RUN, 'y\r'],
+      [REMOVE, '\r'],
+    ]);
+    assert.equal(code, 0, text);
+    assert.match(text, new RegExp(`merge --no-edit refs/heads/${branch}\n`));
+    assert.equal(git('rev-parse', 'refs/tags/main'), tag);
+    assert.equal(git('rev-parse', 'refs/heads/main'), git('rev-parse', `refs/heads/${branch}`));
+    git('reset', '-q', '--hard', 'HEAD~1');
+    git('tag', '-f', branch, 'HEAD');
+    assert.equal((await said()).code, 0);
+    git('commit', '-q', '--allow-empty', '-m', 'lost');
+    const lost = git('rev-parse', 'HEAD').trim();
+    rmSync(join(root, '.git/objects', lost.slice(0, 2), lost.slice(2)));
+    const failed = await said();
+    assert.equal(failed.code, 1);
+    assert.match(failed.stderr, /git rev-list failed in \S+, so nothing was merged\./);
+  });
+
+  it('merges into a base that is named as an option', async (t) => {
+    const { git, branch, said } = await completed(t, { base: '--force' });
+    const before = await said();
+    assert.match(
+      before.stderr,
+      /has main checked out, not --force, .* Run git -C \S+ switch -- --force first/,
+    );
+    git('switch', '-q', '--', '--force');
+    const { code, stdout } = await said();
+    assert.deepEqual([code, stdout.startsWith(`To merge ${branch} into --force:\n`)], [0, true]);
   });
 
   it('says that files which are not committed are not merged', async (t) => {
