@@ -1,12 +1,18 @@
 import type { Case, Worktree } from '../../client/client.ts';
+import { caseIdOfLockReason } from '../../code/worktrees/create/names.ts';
 import { counted } from '../../text/wording.ts';
 import { operationInProgress } from '../../tools/git/write/commit.ts';
+import {
+  LIST_WORKTREES,
+  type ListedWorktree,
+  parseWorktrees,
+} from '../../tools/git/write/worktree.ts';
 import { Refusal } from '../args/refusal.ts';
 import { branchWord, commitOf, type OwnGit, ownGit, refOf } from './own-git.ts';
 
 /** How a branch is merged. */
 export interface Merge {
-  /** The main checkout of the repository. */
+  /** The checkout that has the base, or else the main one of the repository. */
   checkout: OwnGit;
   onto: string;
   /** The command that rebases the branch in its worktree. */
@@ -33,13 +39,13 @@ export const mergeOf = async (
 ): Promise<Merge> => {
   const { path, branch, base, case_id } = worktree;
   const there = ownGit(path, env);
-  const listed = await there.read('worktree', 'list', '--porcelain', '-z');
-  const [root] = /(?<=^worktree )[^\0]+/.exec(listed ?? '') ?? [];
-  if (root === undefined) throw new Refusal(`Its worktree is missing: git finds none at ${path}`);
-  const checkout = ownGit(root, env);
-  const onto = await branchFor(checkout, base);
+  const listed = parseWorktrees((await there.read(...LIST_WORKTREES)) ?? '');
+  const [main] = listed;
+  if (main === undefined) throw new Refusal(`Its worktree is missing: git finds none at ${path}`);
+  const onto = await branchFor(ownGit(main.path, env), base);
   if (onto === undefined)
     throw new Refusal(`Its base ${base} is not a branch here. Merge ${branch} by hand`);
+  const checkout = ownGit(checkoutOf(listed, main, onto), env);
   const left = await uncommitted(there);
   const notes = left === 0 ? [] : [`${counted(left, 'uncommitted file')} in ${path}: not merged`];
   const nothing = await whyNothing(checkout, { branch, onto, merged });
@@ -53,6 +59,23 @@ export const mergeOf = async (
     : [['merge', '--no-edit', word]];
   const rebase = there.typed('rebase', await branchWord(checkout, onto));
   return { checkout, onto, rebase, steps, notes, squash, refused: await refusal(checkout, onto) };
+};
+
+// A linked worktree may have the base: then it cannot be checked out in the main one, and a bare repository has no other.
+const checkoutOf = (
+  listed: readonly ListedWorktree[],
+  main: ListedWorktree,
+  onto: string,
+): string => {
+  const holder = listed.find(({ branch, prunable }) => branch === onto && !prunable);
+  if (holder !== undefined && caseIdOfLockReason(holder.locked ?? '') !== undefined)
+    throw new Refusal(
+      `${onto} is checked out in ${holder.path}, the worktree of another Work item, so nothing was merged. Merge by hand there while no session uses it`,
+    );
+  if (holder !== undefined || !main.bare) return (holder ?? main).path;
+  throw new Refusal(
+    `${main.path} is a bare repository, and no worktree has ${onto} checked out, so nothing was merged. Create one first with git worktree add`,
+  );
 };
 
 const whyNothing = async (

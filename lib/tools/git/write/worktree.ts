@@ -110,7 +110,7 @@ const linkedDirectory = async (path: string): Promise<string> => {
   return realpath(link.replace(/^gitdir: /, '').trimEnd());
 };
 
-interface ListedWorktree {
+export interface ListedWorktree {
   path: string;
   head: string | null;
   branch: string | null;
@@ -121,10 +121,14 @@ interface ListedWorktree {
 }
 
 /** Lists the worktrees of a repository, the main one first. */
-export const listWorktrees = async (git: GitAt): Promise<ListedWorktree[]> => {
-  const listing = await git.text(['worktree', 'list', '--porcelain', '-z']);
-  return listing.split('\0\0').filter(Boolean).map(parseListed);
-};
+export const listWorktrees = async (git: GitAt): Promise<ListedWorktree[]> =>
+  parseWorktrees(await git.text([...LIST_WORKTREES]));
+
+export const LIST_WORKTREES: readonly string[] = ['worktree', 'list', '--porcelain', '-z'];
+
+/** The worktrees in the output of `LIST_WORKTREES`. */
+export const parseWorktrees = (listing: string): ListedWorktree[] =>
+  listing.split('\0\0').filter(Boolean).map(parseListed);
 
 const parseListed = (block: string): ListedWorktree => {
   const fields = new Map(

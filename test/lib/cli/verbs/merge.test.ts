@@ -7,15 +7,20 @@ import { connect } from '../../../../lib/client/client.ts';
 import { dossier, dossierIn } from '../../../helpers/command.ts';
 import { startHere } from '../../../helpers/daemon-here.ts';
 import { eventually } from '../../../helpers/eventually.ts';
-import { makeRepository, temporaryDirectory } from '../../../helpers/repository.ts';
+import { gitIn, makeRepository, temporaryDirectory } from '../../../helpers/repository.ts';
 import { atTerminal, noTerminal } from '../../../helpers/terminal.ts';
 
 /** A Work item whose session has completed: its work is committed on its branch. */
 const completed = async (
   t: TestContext,
-  { commit = 'end', file = 'a.txt', base = 'main' } = {},
+  {
+    repository = makeRepository(t, { files: { 'a.txt': 'one\n' } }),
+    commit = 'end',
+    file = 'a.txt',
+    base = 'main',
+  } = {},
 ) => {
-  const { root, git } = makeRepository(t, { files: { 'a.txt': 'one\n' } });
+  const { root, git } = repository;
   if (base !== 'main') git('update-ref', `refs/heads/${base}`, 'main');
   const workspace = temporaryDirectory(t);
   const { url } = await startHere(t, ['--workspace', workspace, '--repo', root]);
@@ -278,6 +283,28 @@ describe('dossier merge', () => {
     git('switch', '-q', '--', '--force');
     const { code, stdout } = await said();
     assert.deepEqual([code, stdout.startsWith(`To merge ${branch} into --force:\n`)], [0, true]);
+  });
+
+  it('merges in the linked worktree that has the base, as beside a bare repository', async (t) => {
+    const top = temporaryDirectory(t);
+    const at = gitIn(top);
+    at('clone', '-q', '--bare', makeRepository(t, { files: { 'a.txt': 'one\n' } }).root, '.bare');
+    at('--git-dir=.bare', 'worktree', 'add', '-q', 'main-wt', 'main');
+    const root = join(top, 'main-wt');
+    const { branch, said } = await completed(t, { repository: { root, git: gitIn(root) } });
+    const { code, stdout, stderr } = await said();
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.equal(
+      stdout,
+      `To merge ${branch} into main:\n  git -C ${root} merge --no-edit ${branch}\n`,
+    );
+    gitIn(root)('switch', '-q', '-c', 'other');
+    const none = await said();
+    assert.equal(none.code, 1);
+    assert.match(
+      none.stderr,
+      /\.bare is a bare repository, and no worktree has main checked out, so nothing was merged\. Create one first with git worktree add\.\n$/,
+    );
   });
 
   it('says that files which are not committed are not merged', async (t) => {
