@@ -102,7 +102,8 @@ const propose = async (page: Page, hands: Hands, host: CodeHost): Promise<void> 
   await isLive(page);
   await host.pulls.merge(number);
   await hands.press(link(page, 'Refresh from the code host'), 'r');
-  await page.locator('.tag.pull-merged').waitFor();
+  // Of the pull request; the Work item has one as well, at once or a moment later.
+  await page.getByRole('region', { name: 'State' }).locator('.tag.pull-merged').waitFor();
 };
 
 const start = async (t: TestContext) => {
