@@ -1,7 +1,8 @@
+import type { Session } from '../../client/client.ts';
 import { counted } from '../../text/wording.ts';
 import { findItem } from '../connection/item.ts';
 import { findSession, sessionOf } from '../connection/session.ts';
-import { itemCommand, type Verb, verb, withRefusals } from './verb.ts';
+import { itemCommand, shellCommand, type Verb, verb, withRefusals } from './verb.ts';
 
 type Control =
   | 'POST /api/cases/{id}/session/pause'
@@ -40,10 +41,23 @@ export const abort = control('POST /api/cases/{id}/session/abort');
 
 /** `dossier finish ITEM`: ends the operator's own work in a session of the manual provider. */
 export const finish = verb(async (given) => {
-  const { case_id: id, id: sid } = await sessionOf(given);
-  const session = await given.dossier.call('POST /cases/{id}/sessions/{sid}/finish', { id, sid });
+  const found = await sessionOf(given);
+  const { case_id: id, id: sid } = found;
+  const finished = given.dossier.call('POST /cases/{id}/sessions/{sid}/finish', { id, sid });
+  const early = unapproved(given, found);
+  const session = await (early === undefined
+    ? finished
+    : withRefusals(finished, { invalid_state: early }));
   given.report(session, `Session ${sid.slice(0, 8)} is ${session.status}`);
 });
+
+// Why the operator's own work cannot be finished before its plan is approved.
+const unapproved = (given: Verb, { case_id, status, provider }: Session): string | undefined => {
+  if (provider !== 'manual' || (status !== 'planning' && status !== 'plan_ready')) return undefined;
+  const id8 = case_id.slice(0, 8);
+  const write = `Write it with ${shellCommand(given, `edit ${id8} plan.md`)}, then a`;
+  return `The plan of the session is not approved, so there is no work to finish. ${status === 'planning' ? write : 'A'}pprove it: ${shellCommand(given, `approve ${id8}`)}`;
+};
 
 /** `dossier dismiss ITEM`: removes its completed session, and the overlaps of its branch, from the inbox. */
 export const dismiss = verb(async (given) => {

@@ -38,6 +38,8 @@ export const startSession = async (
   const from = await readBaseText(dossier, id, base);
   const started = dossier.call('POST /cases/{id}/sessions', { id, body });
   const session = await started.catch(async (error: unknown) => {
+    if (error instanceof Problem && error.code === 'already_exists')
+      throw new Refusal(inCommands(error.message, { config }, id));
     if (!(error instanceof Problem && error.code === 'no_repository')) throw error;
     const names = await usableProjects(dossier);
     const another = `To use another project: ${shellCommand({ config }, `start ${id.slice(0, 8)} --project ${names}`)}`;
@@ -45,6 +47,15 @@ export const startSession = async (
   });
   return { session, from };
 };
+
+// Only the worktree that stands in the way of --base is removed by a call.
+const inCommands = (message: string, given: Pick<Verb, 'config'>, id: string): string =>
+  message
+    .replace('Leave out base,', 'Leave out --base,')
+    .replace(
+      / with DELETE \/api\/cases\/\S+\/worktree\.$/,
+      `: ${shellCommand(given, `worktrees rm ${id.slice(0, 8)}`)}`,
+    );
 
 /** Throws a Refusal if the agent of a new session cannot be started or is not logged in, before anything is created. */
 export const requireAgent = async ({ dossier, values }: Verb): Promise<void> => {

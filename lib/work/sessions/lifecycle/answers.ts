@@ -38,7 +38,7 @@ const notFinished = ({ status, provider }: Session): ServiceError =>
   invalidState(
     provider === 'manual' && status === 'working'
       ? 'The worktree of the session is not ready yet. Try again in a few seconds.'
-      : `The session is ${status} with the provider ${provider}. Only running manual work can be finished with this call.`,
+      : `The session is ${status} with the provider ${provider}. Only running manual work can be finished.`,
   );
 
 /** Answers a permission request of the agent. */

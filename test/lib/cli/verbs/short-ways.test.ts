@@ -59,6 +59,27 @@ describe('dossier close, reopen and rm', () => {
   });
 });
 
+describe('a command that is refused', () => {
+  it('names commands, where the API names its calls', async (t) => {
+    const { said } = await withItems(t, 'One');
+    await said('start', 'One', '--provider', 'manual');
+    assert.equal((await said('path', 'One')).code, 0);
+    const early = await said('finish', 'One');
+    assert.equal(early.code, 1);
+    assert.match(
+      early.stderr,
+      /is not approved, .* Write it with dossier edit [0-9a-f]{8} plan\.md .*, then approve it: dossier approve [0-9a-f]{8} --workspace \S+\n$/,
+    );
+    await said('abort', 'One');
+    const based = await said('start', 'One', '--provider', 'manual', '--base', 'main');
+    assert.equal(based.code, 1);
+    assert.match(
+      based.stderr,
+      /has a worktree already, from main\. Leave out --base, or remove the worktree first: dossier worktrees rm [0-9a-f]{8} --workspace \S+\n$/,
+    );
+  });
+});
+
 describe('dossier wait', () => {
   it('ends with 0 at the plan, with 4 where that was not asked for, and with 2 on words that mean nothing', async (t) => {
     const { workspace } = await withPlan(t);
