@@ -10,6 +10,7 @@ import {
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, sep } from 'node:path';
 import { orElse } from '../../store/base/attempt.ts';
+import { hasCode } from '../../store/fs/durable.ts';
 import { type Config, UsageError } from '../config.ts';
 import { cleanEnvironment, loginEnvironment } from '../tools/process/environment.ts';
 import { type Execution, execute } from '../tools/process/execute.ts';
@@ -61,7 +62,7 @@ const install: Action = async (call) => {
   requireOwnFile(path);
   const { daemon } = await readStatus(call.config);
   const again = existsSync(path);
-  mkdirSync(dirname(path), { recursive: true });
+  makeDirectoryOf(path);
   writeFileSync(`${path}.tmp`, systemdUnit(unit));
   renameSync(`${path}.tmp`, path);
   const verb = again ? 'restart' : 'enable --now';
@@ -79,6 +80,18 @@ const install: Action = async (call) => {
     'Run it while logged out: loginctl enable-linger',
   ];
   return { lines, code: 0 };
+};
+
+const makeDirectoryOf = (path: string): void => {
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+  } catch (error) {
+    // All that Node says of a parent directory on a read-only file system.
+    if (!hasCode(error, 'ENOENT')) throw error;
+    throw new Refusal(
+      `${dirname(path)} cannot be created, so nothing was installed. Make sure that you may write there, or set XDG_CONFIG_HOME to another directory`,
+    );
+  }
 };
 
 const NOT_RUNNING = 'systemd is not running for this user, so the unit cannot be started now.';

@@ -37,6 +37,7 @@ const save = async (download: Binary, path: string): Promise<number> => {
   refuseExisting(path);
   const partial = `${path}.${process.pid}.part`;
   const fd = openPartial(partial);
+  const keep = removeAtSignal(partial);
   try {
     const size = await write(download, fd);
     refuseExisting(path);
@@ -45,7 +46,21 @@ const save = async (download: Binary, path: string): Promise<number> => {
   } catch (error) {
     const why = error instanceof Refusal ? error.message : `The export failed: ${messageOf(error)}`;
     throw new Refusal(`${why}. ${removed(partial)}`);
+  } finally {
+    keep();
   }
+};
+
+// The process then ends by the signal, as it would without this. Returns what takes it back.
+const removeAtSignal = (partial: string): (() => void) => {
+  const end = (signal: NodeJS.Signals): void => {
+    keep();
+    process.stderr.write(`dossier: The export was interrupted. ${removed(partial)}.\n`);
+    process.kill(process.pid, signal);
+  };
+  const keep = (): void => void process.off('SIGINT', end).off('SIGTERM', end);
+  process.on('SIGINT', end).on('SIGTERM', end);
+  return keep;
 };
 
 const openPartial = (path: string): number => {

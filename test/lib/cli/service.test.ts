@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { launchdList, systemdUnit } from '../../../lib/cli/service-unit.ts';
@@ -27,6 +35,14 @@ const ODD = {
 };
 
 describe('dossier service', () => {
+  it('says that its directory cannot be created', async (t) => {
+    const { home, run } = scene(t);
+    symlinkSync(join(home, 'nowhere'), join(home, '.config'));
+    const ended = await run('install');
+    assert.equal(ended.code, 1);
+    assertSentence(ended, /systemd\/user cannot be created, so nothing was installed\. /);
+  });
+
   it('writes a unit with all that it needs, whose command runs in an empty environment', async (t) => {
     const { home, unit, run } = scene(t);
     const ended = await run('install', '--port', '0');

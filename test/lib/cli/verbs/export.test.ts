@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { connect } from '../../../../lib/client/client.ts';
+import { killAtEnd } from '../../../helpers/at-end.ts';
 import { dossierIn } from '../../../helpers/command.ts';
+import { DOSSIER } from '../../../helpers/daemon.ts';
 import { startHere } from '../../../helpers/daemon-here.ts';
+import { eventually } from '../../../helpers/eventually.ts';
 import { casesOf, runImport } from '../../../helpers/imported.ts';
 import { temporaryDirectory } from '../../../helpers/repository.ts';
 
@@ -48,5 +54,26 @@ describe('dossier export', () => {
     assert.equal(piped.code, 2);
     assert.match(piped.stderr, /--file - is not supported\. /);
     assert.deepEqual(readdirSync(cwd).toSorted(), [name, 'one.zip', 'there.zip'].toSorted());
+  });
+
+  it('leaves nothing when a signal ends it', async (t) => {
+    const workspace = temporaryDirectory(t);
+    const { url } = await startHere(t, ['--workspace', workspace]);
+    await connect({ url }).call('POST /cases', { body: { title: 'One', type: 'bug' } });
+    // Random, so that it takes a while to compress.
+    const [item = ''] = readdirSync(join(workspace, 'cases'));
+    writeFileSync(join(workspace, 'cases', item, 'large.bin'), randomBytes(48_000_000));
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      const cwd = temporaryDirectory(t);
+      const child = spawn(process.execPath, [DOSSIER, 'export', '--workspace', workspace], {
+        cwd,
+        stdio: 'ignore',
+      });
+      killAtEnd(t, child);
+      const ended = once(child, 'exit');
+      await eventually(() => assert.match(readdirSync(cwd).join(), /\.part$/));
+      child.kill(signal);
+      assert.deepEqual([await ended, readdirSync(cwd)], [[null, signal], []]);
+    }
   });
 });
