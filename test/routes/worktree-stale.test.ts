@@ -149,14 +149,14 @@ describe('GET /api/worktrees/stale', () => {
     // The directory is looked at, and then git is asked what would be lost with it.
     t.mock.method(git, 'at', (place: GitWorktree) => {
       const found = at(place);
-      const read: typeof found.read = async (args, options) => {
+      const run: typeof found.run = async (args, options) => {
         if (args[0] === 'status' && removal === undefined) {
           removal = fixture.send('DELETE', `/api/cases/${fixture.item.id}/worktree`);
           await removal;
         }
-        return found.read(args, options);
+        return found.run(args, options);
       };
-      return { ...found, read };
+      return { ...found, run };
     });
     assert.deepEqual(await staleOf(fixture), []);
     assert.equal((await removal)?.status, 204);
