@@ -11,6 +11,7 @@ import { ServiceError } from '../../../errors.ts';
 import { requireTrustedWorktreeSettings } from '../../../guard/trust/require.ts';
 import { chooseBase } from '../../../tools/git/read/base.ts';
 import { findRepository, headCommit, mergeBase } from '../../../tools/git/read/repository.ts';
+import { isRefusal } from '../../../tools/git/run/error.ts';
 import type { Git, GitAt, GitWorktree } from '../../../tools/git/run/git.ts';
 import {
   type AddedWorktree,
@@ -155,8 +156,20 @@ export const addWorktreeDurably = async (
   } catch (error) {
     // git removed what it had created. Anything else at the path does not belong to the daemon.
     await endWorktreeChange(store, case_id);
-    throw error;
+    throw namingBranch(error, branch);
   }
+};
+
+// git keeps branches as files: where work is one, there is no directory for work/….
+const namingBranch = (error: unknown, branch: string): unknown => {
+  if (!isRefusal(error)) return error;
+  const [, other] = /'refs\/heads\/([^']+)' exists/.exec((error as ServiceError).message) ?? [];
+  if (other === undefined) return error;
+  return new ServiceError(
+    'git_failed',
+    `git cannot create the branch ${branch} beside the branch ${other}. Rename ${other}, or change worktrees.branch_prefix in workspace.md, then try again.`,
+    { cause: error },
+  );
 };
 
 /** The commit that the worktree's own commits start from: the merge base, because its branch may be older than the base. */

@@ -7,13 +7,13 @@ import { makeRepository, temporaryDirectory } from '../../../helpers/repository.
 import { withPlan } from '../../../helpers/with-plan.ts';
 
 const withItems = async (t: TestContext, ...titles: string[]) => {
-  const { root } = makeRepository(t, { files: { 'a.txt': 'one\n' } });
+  const { root, git } = makeRepository(t, { files: { 'a.txt': 'one\n' } });
   const workspace = temporaryDirectory(t);
   const { url } = await startHere(t, ['--workspace', workspace, '--repo', root]);
   const api = connect({ url });
   for (const title of titles) await api.call('POST /cases', { body: { title, type: 'bug' } });
   const said = (...words: string[]) => dossier(t, ...words, '--workspace', workspace);
-  return { api, said };
+  return { api, git, said };
 };
 
 describe('a Work item that is named', () => {
@@ -76,6 +76,19 @@ describe('a command that is refused', () => {
     assert.match(
       based.stderr,
       /has a worktree already, from main\. Leave out --base, or remove the worktree first: dossier worktrees rm [0-9a-f]{8} --workspace \S+\n$/,
+    );
+  });
+});
+
+describe('a branch that is in the way', () => {
+  it('is named with the setting that helps', async (t) => {
+    const { git, said } = await withItems(t, 'One');
+    git('branch', 'work');
+    await said('start', 'One', '--provider', 'manual');
+    await said('wait', 'One', '--for', 'plan');
+    assert.match(
+      (await said('inbox')).stdout,
+      /git cannot create the branch work\/one-\w+ beside the branch work\. Rename work, or change worktrees\.branch_prefix in workspace\.md, then try again\.\n$/,
     );
   });
 });
