@@ -83,10 +83,13 @@ const remove = async ({ dossier, words, values, report, config }: Verb): Promise
       not_found: noWorktree(id8),
     },
   );
-  const query = { force: values.force === true };
-  await withRefusals(dossier.call('DELETE /api/cases/{id}/worktree', { id, query }), {
-    work_would_be_lost: `The worktree has uncommitted files or unpushed commits: ${path}. Commit and merge them, or save them under a recovery ref: ${shellCommand({ config }, `worktrees rm ${id8} --force`)}`,
-  });
+  const force = values.force === true;
+  const lost = `The worktree has uncommitted files or unpushed commits: ${path}. Commit and merge them, or save them under a recovery ref: ${shellCommand({ config }, `worktrees rm ${id8} --force`)}`;
+  // With force, the daemon names what cannot be saved.
+  await withRefusals(
+    dossier.call('DELETE /api/cases/{id}/worktree', { id, query: { force } }),
+    force ? {} : { work_would_be_lost: lost },
+  );
   report(
     { case_id: id, path, branch },
     attached === true

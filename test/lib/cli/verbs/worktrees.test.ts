@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../../lib/client/client.ts';
@@ -53,6 +53,10 @@ describe('dossier worktrees', () => {
     const refused = await said('rm', 'Two');
     assert.equal(refused.code, 1);
     assert.match(refused.stderr, /uncommitted files .*dossier worktrees rm [0-9a-f]{8} --force/);
+    writeFileSync(join(two.path, 'git~1'), '');
+    const unsaved = await said('rm', 'Two', '--force');
+    assert.match(unsaved.stderr, /refuses: git~1\. They cannot be saved, even with force/);
+    rmSync(join(two.path, 'git~1'));
     assert.equal((await said('rm', 'Two', '--force')).code, 0);
     const at = { case_id: two.case_id };
     assert.equal((await api.call('GET /api/worktrees/{case_id}/recoveries', at)).length, 1);
