@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { chmodSync, type Dirent, readdirSync, renameSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { orElse } from '../base/attempt.ts';
+import { isDirectoryItself } from './plain-path.ts';
 
 const ALL = { recursive: true, force: true } as const;
-// No system has shorter limits of a path; a name has at most 255 bytes.
+// Far below the limit of each system for a path, which has at least 1,024 bytes.
 const LONGEST = 700;
 const SLASH = Buffer.from('/');
 
@@ -33,23 +34,31 @@ export const removeTreeSync = (path: string): void => {
 
 // Moves directories with long paths to the top. Names are bytes, because they need not be UTF-8.
 const makeRemovable = (top: string): void => {
+  // A file may have another name in use, and a link would change the mode of what it leads to.
+  if (!isDirectoryItself(top)) return;
   const root = Buffer.from(top);
-  const left = [root];
+  grantAccess(root);
+  const left: Buffer[] = [root];
   for (let dir = left.pop(); dir !== undefined; dir = left.pop())
     for (const { name } of directoriesIn(dir)) {
-      const path = Buffer.concat([dir, SLASH, name]);
-      // A directory is moved only by a user who can write it.
-      open(path);
-      const short = Buffer.concat([root, SLASH, Buffer.from(randomUUID())]);
-      if (path.length > root.length + LONGEST) renameSync(path, short);
-      left.push(path.length > root.length + LONGEST ? short : path);
+      const path = below(dir, name);
+      // Before it is moved: only a user who can write it may do that.
+      grantAccess(path);
+      left.push(path.length > root.length + LONGEST ? moved(path, root) : path);
     }
 };
 
-const directoriesIn = (dir: Buffer): Dirent<Buffer>[] => {
-  open(dir);
-  const entries = orElse(() => readdirSync(dir, { withFileTypes: true, encoding: 'buffer' }), []);
-  return entries.filter((entry) => entry.isDirectory());
+const moved = (path: Buffer, root: Buffer): Buffer => {
+  const short = below(root, Buffer.from(randomUUID()));
+  renameSync(path, short);
+  return short;
 };
 
-const open = (dir: Buffer): void => orElse(() => chmodSync(dir, 0o700), undefined);
+const below = (dir: Buffer, name: Buffer): Buffer => Buffer.concat([dir, SLASH, name]);
+
+const directoriesIn = (dir: Buffer): Dirent<Buffer>[] =>
+  orElse(() => readdirSync(dir, { withFileTypes: true, encoding: 'buffer' }), []).filter((entry) =>
+    entry.isDirectory(),
+  );
+
+const grantAccess = (dir: Buffer): void => orElse(() => chmodSync(dir, 0o700), undefined);

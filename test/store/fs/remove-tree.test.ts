@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import fs, {
+  chmodSync,
+  chownSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { clearLeftovers } from '../../../store/fs/directories.ts';
@@ -63,6 +73,26 @@ describe('removeTree', () => {
       asNobody(() => removeTreeSync(join(root, 'tree')));
       assert.equal(existsSync(join(root, 'tree')), false, mode.toString(8));
     }
+  });
+});
+
+describe('a leftover that is no directory', () => {
+  it('keeps its mode, and that of its other name or its target, where it cannot be removed', (t) => {
+    const root = temporaryDirectory(t);
+    const [kept, dir] = [join(root, 'kept'), join(root, 'dir')];
+    writeFileSync(kept, '', { mode: 0o640 });
+    mkdirSync(dir);
+    linkSync(kept, join(dir, 'name'));
+    symlinkSync(kept, join(dir, 'link'));
+    t.mock.method(fs, 'rmSync', () => {
+      throw Object.assign(new Error('EPERM'), { code: 'EPERM' });
+    });
+    syncBuiltinESMExports();
+    for (const name of ['name', 'link'])
+      assert.throws(() => removeTreeSync(join(dir, name)), /EPERM/);
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+    assert.equal(statSync(kept).mode & 0o777, 0o640);
   });
 });
 
