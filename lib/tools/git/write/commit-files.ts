@@ -36,7 +36,8 @@ export const commitFiles = async (
 ): Promise<CommittedFiles> => {
   const options = await asTheOperator(git);
   const refused = await stage(git, paths);
-  const taken = paths.filter((path) => !refused.includes(path));
+  const gone = new Set(refused);
+  const taken = paths.filter((path) => !gone.has(path));
   if (taken.length === 0) return { id: null, refused };
   const input = nulls(taken);
   const args = ['commit', '--quiet', '--cleanup=whitespace', `--message=${message}`];
