@@ -25,7 +25,7 @@ export interface SandboxView {
   network: 'host' | OwnNetwork;
   /** Mounts over other paths, in both modes. */
   binds?: readonly Bind[];
-  /** Descriptor 3 is told whether the program was started; see `ProgramSpec.reports`. */
+  /** bubblewrap reports to descriptor 3 whether it has started the program; see `ProgramSpec.reports`. */
   reports?: boolean;
   /** The program shares the operator's terminal, and so stays in its session; see seccomp.ts. */
   terminal?: boolean;

@@ -18,7 +18,7 @@ export interface WalkedDirectory {
   names: readonly string[];
 }
 
-/** Why a directory of the walk is not entered, so that nobody knows which Work items are in it. */
+/** Why the walk does not enter a directory. Work items in it are unknown. */
 export const FAULTS: Record<Exclude<WalkedDirectory['kind'], 'item' | 'folder'>, Problem> = {
   closed: toProblem(Object.assign(new Error(), { code: 'EACCES' })),
   link: new Problem(

@@ -198,7 +198,7 @@ export const compareHint = async (store: Store, dir: string): Promise<void> => {
   }
   const stats = statsAt(join(store.layout.root, dir));
   if (stats?.isDirectory() === true) return discover(store, dir);
-  // The folder above it tells what is there.
+  // Links and misread names are found in the listing of the folder above.
   if (dir !== 'cases' && (stats?.isSymbolicLink() === true || isMisread(dir)))
     await discover(store, posix.dirname(dir));
   else clearBelow(store, dir);

@@ -48,7 +48,7 @@ export const startSession = async (
   return { session, from };
 };
 
-// Only the worktree that stands in the way of --base is removed by a call.
+// Replaces words of the API by commands. Only the refusal of --base beside a worktree has a call in it.
 const inCommands = (message: string, given: Pick<Verb, 'config'>, id: string): string =>
   message
     .replace('Leave out base,', 'Leave out --base,')

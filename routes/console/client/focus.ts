@@ -12,9 +12,8 @@ export const keepFocusIn = (root: HTMLElement): void => {
     const left = last;
     if (relatedTarget !== null) return;
     queueMicrotask(() => {
-      if (left === last && left !== undefined && isThere(left) && document.hasFocus()) {
-        if (hasNoFocus()) last = undefined;
-      }
+      if (left !== last || left === undefined || !isThere(left)) return;
+      if (document.hasFocus() && hasNoFocus()) last = undefined;
     });
   });
   const onChange = (changes: readonly MutationRecord[]): void => {

@@ -26,7 +26,7 @@ interface ApiFormProps {
   then?: string;
   /** A member of the response that is shown once, as `frame.once`. */
   once?: string;
-  /** What is said after success. Default: the name of the button. */
+  /** The text that is announced after success. Default: the name of the button. */
   done?: Done;
   /** The values that the fields showed; unchanged ones are not sent. */
   was?: unknown;

@@ -25,7 +25,8 @@ interface CommitOptions {
 
 /**
  * Commits the changes of a worktree on its branch, without untracked files that are excluded by name or size, and without
- * files that need a filter of the repository. Undefined if there is nothing to commit. Never rejects: a failure is in the result, with a command to commit by hand.
+ * files that need a filter of the repository. Undefined if there is nothing to commit. Never rejects: a failure is in the
+ * result, with a command to commit by hand.
  */
 export const commitWorktree = async (
   git: Git,

@@ -55,7 +55,7 @@ const emptyBlobLike = (commit: string): string =>
     ? '473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813'
     : 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391';
 
-// git refuses some names for links alone. Undefined for what is left out.
+// Some names git refuses only for links. Undefined if the file is left out.
 const modeOf = (worktree: GitWorktree, path: string): string | undefined => {
   if (path.endsWith('/')) return undefined;
   const found = orElse(() => lstatSync(onDisk(worktree, path)), undefined);
