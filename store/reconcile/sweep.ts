@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { lockOn } from '../base/locks.ts';
 import { refreshGlobals } from '../settings/globals.ts';
 import type { Store } from '../store.ts';
 import { runDeferred } from './deferred.ts';
@@ -28,6 +29,9 @@ export const sweepWorkspace = async (
   let isWhole = true;
   const compareAt = async ({ dir, kind, names }: WalkedDirectory): Promise<void> => {
     if (!hasChanged(store, dir)) return;
+    const item = itemIn(store, dir);
+    // git may begin while another change of it is journaled.
+    if (item !== undefined) await store.locks.whenFree(lockOn.item(item.id));
     if (gitWorks()) isWhole = false;
     else await read(store, dir, kind === 'item' ? names : undefined);
   };

@@ -1,6 +1,7 @@
 import { join, posix } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { coalesceReads } from '../base/async.ts';
+import { lockOn } from '../base/locks.ts';
 import { GRACE_MS } from '../front-matter/entry.ts';
 import { gitMark, isGitBusy } from '../fs/git-dir.ts';
 import { statsAt } from '../fs/plain-path.ts';
@@ -44,7 +45,8 @@ export const startWatching = (store: Store, globalsChanged: () => void, pace = W
   const look = createReader(store, globalsChanged, () => sweepSoon());
   const hints = collectHints(pace, {
     busy: () => isGitBusy(store.layout),
-    settled: (dirs) => look(dirs).catch((error) => store.report(error, 'reading a change')),
+    settled: (dirs, busy) =>
+      look(dirs, busy).catch((error) => store.report(error, 'reading a change')),
     overflowed: () => sweepSoon(),
   });
   const watching = keepWatching(store, {
@@ -159,7 +161,14 @@ const MANY = 200;
 const createReader = (store: Store, globalsChanged: () => void, sweepSoon: () => void) => {
   const { layout } = store;
   let mark = gitMark(layout);
-  return async (dirs: string[]): Promise<void> => {
+  const compare = async (dir: string, wasBusy: boolean): Promise<void> => {
+    const item = itemIn(store, dir);
+    if (item !== undefined) await store.locks.whenFree(lockOn.item(item.id));
+    // git may have begun since.
+    if (!wasBusy && isGitBusy(layout)) watchRequestsOf(store).scheduleReread?.(dir);
+    else await compareHint(store, dir);
+  };
+  return async (dirs: string[], busy: boolean): Promise<void> => {
     const now = gitMark(layout);
     if (now !== mark) sweepSoon();
     mark = now;
@@ -168,7 +177,7 @@ const createReader = (store: Store, globalsChanged: () => void, sweepSoon: () =>
     if (changed || dirs.some((dir) => KEPT.test(dir))) globalsChanged();
     const places = placesOf(store, dirs);
     if (places.size > MANY) sweepSoon();
-    else await Promise.all([...places].map((dir) => compareHint(store, dir)));
+    else await Promise.all([...places].map((dir) => compare(dir, busy)));
   };
 };
 

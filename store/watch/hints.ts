@@ -11,7 +11,8 @@ export interface HintPace {
 interface HintEvents {
   /** Whether git is changing files at this moment. */
   busy: () => boolean;
-  settled: (dirs: string[]) => void;
+  /** With `busy`, git still was when their time was over: it may have died. */
+  settled: (dirs: string[], busy: boolean) => void;
   overflowed: () => void;
 }
 
@@ -28,12 +29,13 @@ export const collectHints = (pace: HintPace, { busy, settled, overflowed }: Hint
   let last = 0;
 
   const flush = (): void => {
-    const until = busy() ? performance.now() - pace.git_ms : Number.POSITIVE_INFINITY;
+    const isBusy = busy();
+    const until = isBusy ? performance.now() - pace.git_ms : Number.POSITIVE_INFINITY;
     const ripe = [...dirty].flatMap(([dir, at]) => (at <= until ? [dir] : []));
     for (const dir of ripe) dirty.delete(dir);
     timer = dirty.size === 0 ? undefined : setTimeout(flush, pace.settle_ms);
     if (timer === undefined) count = 0;
-    if (ripe.length > 0) settled(ripe);
+    if (ripe.length > 0) settled(ripe, isBusy);
   };
 
   const lost = (): void => {

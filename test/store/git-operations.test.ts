@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { lockOn } from '../../store/base/locks.ts';
 import type { FileProblem } from '../../store/front-matter/problem.ts';
 import { headDirOf } from '../../store/fs/git-dir.ts';
 import { allItems, itemOf } from '../../store/reconcile/items.ts';
@@ -64,6 +66,24 @@ describe('git under a running daemon', () => {
   it('is waited for while it holds its index', async (t) => {
     const kept = await gitWorkspace(t);
     await assertHeldBack(kept);
+  });
+
+  it('is waited for where it begins while an earlier change is journaled', async (t) => {
+    const kept = await gitWorkspace(t);
+    const { running, git, state } = kept;
+    const { locks } = running.service.store;
+    const lock = lockOf(kept);
+    await locks.take(lockOn.item(idOf(0)), async () => {
+      state(0, 'BLOCKED');
+      await delay(10 * WATCH_PACE.settle_ms);
+      writeFileSync(lock, '');
+    });
+    for (let n = 0; n < 15; n += 1) await git('rev-parse', 'HEAD');
+    state(0, 'VERIFYING');
+    rmSync(lock);
+    await eventually(() => assert.deepEqual(heard(running), changed(0)));
+    await settled(running);
+    assert.deepEqual(heard(running), changed(0));
   });
 
   it('that died and left its lock holds nothing up for good, and the lock stays', async (t) => {
