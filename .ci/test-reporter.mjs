@@ -38,10 +38,18 @@ const mapError = (error) => {
     if (typeof each.stack === 'string') each.stack = mapped(each.stack);
 };
 
+const LONGEST_REASON = 12;
+/** The first lines of what went wrong. */
+const reasonOf = ({ cause, message }) =>
+  String(cause?.stack ?? cause ?? message)
+    .split('\n')
+    .slice(0, LONGEST_REASON);
+
 const add = (counted, type, { file, line, name, nesting, skip, details }) => {
   if (nesting === 0) counted.times[file] = (counted.times[file] ?? 0) + details.duration_ms;
   if (details.type === 'suite') return;
-  if (type === 'test:fail') counted.failures.push({ file, line, name });
+  if (type === 'test:fail')
+    counted.failures.push({ file, line, name, reason: reasonOf(details.error) });
   else if (skip === undefined) counted.passed += 1;
   else counted.skipped += 1;
 };

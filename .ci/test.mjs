@@ -86,7 +86,8 @@ if (values.slowest) {
 const slowness = all.length > 100 ? slownessOf(sorted) : 1;
 const over = sorted.filter(([file, ms]) => ms > budgetOf(file) * slowness * 1000);
 for (const each of over) console.log(`OVER ITS BUDGET ${line(each)}`);
-for (const { file, line: at, name } of failures) console.log(`FAILED ${file}:${at}: ${name}`);
+for (const { file, line: at, name, reason = [] } of failures)
+  console.log([`FAILED ${file}:${at}: ${name}`, ...reason].join('\n    '));
 const cpu_s = groups.reduce((sum, group) => sum + group.cpu_s, 0);
 console.log(
   `${passed} passed, ${failures.length} failed, ${skipped} skipped, ${cpu_s.toFixed(0)} s CPU`,
