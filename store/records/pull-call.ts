@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { PullRequest, PullTransition } from './pull-request.ts';
 import { PostedProof } from './pull-status.ts';
+import { LeftOut } from './work-commit.ts';
 
 export const PullTitle = Type.String({ minLength: 1, maxLength: 256 });
 export const Labels = Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 100 });
@@ -10,13 +11,17 @@ const Warnings = Type.Array(Type.String(), {
 const Changes = Type.Optional(
   Type.Enum(['commit', 'leave'], {
     description:
-      'How to handle uncommitted changes in the worktree. Default: exactly the changes of the last completed session are committed; any others cause a 409. `commit`: commit all of them. `leave`: leave them uncommitted',
+      'How to handle uncommitted changes in the worktree. Default: exactly the changes of the last completed session are committed, without files that a session leaves out (`left_out`); any others cause a 409. `commit`: commit all of them. `leave`: leave them uncommitted',
   }),
 );
 const Committed = Type.Union(
   [Type.Null(), Type.Object({ commit: Type.String(), files: Type.Integer() })],
   { description: 'The commit that was made for it' },
 );
+const StillUncommitted = Type.Array(LeftOut, {
+  description:
+    'Changed files that stay uncommitted, as a session would leave them: the first 100. `changes: commit` commits them',
+});
 
 export const PullPatch = Type.Object({
   title: Type.Optional(PullTitle),
@@ -56,6 +61,7 @@ export const CreatedPull = Type.Object({
   ...PullRequest.properties,
   adopted: Type.Boolean({ description: 'Whether it was already open' }),
   committed: Committed,
+  left_out: StillUncommitted,
   warnings: Warnings,
 });
 export type CreatedPull = Static<typeof CreatedPull>;
@@ -67,6 +73,7 @@ export const PushedPull = Type.Object({
   commit: Type.String(),
   replaced: Type.Union([Type.Null(), Type.String()], { description: 'The previous value' }),
   committed: Committed,
+  left_out: StillUncommitted,
 });
 export type PushedPull = Static<typeof PushedPull>;
 

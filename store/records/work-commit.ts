@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { maybe, orNull } from './or-null.ts';
 
-const LeftOut = Type.Object({
+export const LeftOut = Type.Object({
   path: Type.String(),
   why: Type.Enum(['secret', 'large', 'repository', 'name', 'filter'], {
     description:

@@ -1,4 +1,5 @@
 import { UsageError } from '../../config.ts';
+import { someOf } from '../../text/wording.ts';
 import { findItem } from '../connection/item.ts';
 import { noWorktree, type Verb, verb, withRefusals } from './verb.ts';
 
@@ -30,7 +31,7 @@ const MERGEABLE: Readonly<Record<string, string>> = {
   null: 'unknown yet',
 };
 
-const create = async ({ dossier, values, report }: Verb, id: string): Promise<undefined> => {
+const create = async ({ dossier, values, out, report }: Verb, id: string): Promise<undefined> => {
   const [id8, body] = [id.slice(0, 8), { draft: values.draft === true }];
   const made = await withRefusals(dossier.call('POST /api/cases/{id}/pr/create', { id, body }), {
     not_found: noWorktree(id8),
@@ -38,4 +39,8 @@ const create = async ({ dossier, values, report }: Verb, id: string): Promise<un
     uncommitted_changes: `Its worktree has changed since the last completed session. Commit or stash the changes there (dossier path ${id8}), and try again`,
   });
   report(made, `#${made.number} ${made.state} ${made.url ?? ''}`);
+  if (values.json === true) return;
+  const left = made.left_out.map(({ path }) => path);
+  if (left.length > 0) out.say({ style: 'yellow', text: `Not committed: ${someOf(left)}` });
+  for (const text of made.warnings) out.say({ style: 'yellow', text });
 };

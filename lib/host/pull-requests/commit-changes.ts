@@ -5,12 +5,18 @@ import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { syncCommits } from '../../code/worktrees/recovery/sync-work.ts';
 import { ServiceError } from '../../errors.ts';
 import type { WorktreeStatus } from '../../tools/git/read/status.ts';
-import { type CommittedAll, commitAll, isCommittable } from '../../tools/git/write/commit-files.ts';
+import {
+  type ChangesCommit,
+  commitWorkingFiles,
+  isCommittable,
+} from '../../tools/git/write/commit-files.ts';
 import { asOneLine } from '../../work/cases/text.ts';
 import { diffOf } from '../../work/sessions/turns/wrap-up.ts';
 
 /** What to do with uncommitted changes; by default only those of a completed session are committed. */
 export type WithChanges = 'commit' | 'leave';
+
+export const NOTHING: ChangesCommit = { committed: null, left_out: [] };
 
 interface Wanted {
   status: WorktreeStatus;
@@ -20,22 +26,26 @@ interface Wanted {
 }
 
 /**
- * Commits what a completed session left uncommitted (`worktrees.commit: never`), in the operator's name. Other changes
- * throw 409 `uncommitted_changes` unless `changes` says what to do.
+ * Commits what a completed session left uncommitted (`worktrees.commit: never`), in the operator's name, without files that
+ * look like secrets and the like, which a session never commits either. Other changes throw 409 `uncommitted_changes` unless
+ * `changes` says what to do.
  */
 export const commitChanges = async (
   service: GitNeeds,
   worktree: WorktreeRecord,
   { status, changes, title }: Wanted,
-): Promise<CommittedAll | undefined> => {
+): Promise<ChangesCommit> => {
   const files = status.files.filter(isCommittable).map(({ path }) => path);
-  if (files.length === 0 || changes === 'leave') return undefined;
+  if (files.length === 0 || changes === 'leave') return NOTHING;
   const session = await sessionBehind(service, worktree);
   if (session === undefined && changes !== 'commit') throw notOfSession(worktree, files);
   const { case_id } = worktree;
   const lines = [`Work item: ${case_id}`, ...(session === undefined ? [] : [ofSession(session)])];
   const message = `${subjectOf(title)}\n\n${lines.join('\n')}`;
-  const committed = await commitAll(service.git, worktree, message);
+  const committed = await commitWorkingFiles(service.git, worktree, {
+    message,
+    isAll: changes === 'commit',
+  });
   await syncCommits(service, worktree);
   return committed;
 };

@@ -13,7 +13,7 @@ import { headCommit } from '../../tools/git/read/repository.ts';
 import { exclusively } from '../../work/conflicts/exclusively.ts';
 import { headOnBranch } from '../../work/conflicts/preflight.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
-import { commitChanges } from './commit-changes.ts';
+import { commitChanges, NOTHING } from './commit-changes.ts';
 import { publishable, pullDraft } from './compose.ts';
 import { pushBranch } from './push-branch.ts';
 import {
@@ -41,7 +41,7 @@ export const createPull = (
     checkCase(service.store, caseId);
     const made = isRepeatedCall() ? openPull(service.store, caseId) : undefined;
     if (made !== undefined)
-      return { ...toPullRequest(made), adopted: false, committed: null, warnings: [] };
+      return { ...toPullRequest(made), adopted: false, ...NOTHING, warnings: [] };
     refuseSecond(service.store, caseId);
     return exclusively(service, caseId, 'creation of a pull request', (worktree) =>
       create(service, worktree, wanted),
@@ -89,7 +89,7 @@ const create = async (
   const head = { owner: where.push.owner, branch, commit };
   const proposal = { title, body, base, draft, labels, head, where };
   const { kept, adopted, warnings } = await propose(service, case_id, proposal);
-  return { ...toPullRequest(kept), adopted, committed: committed ?? null, warnings };
+  return { ...toPullRequest(kept), adopted, ...committed, warnings };
 };
 
 // The local base branch may not have the merge yet.

@@ -54,7 +54,7 @@ export const pushPull = (
         remote: push.remote,
         ref: `refs/heads/${worktree.branch}`,
         ...done,
-        committed: committed ?? null,
+        ...committed,
       };
     });
   });

@@ -117,7 +117,7 @@ const clean = ({ local }: ReadinessFindings): Check => {
   if (local === undefined) return check('worktree_clean', true, NO_WORKTREE);
   const { files } = local;
   const names = `${files.slice(0, 5).join(', ')}${files.length > 5 ? ', …' : ''}`;
-  const left = `Not committed: ${names}. Send …/pr/push`;
+  const left = `Not committed: ${names}. Send …/pr/push, with {"changes": "commit"} for what that leaves out`;
   return check('worktree_clean', files.length === 0, 'Everything is committed', left);
 };
 

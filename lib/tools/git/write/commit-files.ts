@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import type { LeftOut } from '../../../../store/records/work-commit.ts';
 import { ServiceError } from '../../../errors.ts';
 import { MOST_SHOWN, sizeOf } from '../read/large-files.ts';
 import { refusedOf } from '../read/refused-names.ts';
@@ -88,36 +89,54 @@ const UNASKED = {
 };
 const SIGNING_MS = 20_000;
 
-export interface CommittedAll {
-  commit: string;
-  /** The number of files in the commit. */
-  files: number;
+export interface ChangesCommit {
+  /** Null if there was nothing to commit; `files` is the number of files in the commit. */
+  committed: { commit: string; files: number } | null;
+  /** The first 100 that stay uncommitted. */
+  left_out: LeftOut[];
+}
+
+interface Wanted {
+  message: string;
+  /** Commits also the files that a session would leave out (`whyLeftOut`). */
+  isAll: boolean;
 }
 
 /**
- * Commits all changes of a worktree, staged, unstaged and untracked, in the operator's name. Leaves out ignored files and
- * untracked nested repositories. Runs no hook and signs nothing. Undefined if there is nothing to commit. Throws 409
- * `uncommitted_changes`, with nothing committed, if a file needs a filter that is not run.
+ * Commits the changes of a worktree, staged, unstaged and untracked, in the operator's name. Leaves out ignored files and
+ * untracked nested repositories. Runs no hook and signs nothing. Throws 409 `uncommitted_changes`, with nothing committed,
+ * if a file needs a filter that is not run.
  */
-export const commitAll = (
+export const commitWorkingFiles = (
   git: Git,
   worktree: GitWorktree,
-  message: string,
-): Promise<CommittedAll | undefined> =>
+  { message, isAll }: Wanted,
+): Promise<ChangesCommit> =>
   git.turn(worktree, async (now) => {
     const stdout = await now.read([...STATUS, '--no-renames']);
-    const ours = parseStatus(stdout, 'latin1').files.filter(isCommittable);
-    if (ours.length === 0) return undefined;
-    const paths = ours.map(({ path }) => path);
-    await refuseUnfiltered(now, paths);
+    const changed = parseStatus(stdout, 'latin1').files.filter(isCommittable);
+    const left_out = isAll ? [] : changed.flatMap((file) => leftOut(worktree, file));
+    const out = new Set(left_out.map(({ path }) => path));
+    const ours = changed.map(({ path }) => path).filter((path) => !out.has(pathText(path)));
+    const none = { committed: null, left_out: left_out.slice(0, MOST_NAMED) };
+    if (ours.length === 0) return none;
+    await refuseUnfiltered(now, ours);
     const env = (await hasIdentity(now)) ? {} : { env: DAEMON };
-    const refused = await stage(now, paths);
-    const files = paths.length - refused.length;
-    if (files === 0) return undefined;
+    const refused = await stage(now, ours);
+    const files = ours.length - refused.length;
+    if (files === 0) return none;
     const args = ['commit', '--quiet', '--cleanup=whitespace', `--message=${message}`];
     await now.run(args, env);
-    return { commit: (await headCommit(now)) ?? '', files };
+    return { ...none, committed: { commit: (await headCommit(now)) ?? '', files } };
   });
+
+const MOST_NAMED = 100;
+
+// Files that need a filter refuse the whole commit.
+const leftOut = (worktree: GitWorktree, file: FileStatus): LeftOut[] => {
+  const why = whyLeftOut({ worktree, unfiltered: new Set() }, file);
+  return why === undefined ? [] : [{ path: pathText(file.path), why }];
+};
 
 /** Throws 409 `uncommitted_changes` if one of these files (latin1) needs a filter that is not run. */
 export const refuseUnfiltered = async (
@@ -150,7 +169,7 @@ interface Changes {
 export const whyLeftOut = (
   { worktree, unfiltered }: Changes,
   file: FileStatus,
-): 'secret' | 'large' | 'repository' | 'filter' | undefined => {
+): LeftOut['why'] | undefined => {
   if (unfiltered.has(file.path)) return 'filter';
   const isNew = file.code === '??';
   if (isNew && file.repository) return 'repository';

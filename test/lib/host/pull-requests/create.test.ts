@@ -17,6 +17,29 @@ import { openedScene, type PullScene, pullScene } from './fixture.ts';
 const lastCommit = ({ git }: PullScene): string[] =>
   git('log', '-1', '--format=%an%n%s%n%b').trim().split('\n');
 
+/** The session that ran a script, after its plan was approved. */
+const completed = async (
+  { running, item }: PullScene,
+  script: string,
+  planned: () => Promise<unknown> = async () => undefined,
+): Promise<Session> => {
+  await running.call('PUT', `/cases/${item.id}`, {
+    description: `\`\`\`sh\n${script}\n\`\`\`\n`,
+  });
+  const made = await running.call<Session>('POST', `/cases/${item.id}/sessions`, { type: 'fix' });
+  const at = `/cases/${item.id}/sessions/${made.body.id}`;
+  const reach = (status: string) =>
+    eventually(async () => {
+      const { body } = await running.call<Session>('GET', at);
+      assert.equal(body.status, status);
+      return body;
+    });
+  await reach('plan_ready');
+  await planned();
+  await running.call('POST', `${at}/approve`);
+  return reach('completed');
+};
+
 describe('POST /api/cases/{id}/pr/create', () => {
   it('pushes the branch and opens a draft of it, which is recorded', async (t) => {
     const scene = await pullScene(t);
@@ -33,8 +56,8 @@ describe('POST /api/cases/{id}/pr/create', () => {
     const there = await host.pulls.read(number);
     assert.deepEqual([there.title, there.body, there.draft], [title, made.body.body, true]);
     assert.match(there.body ?? '', /## What was asked\n\n> The tax is off by one\./);
-    const { adopted, committed, warnings, ...record } = made.body;
-    assert.deepEqual([adopted, committed, warnings], [false, null, []]);
+    const { adopted, committed, left_out, warnings, ...record } = made.body;
+    assert.deepEqual([adopted, committed, left_out, warnings], [false, null, [], []]);
     // What an approval of its next body is held against.
     assert.equal(made.body.published_sha256, sha256(made.body.body));
     assert.deepEqual((await get('')).body, record);
@@ -61,19 +84,11 @@ describe('POST /api/cases/{id}/pr/create', () => {
     writeFiles(running.repository.root, {
       '.git/hooks/pre-commit': '#!/bin/sh\nexit 1\n',
     });
-    const plan =
-      '```sh\nprintf "one\\n" > "a b.txt"\nmkdir -p deep && printf x > deep/new.txt\n```\n';
-    await running.call('PUT', `/cases/${item.id}`, { description: plan });
-    const made = await running.call<Session>('POST', `/cases/${item.id}/sessions`, { type: 'fix' });
-    const at = `/cases/${item.id}/sessions/${made.body.id}`;
-    const reach = (status: string) =>
-      eventually(async () =>
-        assert.equal((await running.call<Session>('GET', at)).body.status, status),
-      );
-    await reach('plan_ready');
-    assertProblem(await scene.post('create'), 409, 'session_active');
-    await running.call('POST', `${at}/approve`);
-    await reach('completed');
+    const { id } = await completed(
+      scene,
+      'printf "one\\n" > "a b.txt"\nmkdir -p deep && printf x > deep/new.txt',
+      async () => assertProblem(await scene.post('create'), 409, 'session_active'),
+    );
     assert.notEqual(git('status', '--porcelain'), '');
     const opened = await scene.post('create');
     assert.equal(opened.status, 201, opened.text);
@@ -81,9 +96,26 @@ describe('POST /api/cases/{id}/pr/create', () => {
     assert.equal(git('status', '--porcelain'), '');
     const [author, subject, ...body] = lastCommit(scene);
     assert.deepEqual([author, subject], ['Test Operator', 'Round half up']);
-    assert.match(body.join('\n'), new RegExp(`Work item: ${item.id}\nSession: ${made.body.id}`));
+    assert.match(body.join('\n'), new RegExp(`Work item: ${item.id}\nSession: ${id}`));
     assert.equal(readFileSync(join(worktree.path, 'a b.txt'), 'utf8'), 'one\n');
     assert.match(opened.body.body, /\*\*fix\*\* by runbook/);
+  });
+
+  it('commits and pushes no file named like one with secrets unless it is told to', async (t) => {
+    const scene = await pullScene(t, {});
+    const session = await completed(scene, 'printf TOKEN > .env; printf x > new.txt');
+    const made = await scene.post('create');
+    assert.equal(made.status, 201, made.text);
+    assert.deepEqual(
+      [made.body.committed, scene.git('status', '--porcelain')],
+      [null, '?? .env\n'],
+    );
+    assert.deepEqual(made.body.left_out, [{ path: '.env', why: 'secret' }]);
+    assert.equal(session.commit?.files, 1);
+    const pushed = await scene.post('push');
+    assert.deepEqual([pushed.body.committed, pushed.body.left_out], [null, made.body.left_out]);
+    const told = await scene.post('push', { changes: 'commit' });
+    assert.deepEqual([told.body.committed?.files, told.body.left_out], [1, []]);
   });
 
   it('asks before it commits what no session left', async (t) => {

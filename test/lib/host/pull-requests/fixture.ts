@@ -31,6 +31,7 @@ export interface Answer {
   updated: boolean;
   outcome: string;
   committed: { commit: string; files: number } | null;
+  left_out: { path: string; why: string }[];
   comment: { id: number } | null;
   warnings: string[];
   notes: string;

@@ -8,7 +8,7 @@ import {
 } from '../../../../../lib/tools/git/read/required-filters.ts';
 import { scopedEntries } from '../../../../../lib/tools/git/run/config.ts';
 import { createGit } from '../../../../../lib/tools/git/run/create-git.ts';
-import { commitAll } from '../../../../../lib/tools/git/write/commit-files.ts';
+import { commitWorkingFiles } from '../../../../../lib/tools/git/write/commit-files.ts';
 import { cleanEnvironment } from '../../../../../lib/tools/process/environment.ts';
 import {
   gitIn,
@@ -96,7 +96,11 @@ describe('unfilteredFiles', () => {
     const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'1'.repeat(64)}\nsize 1\n`;
     const attributes = '*.bin filter=lfs diff=lfs merge=lfs -text\n';
     writeFiles(worktree.path, { '.gitattributes': attributes, 'one.bin': pointer });
-    assert.equal((await commitAll(git, worktree, 'pointer'))?.files, 2);
+    assert.equal(
+      (await commitWorkingFiles(git, worktree, { message: 'pointer', isAll: true })).committed
+        ?.files,
+      2,
+    );
     const head = gitIn(worktree.path)('rev-parse', 'HEAD');
     writeFiles(worktree.path, {
       'two.bin': 'x',
@@ -104,7 +108,7 @@ describe('unfilteredFiles', () => {
       'b.txt': '',
     });
     await assert.rejects(
-      commitAll(git, worktree, 'all'),
+      commitWorkingFiles(git, worktree, { message: 'all', isAll: true }),
       /requires a filter for long\.bin, two\.bin/,
     );
     assert.equal(gitIn(worktree.path)('rev-parse', 'HEAD'), head);

@@ -7,7 +7,7 @@ import { worktreeChanges } from '../../../../../lib/tools/git/read/diff.ts';
 import { status } from '../../../../../lib/tools/git/read/status.ts';
 import type { GitPlace } from '../../../../../lib/tools/git/run/git.ts';
 import { caseSettings } from '../../../../../lib/tools/git/run/letter-case.ts';
-import { commitAll } from '../../../../../lib/tools/git/write/commit-files.ts';
+import { commitWorkingFiles } from '../../../../../lib/tools/git/write/commit-files.ts';
 import { removeLinkedWorktree } from '../../../../../lib/tools/git/write/worktree.ts';
 import {
   gitIn,
@@ -46,7 +46,10 @@ describe('files whose names differ only in case', { skip }, () => {
     assert.deepEqual(changed.map(({ path }) => path).toSorted(), NEW);
     const { permissions } = await takePicture(git.at(worktree));
     assert.deepEqual(Object.keys(permissions).toSorted(), NEW);
-    assert.equal((await commitAll(git, worktree, 'all'))?.files, 3);
+    assert.equal(
+      (await commitWorkingFiles(git, worktree, { message: 'all', isAll: true })).committed?.files,
+      3,
+    );
     const listed = gitIn(worktree.path)('ls-tree', '-r', '--name-only', 'HEAD');
     assert.deepEqual(listed.trim().split('\n'), [
       'README.md',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { commitAll } from '../../../../../lib/tools/git/write/commit-files.ts';
+import { commitWorkingFiles } from '../../../../../lib/tools/git/write/commit-files.ts';
 import {
   gitIn,
   known,
@@ -21,7 +21,7 @@ const place = async (t: TestContext) => {
   return { made, git, worktree, inside: gitIn(worktree.path) };
 };
 
-describe('commitAll', () => {
+describe('commitWorkingFiles', () => {
   it('commits what is changed, staged, new and removed, whatever its name, and nothing ignored', async (t) => {
     const { git, worktree, inside } = await place(t);
     writeFiles(worktree.path, {
@@ -35,23 +35,35 @@ describe('commitAll', () => {
     inside('add', 'staged.txt');
     writeFiles(worktree.path, { 'staged.txt': 'now\n' });
     rmSync(join(worktree.path, 'gone.txt'));
-    const done = await commitAll(git, worktree, 'All of it\n\nBody');
-    assert.deepEqual(done, { commit: inside('rev-parse', 'HEAD').trim(), files: 6 });
+    const done = await commitWorkingFiles(git, worktree, {
+      message: 'All of it\n\nBody',
+      isAll: true,
+    });
+    assert.deepEqual(done.committed, { commit: inside('rev-parse', 'HEAD').trim(), files: 6 });
     assert.equal(inside('status', '--porcelain'), '');
     assert.equal(inside('show', 'HEAD:staged.txt'), 'now\n');
     assert.equal(inside('log', '-1', '--format=%B').trim(), 'All of it\n\nBody');
     assert.equal(readFileSync(join(worktree.path, 'secret'), 'utf8'), 'token');
     assert.doesNotMatch(inside('ls-files'), /secret/);
-    assert.equal(await commitAll(git, worktree, 'again'), undefined);
+    assert.deepEqual(await commitWorkingFiles(git, worktree, { message: 'again', isAll: true }), {
+      committed: null,
+      left_out: [],
+    });
   });
 
   it('leaves a repository inside of it alone', async (t) => {
     const { git, worktree, inside } = await place(t);
     writeFiles(worktree.path, { 'inner/b.txt': 'b\n' });
     gitIn(join(worktree.path, 'inner'))('init', '--quiet');
-    assert.equal(await commitAll(git, worktree, 'nothing'), undefined);
+    assert.deepEqual(await commitWorkingFiles(git, worktree, { message: 'nothing', isAll: true }), {
+      committed: null,
+      left_out: [],
+    });
     writeFiles(worktree.path, { 'a.txt': 'two\n' });
-    assert.equal((await commitAll(git, worktree, 'one'))?.files, 1);
+    assert.equal(
+      (await commitWorkingFiles(git, worktree, { message: 'one', isAll: true })).committed?.files,
+      1,
+    );
     assert.equal(inside('status', '--porcelain'), '?? inner/\n');
   });
 });
