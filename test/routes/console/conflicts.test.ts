@@ -63,12 +63,16 @@ describe('the conflicts of a Work item', { skip: noBrowser }, () => {
     await dossier.call('POST /api/cases/{id}/pr/rebase', { id });
     const { page } = await look(t, url);
     await page.getByLabel('a.txt: resolved text').fill('mine\n');
-    const query = { path: 'a.txt' };
-    await dossier.call('PUT /cases/{id}/editor/files', {
-      id,
-      query,
-      body: { content: 'theirs\n' },
-    });
+    // Between the click and its call: an earlier change would be shown, and the button be gone.
+    await page.route(
+      ({ pathname }) => pathname.endsWith('/editor/files'),
+      async (route) => {
+        const body = { content: 'theirs\n' };
+        await dossier.call('PUT /cases/{id}/editor/files', { id, query: { path: 'a.txt' }, body });
+        await route.continue();
+      },
+      { times: 1 },
+    );
     await page.getByRole('button', { name: 'Save file' }).click();
     await page.getByRole('alert').waitFor();
     assert.equal(read('a.txt'), 'theirs\n');
