@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { sha256 } from '../../../../store/base/sha256.ts';
 import { assertSentence, dossier } from '../../../helpers/command.ts';
+import { eventually } from '../../../helpers/eventually.ts';
 import { atTerminal, noTerminal } from '../../../helpers/terminal.ts';
 import { withPlan } from '../../../helpers/with-plan.ts';
 
@@ -130,9 +132,11 @@ describe('dossier revise', () => {
 describe('dossier pause, resume and abort', () => {
   it('steer the session that was looked up, and say how it is now', async (t) => {
     const { said, session, hash } = await planned(t, {
-      description: 'Wait:\n\n```sh\nuntil [ -e go ]; do sleep 0.05; done\n```\n',
+      description: 'Wait:\n\n```sh\ntouch begun\nuntil [ -e go ]; do sleep 0.05; done\n```\n',
     });
     await said('approve', '--hash', hash);
+    const begun = join((await said('path')).stdout.trim(), 'begun');
+    await eventually(() => assert.ok(existsSync(begun)));
     const paused = await said('pause');
     assert.deepEqual([paused.code, paused.stderr], [0, '']);
     assert.match(paused.stdout, /^Session [0-9a-f]{8} is paused\n$/);
