@@ -11,9 +11,9 @@ export const mcpRoutes = [
     maxBytes: 4 * 1024 * 1024,
     response: Message,
     orStatus: 202,
-    handler: async ({ body, token, headers }, service) => {
+    handler: async ({ body, headers }, service) => {
       const version = headers['mcp-protocol-version']?.toString();
-      const answer = await serveMcp(service, { token, body, version });
+      const answer = await serveMcp(service, { body, version });
       return new Answer<never>(answer.body, {}, undefined, answer.status);
     },
   }),

@@ -9,7 +9,7 @@ import {
 import { Type } from 'typebox';
 import { ServiceError } from '../errors.ts';
 import { tagged } from '../http/answer.ts';
-import { readCredential } from '../http/authorize.ts';
+import { readKey } from '../http/authorize.ts';
 import { type Console, consoleRoutes } from '../http/console-page.ts';
 import { answerProblems, hapiRoute } from '../http/hapi.ts';
 import { addRoutesLazily } from '../http/lazy-routes.ts';
@@ -96,7 +96,7 @@ const guard = (
     raw.res.setHeader(DAEMON_HEADER, '1');
     const { headers } = raw.req;
     const port = Number(hapi.info.port);
-    app.credential = await readCredential(headers, { path, port, checkKey, service });
+    app.key = await readKey(headers, { port, checkKey, service });
     addAsked(path);
     return h.continue;
   });

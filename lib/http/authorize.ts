@@ -4,7 +4,7 @@ import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import type { Caller } from '../tools/process/caller.ts';
 import { readSessionCookie } from './cookies.ts';
-import { bearerOf, type CheckKey, type Credential, notLocal } from './local-only.ts';
+import { type ApiKeyRef, bearerOf, type CheckKey, notLocal } from './local-only.ts';
 
 /**
  * Refuses every caller but the operator. Throws `unauthorized` if the settings require an API key and there is none, unless
@@ -13,16 +13,16 @@ import { bearerOf, type CheckKey, type Credential, notLocal } from './local-only
  */
 export const requireOperator = async (
   socket: unknown,
-  credential: Credential | undefined,
+  key: ApiKeyRef | undefined,
   { requiresKey, callers }: Pick<Service, 'callers' | 'requiresKey'>,
   keyless = false,
 ): Promise<void> => {
-  if (!keyless && credential?.key === undefined && requiresKey()) throw keyNeeded();
+  if (!keyless && key === undefined && requiresKey()) throw keyNeeded();
   // A request that the daemon injects into itself has no connection.
   if (!(socket instanceof Socket)) return;
   const caller = await callers.callerOf(socket);
   const why = REFUSED[caller];
-  const isOpened = credential !== undefined && OPENED_BY_KEY.includes(caller);
+  const isOpened = key !== undefined && OPENED_BY_KEY.includes(caller);
   if (why !== undefined && !isOpened) throw new ServiceError('not_operator', why);
 };
 
@@ -50,30 +50,29 @@ const REFUSED: Readonly<Record<Caller, string | undefined>> = {
 };
 
 interface At {
-  path: string;
   port: number;
   checkKey: CheckKey;
   service: Pick<Service, 'consoleSessions'>;
 }
 
 /**
- * Reads the credential of a request: its bearer token, else the session cookie of a browser that logged in with a key.
+ * Reads the API key of a request: its bearer token, else that of the session cookie of a browser that logged in with a key.
  * Throws `not_local`, and `unauthorized` for a token that is not valid.
  */
-export const readCredential = async (
+export const readKey = async (
   headers: IncomingHttpHeaders,
-  { path, port, checkKey, service }: At,
-): Promise<Credential | undefined> => {
+  { port, checkKey, service }: At,
+): Promise<ApiKeyRef | undefined> => {
   const refusal = notLocal(headers, port);
   if (refusal !== undefined) throw refusal;
   if (headers.authorization === undefined) {
     const value = readSessionCookie(headers.cookie, port);
     const key = value === undefined ? undefined : service.consoleSessions.keyOf(value);
-    return key && { key: { id: key.id, name: key.name } };
+    return key && { id: key.id, name: key.name };
   }
   const token = bearerOf(headers.authorization);
-  const credential = token === undefined ? undefined : await checkKey(token, path);
-  if (credential !== undefined) return credential;
+  const key = token === undefined ? undefined : await checkKey(token);
+  if (key !== undefined) return key;
   throw new ServiceError(
     'unauthorized',
     'The API key is not valid: it is unknown or revoked, or was not created on this machine (confirm it with dossier trust), or was created by hand while a session without a sandbox is running (it becomes valid when that ends). Unless the settings require a key, leave Authorization out.',

@@ -110,9 +110,9 @@ const pageRoute = (page: ConsolePage, service: Service): ServerRoute => ({
     const { app, raw } = request;
     const port = Number(request.server.info.port);
     const keyless = page.keyless === true;
-    if (!keyless && service.requiresKey() && app.credential?.key === undefined)
+    if (!keyless && service.requiresKey() && app.key === undefined)
       return h.redirect(loginFor(request)).code(303);
-    await requireOperator(raw.req.socket, app.credential, service, keyless);
+    await requireOperator(raw.req.socket, app.key, service, keyless);
     const { key, cookie } = formKey(raw.req.headers.cookie, port);
     const form = new URLSearchParams();
     const { params, url } = request;

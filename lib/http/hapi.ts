@@ -8,7 +8,7 @@ import { createUpload, isUpload, readBytes, UNPARSED } from './body.ts';
 import { sendDownload } from './download.ts';
 import { isCreating, KEY_HEADER, withIdempotency } from './idempotency.ts';
 import { inputReader } from './input.ts';
-import type { Credential } from './local-only.ts';
+import type { ApiKeyRef } from './local-only.ts';
 import { type ErrorLog, failedWrite, problemAnswer } from './problem.ts';
 import type { FindReadPath } from './read-path.ts';
 import { Answer, type Download, type EventSource, type Route } from './route.ts';
@@ -17,8 +17,8 @@ import { type Streams, sendEvents } from './sse.ts';
 
 declare module '@hapi/hapi' {
   interface RequestApplicationState {
-    /** The valid credential of the request. */
-    credential?: Credential | undefined;
+    /** The valid API key of the request. */
+    key?: ApiKeyRef | undefined;
   }
 }
 
@@ -35,7 +35,7 @@ export const hapiRoute = (
   const read = inputReader(route);
   const make = async ({ params, query, raw, app }: Request, body: unknown) => {
     const { headers, url = '' } = raw.req;
-    const input = read({ params, query, headers, payload: body, key: app.credential?.key });
+    const input = read({ params, query, headers, payload: body, key: app.key });
     if (!isCreating(route)) return route.handler(input as never, service);
     const handle = async () => route.handler(input as never, service);
     return withIdempotency(route, { headers, url, body }, service, handle);
@@ -61,7 +61,7 @@ export const hapiRoute = (
 const admit = async (route: Route, { app, raw }: Request, service: Service): Promise<void> => {
   if (route.devOnly === true && !service.config.dev) throw devOnly(route);
   if (route.early !== true) await service.started;
-  if (route.anyone !== true) await requireOperator(raw.req.socket, app.credential, service);
+  if (route.anyone !== true) await requireOperator(raw.req.socket, app.key, service);
 };
 
 type Make = (request: Request, body: unknown) => Promise<unknown>;

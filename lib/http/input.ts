@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 import { type FieldError, notFound, ServiceError } from '../errors.ts';
 import { readBody } from './body.ts';
-import { type ApiKeyRef, bearerOf } from './local-only.ts';
+import type { ApiKeyRef } from './local-only.ts';
 import type { Input, Route } from './route.ts';
 import {
   bodyIsOptional,
@@ -44,7 +44,6 @@ export const inputReader = (route: Route): Read => {
       query: asked.value,
       body,
       ifMatch: ifMatch(headers['if-match']),
-      token: bearerOf(headers.authorization),
       key,
       headers,
     };

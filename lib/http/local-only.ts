@@ -8,13 +8,8 @@ export interface ApiKeyRef {
   name: string;
 }
 
-/** A valid token: an API key, or without `key` the token of a running session. */
-export interface Credential {
-  key?: ApiKeyRef;
-}
-
-/** Checks a token; undefined if it is not valid for this path. */
-export type CheckKey = (token: string, path: string) => Promise<Credential | undefined>;
+/** The API key with this text; undefined if it is not valid. */
+export type CheckKey = (token: string) => Promise<ApiKeyRef | undefined>;
 
 /**
  * The reason to refuse a request or upgrade with these headers, or undefined. Only this machine reaches a loopback port, but

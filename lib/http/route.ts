@@ -71,8 +71,6 @@ export interface Input<P, Q, B> {
   body: B;
   /** The entity tag of If-Match, without quotes and `W/`; undefined if absent or `*`. */
   ifMatch: string | undefined;
-  /** The bearer token, which is valid for this path. */
-  token: string | undefined;
   /** The API key of the request. */
   key: ApiKeyRef | undefined;
   /** As sent, with names in lower case. */

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
-import { readCredential, requireOperator } from './authorize.ts';
+import { readKey, requireOperator } from './authorize.ts';
 import { inputReader } from './input.ts';
 import type { CheckKey } from './local-only.ts';
 import { type ErrorLog, problemAnswer } from './problem.ts';
@@ -85,12 +85,10 @@ const admit = async (
   { service, checkKey, port }: Deps,
 ): Promise<SocketHandler> => {
   const { pathname, searchParams } = new URL(url, 'http://localhost');
-  const at = { path: pathname, port: port(), checkKey, service };
-  const credential = await readCredential(headers, at);
+  const key = await readKey(headers, { port: port(), checkKey, service });
   const { route, params } = match(paths, pathname);
-  await requireOperator(socket, credential, service);
+  await requireOperator(socket, key, service);
   const query = Object.fromEntries(searchParams);
-  const { key } = credential ?? {};
   const input = inputReader(route)({ params, query, headers, payload: undefined, key });
   const speak = await route.socket?.(input as never, service);
   if (speak === undefined) throw new ServiceError('internal', 'The endpoint has no handler.');

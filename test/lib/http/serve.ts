@@ -40,8 +40,7 @@ export const serverOf = (
     log: { error: (details, message) => logged.push({ details, message }) },
     host: '127.0.0.1',
     port: 4321,
-    checkKey: async (token) =>
-      token === 'good-key' ? { key: { id: 'k', name: 'good' } } : undefined,
+    checkKey: async (token) => (token === 'good-key' ? { id: 'k', name: 'good' } : undefined),
     ...options,
   });
   return { hapi, logged };
