@@ -1,10 +1,10 @@
 import { basename, dirname, resolve } from 'node:path';
 import { sha256 } from '../../../store/base/sha256.ts';
 import { type FileProblem, fileProblem, Problem } from '../../../store/front-matter/problem.ts';
+import { list, record } from '../../text/unknown-json.ts';
 import {
   GIVEN_UP,
   listOf,
-  mapOf,
   objectIn,
   type SourceTask,
   sourceBytes,
@@ -101,8 +101,8 @@ const section = (title: string, text: string): string[] =>
   text === '' ? [] : [`## ${title}\n\n${text}`];
 
 const commentsIn = (comments: unknown): string =>
-  (Array.isArray(comments) ? comments : [])
-    .map(mapOf)
+  list(comments)
+    .map(record)
     .map(
       ({ author, created_at, text }) =>
         `${textOf(author)}, ${textOf(created_at)}:\n\n${textOf(text)}`,
@@ -110,8 +110,8 @@ const commentsIn = (comments: unknown): string =>
     .join('\n\n');
 
 const dependenciesOf = ({ dependencies }: Issue): string[] =>
-  (Array.isArray(dependencies) ? dependencies : [])
-    .map((each) => textOf(mapOf(each).depends_on_id))
+  list(dependencies)
+    .map((each) => textOf(record(each).depends_on_id))
     .filter((id) => id !== '');
 
 const fateOf = ({ status, close_reason }: Issue): TaskState => {

@@ -3,8 +3,8 @@ import { basename, join, resolve } from 'node:path';
 import { sha256 } from '../../../store/base/sha256.ts';
 import { type FileProblem, fileProblem, Problem } from '../../../store/front-matter/problem.ts';
 import { isDirectoryItself, statsAt } from '../../../store/fs/plain-path.ts';
+import { list, record } from '../../text/unknown-json.ts';
 import {
-  mapOf,
   objectIn,
   type SourceTask,
   sourceBytes,
@@ -41,13 +41,13 @@ const boardIn = (path: string, name: string): (SourceTask | FileProblem)[] => {
   return attempt(file, () => {
     const { columns, dependencies } = objectIn(sourceBytes(join(path, file)));
     if (!Array.isArray(columns)) throw new Problem('no_columns', 'This board has no columns');
-    const links = Array.isArray(dependencies) ? dependencies.map(mapOf) : [];
+    const links = list(dependencies).map(record);
     return columns
-      .map(mapOf)
+      .map(record)
       .flatMap((column) =>
-        (Array.isArray(column.cards) ? column.cards : []).flatMap((card: unknown, at) =>
+        list(column.cards).flatMap((card, at) =>
           attempt(`${file} ${textOf(column.id)}[${at}]`, (each) => [
-            taskOf(mapOf(card), { column: textOf(column.id), file: each, links }),
+            taskOf(record(card), { column: textOf(column.id), file: each, links }),
           ]),
         ),
       );

@@ -1,9 +1,9 @@
 import { basename, dirname, resolve } from 'node:path';
 import { namesIn, readTaskFiles, type TaskFile } from '../../../store/archive/backlog-files.ts';
+import { record } from '../../text/unknown-json.ts';
 import {
   GIVEN_UP,
   listOf,
-  mapOf,
   type SourceTask,
   type TaskSource,
   type TaskState,
@@ -35,7 +35,7 @@ export const readTasks = (path: string): TaskSource => {
 const taskOf = ({ data, file, sha256, mtime, body }: TaskFile): SourceTask => {
   const own = basename(file);
   const id = textOf(data.id) || own.replace(/-.*|\.md$/, '');
-  const { depends_on, blocks } = mapOf(data.dependencies);
+  const { depends_on, blocks } = record(data.dependencies);
   const named = [data.blockedBy, depends_on, blocks].flatMap(listOf);
   return {
     key: id,

@@ -11,6 +11,7 @@ import { caseFile, type Layout, layoutOf, memoryDir } from '../../../store/layou
 import { parseCase } from '../../../store/reconcile/read-case.ts';
 import type { State } from '../../../store/records/case.ts';
 import { makeWorkspaceFiles } from '../../../store/workspace/workspace-files.ts';
+import { record } from '../../text/unknown-json.ts';
 import {
   type ImportInput,
   type ImportInputFile,
@@ -19,7 +20,7 @@ import {
   importFiles,
 } from './import-files.ts';
 import { caseOfTask, type TaskCase, withIds } from './task-case.ts';
-import { mapOf, type SourceTask, type TaskSource, wellFormed } from './task-source.ts';
+import { type SourceTask, type TaskSource, wellFormed } from './task-source.ts';
 
 interface TextFile extends ImportInputFile {
   text: string;
@@ -179,7 +180,7 @@ interface Noted {
 const countExisting = (found: Found, { task, made, now, key }: Noted): void => {
   if (now === undefined) return;
   const [first] = made instanceof Problem ? [] : made.files;
-  const { source_sha256 } = mapOf(dataIn(now)?.[key]);
+  const { source_sha256 } = record(dataIn(now)?.[key]);
   if (first?.sha256 === sha256(now)) found.already += 1;
   else if (source_sha256 === task.sha256) found.editedHere.push(task.file);
   else found.changedThere.push(task.file);

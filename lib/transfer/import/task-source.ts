@@ -5,6 +5,7 @@ import { messageOf } from '../../../store/base/attempt.ts';
 import { type FileProblem, Problem } from '../../../store/front-matter/problem.ts';
 import { readRegularFile } from '../../../store/front-matter/record-file.ts';
 import { statsAt } from '../../../store/fs/plain-path.ts';
+import { record } from '../../text/unknown-json.ts';
 
 /** A task of another tool, in the common form of all readers. */
 export interface SourceTask {
@@ -64,12 +65,6 @@ export const listOf = (value: unknown): string[] => {
   return (Array.isArray(value) ? value : [value]).map(textOf);
 };
 
-/** The value as a mapping; empty if it is none. */
-export const mapOf = (value: unknown): Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : {};
-
 /** Matches states of cancelled tasks. */
 export const GIVEN_UP = /^(?:won.?t|cancel|reject|abandon|invalid|duplicate|obsolete)/i;
 
@@ -125,7 +120,8 @@ export const beginningOf = (path: string, length: number): string => {
 /** Parses a JSON object that begins at `line` of its file. Throws a Problem with the place of the error. */
 export const objectIn = (bytes: Buffer, line = 1): Record<string, unknown> => {
   const value = jsonIn(bytes, line);
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return mapOf(value);
+  const read = record(value);
+  if (read === value) return read;
   throw new Problem('not_an_object', 'There is no JSON object here', { line, column: 1 });
 };
 
