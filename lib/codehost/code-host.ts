@@ -21,7 +21,6 @@ import type {
  * `codehost_…` that says what to do; a failed read never returns an empty list.
  */
 export interface CodeHost {
-  readonly kind: 'github';
   /** Whether gh is installed and a token is accepted. Never throws for these results. */
   availability(host: string): Promise<Availability>;
   authStatus(host: string): Promise<AuthStatus>;
@@ -139,7 +138,6 @@ export interface PullEvent {
 
 export interface HostReview {
   number: number;
-  node_id: string;
   author: string | null;
   state: 'approved' | 'changes_requested' | 'commented' | 'dismissed' | 'pending';
   body: string;
@@ -160,9 +158,6 @@ export interface ReviewThread {
 }
 
 export interface ThreadComment {
-  node_id: string;
-  /** The REST id of its review. */
-  review: number | null;
   author: string | null;
   body: string;
   url: string;

@@ -25,7 +25,6 @@ export type Api = Octokit & { paginate: PaginateInterface } & paginateGraphQLInt
 
 /** The API of one host. Every failure is a ServiceError. */
 interface HostClient {
-  host: string;
   /** The base URL of its API. */
   base: string;
   /** REST: `api.request` for one call, `api.paginate` for a whole list. */
@@ -97,7 +96,6 @@ interface Means {
 const open = async (connection: HostConnection, means: Means): Promise<HostClient> => {
   const api = await octokit(connection, means);
   return {
-    host: connection.host,
     base: connection.base,
     api,
     ask: async <T>(document: string, variables: Variables, options: QueryOptions = {}) => {

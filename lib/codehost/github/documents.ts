@@ -25,9 +25,8 @@ const PULL = `fragment OnePull on PullRequest {
 const LINKED = 'number title url state isDraft repository { nameWithOwner }';
 
 const THREAD_COMMENT = `fragment OneComment on PullRequestReviewComment {
-  node_id: id body url created_at: createdAt
+  body url created_at: createdAt
   author { login }
-  pullRequestReview { fullDatabaseId }
 }`;
 
 const OF_REPOSITORY = '$owner: String!, $name: String!';

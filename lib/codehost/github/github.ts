@@ -23,7 +23,6 @@ import { resolveThread, reviews, threads } from './reviews.ts';
 export const createGitHub = (options: GitHubOptions): CodeHost => {
   const context = createHostContext(options);
   return {
-    kind: 'github',
     availability: (host) => availability(context, host),
     authStatus: (host) => authStatus(context, host),
     authRefresh: (host) => authRefresh(context, host),

@@ -85,7 +85,7 @@ export const issuesByNumber = async (
     for (const [at, number] of batch.entries()) {
       const answer = answers[`i${at}`];
       const isThere = answer?.number === number;
-      found.set(number, isThere ? issueFromGraphql(answer) : await sessionDirOf(place, number));
+      found.set(number, isThere ? issueFromGraphql(answer) : await missingOrMoved(place, number));
     }
   }
   return found;
@@ -107,7 +107,7 @@ const askFor = async (place: RepositoryContext, numbers: readonly number[]): Pro
 };
 
 // GraphQL only reports that it is missing; REST redirects to its new place.
-const sessionDirOf = async (
+const missingOrMoved = async (
   place: RepositoryContext,
   number: number,
 ): Promise<Issue | MissingIssue> => {

@@ -16,7 +16,6 @@ export const reviews = async (place: RepositoryContext, number: number): Promise
   const all = await listOf(place, route, { pull_number: number });
   return all.map((review) => ({
     number: Number(review.id),
-    node_id: review.node_id,
     author: review.user?.login ?? null,
     state: STATES[review.state] ?? 'commented',
     body: review.body,
@@ -50,9 +49,8 @@ interface Thread extends Omit<ReviewThread, 'comments'> {
   comments: Nodes<Comment> & { pageInfo: { hasNextPage: boolean; endCursor: string | null } };
 }
 
-interface Comment extends Omit<ThreadComment, 'review' | 'author'> {
+interface Comment extends Omit<ThreadComment, 'author'> {
   author: { login: string } | null;
-  pullRequestReview: { fullDatabaseId: string | number | null } | null;
 }
 
 const commentsOf = async (
@@ -69,9 +67,8 @@ const commentsOf = async (
   return all;
 };
 
-const commentFrom = ({ author, pullRequestReview, ...comment }: Comment): ThreadComment => ({
+const commentFrom = ({ author, ...comment }: Comment): ThreadComment => ({
   ...comment,
-  review: Number(pullRequestReview?.fullDatabaseId ?? 0) || null,
   author: author?.login ?? null,
 });
 

@@ -77,7 +77,6 @@ describe('evaluate', () => {
 
 const review = (number: number, author: string, state: HostReview['state']): HostReview => ({
   number,
-  node_id: `R_${number}`,
   author,
   state,
   body: '',

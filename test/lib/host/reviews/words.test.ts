@@ -90,8 +90,6 @@ describe('wordsOf', () => {
 
 describe('reviewRecords', () => {
   const comment = (body: string) => ({
-    node_id: 'C',
-    review: 1,
     author: 'bob',
     body,
     url: 'https://host/c',
@@ -120,7 +118,6 @@ describe('reviewRecords', () => {
   it('leaves out a review that is not submitted yet', () => {
     const draft = {
       number: 1,
-      node_id: 'R',
       author: 'me',
       state: 'pending' as const,
       body: 'Hm.',
