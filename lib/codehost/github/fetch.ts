@@ -26,7 +26,7 @@ export const createFetch =
   (url, init) =>
     withTimeout(seconds(), async (signal) => {
       const isSafe: RedirectOptions['isSafe'] = (to, from, status) =>
-        init.method === 'GET' && isSameServer(to, from) && !isWanted(status, init);
+        init.method === 'GET' && isSameServer(to.href, from) && !isWanted(status, init);
       const asked: RequestInit = { ...init, signal, redirect: 'manual' };
       const response = await follow(network, { url, init: asked, isSafe });
       return wholeOf(response, await response.arrayBuffer());
@@ -53,7 +53,7 @@ interface RedirectOptions {
   url: string;
   init: RequestInit;
   /** Whether a redirect from one address to another may be followed. */
-  isSafe: (to: string, from: string, status: number) => boolean;
+  isSafe: (to: URL, from: string, status: number) => boolean;
 }
 
 /** Follows up to three redirects that `isSafe` allows. The result may be a redirect that was not followed. */
@@ -65,9 +65,11 @@ export const follow = async (
   for (let left = MOST_REDIRECTS; ; left -= 1) {
     const response = await fetch(url, init);
     const location = redirectOf(response);
-    if (location === null || left === 0 || !isSafe(location, url, response.status)) return response;
+    const to =
+      location !== null && URL.canParse(location, url) ? new URL(location, url) : undefined;
+    if (to === undefined || left === 0 || !isSafe(to, url, response.status)) return response;
     await response.body?.cancel();
-    url = new URL(location, url).href;
+    url = to.href;
   }
 };
 

@@ -23,8 +23,7 @@ export const image = async (
     const headers = at === url.href ? { ...authorization } : {};
     return asked(context.fetch, at, { signal, headers });
   };
-  const isSafe = (to: string, from: string): boolean =>
-    URL.canParse(to, from) && isAllowed(new URL(to, from), host, own);
+  const isSafe = (to: URL): boolean => isAllowed(to, host, own);
   const answer = await follow(ask, { url: url.href, init: {}, isSafe });
   if (redirectOf(answer) !== null) {
     await answer.body?.cancel();

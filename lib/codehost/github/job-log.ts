@@ -77,8 +77,7 @@ const readElsewhere = async (
 ): Promise<void> => {
   if (!isTrustedDownloadUrl(address, base)) throw new ServiceError('codehost_gateway', NOWHERE);
   const question = questionOf(address);
-  const isSafe = (to: string, from: string): boolean =>
-    URL.canParse(to, from) && isTrustedDownloadUrl(new URL(to, from).href, base);
+  const isSafe = (to: URL): boolean => isTrustedDownloadUrl(to.href, base);
   try {
     await withTimeout(seconds(), async (signal) => {
       const init: RequestInit = { method: 'GET', redirect: 'manual', signal };
