@@ -18,7 +18,6 @@ import {
 export interface DeliveryDeps {
   store: Store;
   log: Log;
-  clock: () => Date;
   schedule: readonly number[];
   sender: SendingThread;
   userAgent: string;
@@ -67,7 +66,7 @@ export const attemptDelivery = async (
   if (sent === undefined || receiver.removed) return undefined;
   const attempts = task.attempt + 1;
   const line = outcomeOf({ ...task, attempt: attempts }, sent, () =>
-    nextAttemptAt(schedule, attempts, deps.clock()),
+    nextAttemptAt(schedule, attempts, deps.store.clock()),
   );
   logAttempt(deps, receiver.registration, line);
   if (line.status === GONE) await disable(deps, receiver.registration);
@@ -83,7 +82,7 @@ const sendUnlessSent = async (
   const known = await ahead.take(task.id);
   if (known !== undefined || receiver.stopped) return known;
   const secret = await secretFor(deps, receiver.registration.matter.id);
-  if (secret === undefined) return { ...NOT_SENT, at: deps.clock().toISOString() };
+  if (secret === undefined) return { ...NOT_SENT, at: deps.store.clock().toISOString() };
   const { url } = receiver.registration.matter;
   const requests = [task, ...others()].map((each) => requestOf(each, { ...deps, url, secret }));
   return ahead.send(deps.sender, requests);
@@ -184,7 +183,7 @@ export const RETRIES: readonly number[] = [
 
 const JITTER = 0.1;
 
-/** The time of the next attempt after `tryCommit` attempts, with 10 % jitter; undefined if there is none. */
+/** The time of the next attempt after `attempt` attempts, with 10 % jitter; undefined if there is none. */
 export const nextAttemptAt = (
   schedule: readonly number[],
   attempt: number,

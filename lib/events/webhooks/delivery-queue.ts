@@ -191,13 +191,13 @@ const formerLines = (queue: DeliveryQueue): Map<string, DeliveryLine> => {
 const READ_ONLY_MS = 1000;
 
 const untilDue = (queue: DeliveryQueue, line: DeliveryLine | undefined): Promise<void> => {
-  const { store, clock } = queue.deps;
+  const { store } = queue.deps;
   const due = Date.parse(line?.next_at ?? '') || 0;
   return queue.alarm.wait(() => {
     if (queue.stopped || queue.hurried.length > 0) return 0;
     if (isOverdue(queue, line)) return 0;
     // Another daemon holds the workspace, and delivers.
-    return store.readOnly !== undefined ? READ_ONLY_MS : due - clock().getTime();
+    return store.readOnly !== undefined ? READ_ONLY_MS : due - store.clock().getTime();
   });
 };
 

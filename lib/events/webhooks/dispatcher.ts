@@ -42,7 +42,6 @@ interface DispatcherOptions {
   version: string;
   /** Milliseconds from one attempt to the next; tests use shorter ones. */
   schedule?: readonly number[];
-  clock?: () => Date;
   /** The daemon's own address, to which nothing is sent. */
   own?: OwnUrl;
 }
@@ -56,7 +55,6 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
   const release = oncePerTick(() => releaseSettled(store, queues));
   const deps: DeliveryDeps = {
     schedule: RETRIES,
-    clock: store.clock,
     ...options,
     sender,
     userAgent: `Dossier/${options.version}`,
