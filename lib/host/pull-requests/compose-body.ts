@@ -4,7 +4,7 @@ import { oneLine, shorten } from '../../text/wording.ts';
 import { disarmMarkdown, quoteMarkdown } from './disarm.ts';
 
 /** The content of a pull request's body: what was asked, done and proved. */
-export interface BodyFacts {
+interface BodyFacts {
   title: string;
   description: string;
   /** The issue that it closes. */

@@ -17,7 +17,7 @@ import { invalidState, notFound, ServiceError } from '../../errors.ts';
 import { checkTexts } from '../../work/cases/text.ts';
 import { getItemWithProofs } from '../../work/proof/attach.ts';
 import { listChecklist } from '../../work/proof/checklist.ts';
-import { type BodyFacts, composeBody, MAX_BODY, publicWords } from './compose-body.ts';
+import { composeBody, MAX_BODY, publicWords } from './compose-body.ts';
 
 /** The draft: the stored one with its hand edits, else one that is composed now. */
 export const pullDraft = async (store: Store, caseId: string): Promise<PullDraft> => {
@@ -28,7 +28,7 @@ export const pullDraft = async (store: Store, caseId: string): Promise<PullDraft
 };
 
 /** A stored draft as the API returns it. Text below the operator's line does not count as an edit. */
-export const draftFrom = ({ matter, body }: StoredPullDraft): PullDraft => {
+const draftFrom = ({ matter, body }: StoredPullDraft): PullDraft => {
   const { title, labels = [], composed_at = null, composed_sha256 = null } = matter;
   const edited = composed_sha256 !== null && composed_sha256 !== sha256(partsOf(body).composed);
   return { title, body, labels, composed_at, edited };
@@ -38,32 +38,16 @@ export const draftFrom = ({ matter, body }: StoredPullDraft): PullDraft => {
  * Composes title, body and labels from the Work item, its sessions and its proof, without writing. `room` limits the
  * body in characters.
  */
-export const composeDraft = async (
-  store: Store,
-  caseId: string,
-  room?: number,
-): Promise<PullDraft> => {
-  const { title } = await getItem(store, caseId);
-  const labels = readLink(store, caseId)?.issue?.labels ?? [];
-  const body = composeBody(await bodyFacts(store, caseId), room);
-  return { title, body, labels, composed_at: null, edited: false };
-};
-
-/** Collects the content of a pull request's body. */
-const bodyFacts = async (store: Store, caseId: string): Promise<BodyFacts> => {
+const composeDraft = async (store: Store, caseId: string, room?: number): Promise<PullDraft> => {
   const { title, description } = await getItem(store, caseId);
   const sessions = (sessionsOf(store, caseId) ?? [])
     .filter(({ session: { status, mode } }) => status === 'completed' && mode === 'work')
     .map((kept) => ({ session: kept.session, words: publicWords(sessionSummary(store, kept)) }));
   const issue = readLink(store, caseId)?.issue;
-  return {
-    title,
-    description,
-    sessions,
-    issue,
-    proofs: await verifiedProofs(store, caseId),
-    checklist: await listChecklist(store, caseId),
-  };
+  const proofs = await verifiedProofs(store, caseId);
+  const checklist = await listChecklist(store, caseId);
+  const body = composeBody({ title, description, sessions, issue, proofs, checklist }, room);
+  return { title, body, labels: issue?.labels ?? [], composed_at: null, edited: false };
 };
 
 /**
