@@ -1,6 +1,7 @@
 import { signal } from '../../store/base/async.ts';
 import { checkLockOrder } from '../../store/base/mutex.ts';
 import { type OpenStore, openStore } from '../../store/open.ts';
+import { unsandboxedRuns } from '../../store/pending/unsandboxed.ts';
 import type { VersionInfo } from '../../store/records/version.ts';
 import { settingsOf } from '../../store/settings/globals.ts';
 import { createIdempotencyStore } from '../../store/workspace/idempotency.ts';
@@ -28,7 +29,6 @@ import { createKeyring } from '../guard/api-keys/keys.ts';
 import { logUnconfirmedSessions } from '../guard/trust/trust.ts';
 import {
   endLeftoverRuns,
-  leftoverRuns,
   trackUnsandboxedRuns,
   unsandboxedRunsSettled,
 } from '../guard/unsandboxed-runs.ts';
@@ -179,7 +179,8 @@ const openWorkspace = ({ workspace, state, trust }: Config, log: Log): Promise<O
 
 // Recovers what an earlier daemon left unfinished. Git changes of turns come first: later steps read worktrees and branches.
 const recover = async (service: Service): Promise<void> => {
-  const former = leftoverRuns(service.store);
+  // Read before any new run starts.
+  const former = unsandboxedRuns(service.store);
   await sweepSocketDirs();
   await sweepLanguageServers(service);
   await repairMovedWorktrees(service);

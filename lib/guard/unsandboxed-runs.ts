@@ -1,11 +1,7 @@
 import { lockOn } from '../../store/base/locks.ts';
 import { withoutLocks } from '../../store/base/mutex.ts';
 import type { UnsandboxedRun } from '../../store/held/held.ts';
-import {
-  unsandboxedEnded,
-  unsandboxedRuns,
-  unsandboxedStarts,
-} from '../../store/pending/unsandboxed.ts';
+import { unsandboxedEnded, unsandboxedStarts } from '../../store/pending/unsandboxed.ts';
 import type { Store, WithStore } from '../../store/store.ts';
 import type { WithLog } from '../log.ts';
 import { killRun } from '../tools/process/process-tree.ts';
@@ -35,10 +31,7 @@ export const trackUnsandboxedRuns = ({ store, log }: WithLog & WithStore, runs: 
   });
 };
 
-/** Unsandboxed runs that a former daemon process may have left. Read this before any new run starts. */
-export const leftoverRuns = (store: Store): [string, UnsandboxedRun][] => unsandboxedRuns(store);
-
-/** Kills those runs. Decisions that they wrote to files are held. */
+/** Kills unsandboxed runs that a former daemon process left. Decisions that they wrote to files are held. */
 export const endLeftoverRuns = async (
   { store, log }: WithLog & WithStore,
   former: readonly [string, UnsandboxedRun][],

@@ -15,7 +15,7 @@ import {
   type StoredSettings,
 } from '../../../store/settings/settings.ts';
 import { parseRemoteUrl } from '../../codehost/remote-url.ts';
-import { ServiceError } from '../../errors.ts';
+import { badField } from '../../errors.ts';
 import type { Service } from '../../service.ts';
 import { remoteSettings } from '../../tools/git/read/remotes.ts';
 import { findRepository, whyUnfit } from '../../tools/git/read/repository.ts';
@@ -142,10 +142,7 @@ const withoutNull = (change: object): Record<string, unknown> =>
 
 const refuseProvider = ({ providers }: Needs, name: string | null | undefined): void => {
   if (typeof name !== 'string' || providers().get(name) !== undefined) return;
-  throw invalidField(
-    '/provider',
-    'is not a known provider: GET /api/sessions/providers lists them',
-  );
+  throw badField('/provider', 'is not a known provider: GET /api/sessions/providers lists them');
 };
 
 const refusePath = async (
@@ -157,7 +154,7 @@ const refusePath = async (
   const why = /^~|\0/.test(path)
     ? 'must be written out: only a shell expands ~'
     : await repositoryProblem(git, resolve(store.layout.root, path));
-  if (why !== undefined) throw invalidField(`/projects/${name}`, why);
+  if (why !== undefined) throw badField(`/projects/${name}`, why);
 };
 
 const repositoryProblem = async (git: Needs['git'], place: string): Promise<string | undefined> => {
@@ -167,6 +164,3 @@ const repositoryProblem = async (git: Needs['git'], place: string): Promise<stri
     ? `is not a git repository: run git init in ${place}`
     : whyUnfit(found);
 };
-
-const invalidField = (path: string, message: string): ServiceError =>
-  new ServiceError('bad_request', `${path} ${message}.`, { errors: [{ path, message }] });

@@ -50,7 +50,7 @@ export const createImportJob = async (
   const id = newId();
   const known = readImport(service.store, id);
   if (known !== undefined && known.matter.status !== 'pending') return served(known);
-  if (known !== undefined) return settled(service, id, 'running');
+  if (known !== undefined) return setImportStatus(service, id, 'running');
   checkProject(service, project);
   await hostedRepositoryOf(service, project);
   const matter: ImportJobMatter = {
@@ -63,7 +63,7 @@ export const createImportJob = async (
     created_at: service.store.clock().toISOString(),
   };
   await createImport(service.store, matter);
-  return settled(service, matter.id, 'running');
+  return setImportStatus(service, matter.id, 'running');
 };
 
 const eitherOr = (): ServiceError =>
@@ -75,14 +75,7 @@ export type WantedStatus = 'running' | 'completed' | 'cancelled';
  * Resumes, completes or cancels an import job. A completed or cancelled job creates no further Work item; those it
  * created stay. Throws 422 where it has ended.
  */
-export const setImportStatus = (
-  service: LinkNeeds,
-  id: string,
-  status: WantedStatus,
-  ifMatch?: string,
-): Promise<TaggedImport> => settled(service, id, status, ifMatch);
-
-const settled = async (
+export const setImportStatus = async (
   service: LinkNeeds,
   id: string,
   wanted: WantedStatus,

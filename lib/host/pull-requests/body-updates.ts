@@ -48,14 +48,15 @@ export const approveUpdate = (
 
 const refuseUnfit = ({ matter, body }: StoredUpdate, pull: StoredPull, seen?: string): void => {
   if (matter.status === 'published')
-    throw invalid(
+    throw invalidState(
       `The update was already published at ${matter.published_at}. Suggest another one.`,
     );
   if (matter.pull !== pull.matter.number)
-    throw invalid(
+    throw invalidState(
       `The update is for #${matter.pull}, but the pull request is now #${pull.matter.number}. Suggest it again.`,
     );
-  if (body.trim() === '') throw invalid('The update is empty. Write the new body into its file.');
+  if (body.trim() === '')
+    throw invalidState('The update is empty. Write the new body into its file.');
   const now = sha256(body);
   if (seen === undefined || seen === now) return;
   throw new ServiceError(
@@ -64,8 +65,6 @@ const refuseUnfit = ({ matter, body }: StoredUpdate, pull: StoredPull, seen?: st
     { members: { body_sha256: now } },
   );
 };
-
-const invalid = (message: string): ServiceError => invalidState(message);
 
 // Equal text on the host was published by an earlier call that was cut off.
 const publish = async (
