@@ -1,3 +1,4 @@
+import { etagOf } from '../../store/base/names.ts';
 import { jsonText, visible } from '../../store/base/visible.ts';
 import { disposition } from './download.ts';
 import { Answer } from './route.ts';
@@ -17,11 +18,7 @@ interface TextAnswered {
 
 /** A Markdown file, byte for byte. */
 export const markdown = ({ content, sha256 }: TextAnswered): Answer<string> =>
-  new Answer<string>(
-    content,
-    { 'content-type': 'text/markdown; charset=utf-8' },
-    sha256.slice(0, 32),
-  );
+  new Answer<string>(content, { 'content-type': 'text/markdown; charset=utf-8' }, etagOf(sha256));
 
 /**
  * A text to be read before it is approved: control and invisible characters are shown as `␛` or `⟦U+202E⟧`. The ETag is
@@ -64,5 +61,5 @@ export const untrustedFile = ({
       'content-security-policy': "sandbox; default-src 'none'; style-src 'unsafe-inline'",
       'cross-origin-resource-policy': 'same-origin',
     },
-    sha256.slice(0, 32),
+    etagOf(sha256),
   );

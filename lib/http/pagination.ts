@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { etagOf } from '../../store/base/names.ts';
 import { sha256 } from '../../store/base/sha256.ts';
 import { jsonText } from '../../store/base/visible.ts';
 import { badField, type ServiceError } from '../errors.ts';
@@ -84,7 +85,7 @@ const answerOf = <T>(
   query: ListPage,
   { path, next }: { path: string; next: string | undefined },
 ): Answer<T[]> => {
-  const body = Buffer.from(jsonText(items));
+  const body = jsonBody(items);
   return new Answer<T[]>(body, linkTo(path, query, next), tagOf(body));
 };
 
@@ -103,7 +104,7 @@ export const linkTo = (
   return { link: `<${path}?${search}>; rel="next"` };
 };
 
-export const tagOf = (body: Buffer): string => sha256(body).slice(0, 32);
+export const tagOf = (body: Buffer): string => etagOf(sha256(body));
 
 interface Listed {
   id: string;

@@ -1,4 +1,5 @@
 import { type Static, type TObject, Type } from 'typebox';
+import { etagOf } from '../../store/base/names.ts';
 import { sha256 } from '../../store/base/sha256.ts';
 import { visible, visibleOutput } from '../../store/base/visible.ts';
 import { readCase } from '../../store/cases/cases.ts';
@@ -79,7 +80,7 @@ export const SESSION_TOOLS: readonly Tool[] = [
     }),
     reads: false,
     call: async ({ service, caseId }, { filename, content, sha256 }) => {
-      const ifMatch = sha256?.slice(0, 32);
+      const ifMatch = sha256 && etagOf(sha256);
       const file = { filename, content: visible(content) };
       const { sha256: written } = await putMemory(service.store, caseId, file, ifMatch);
       return asText({ filename, sha256: written });
