@@ -1,19 +1,15 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { sha256 } from '../../store/base/sha256.ts';
 import { layoutOf } from '../../store/layout.ts';
 import type { ApiKey } from '../../store/records/api-key.ts';
 import { apiKeys, removeKeyIn, saveKeyIn } from '../../store/workspace/api-keys.ts';
 import { pathKind } from '../../store/worktrees/worktrees.ts';
 import { UsageError } from '../config.ts';
+import { newKey } from '../guard/api-keys/keys.ts';
 import type { Call } from './args/command.ts';
 import { Refusal } from './args/refusal.ts';
-import { type Say, sayJson, toStandardOutput } from './output/terminal.ts';
+import { toStandardOutput as say, sayJson } from './output/terminal.ts';
 
 /** Creates an API key and shows it once, or lists or revokes keys, with or without a daemon. */
-export const key = async (
-  { config, words, values }: Call,
-  say: Say = toStandardOutput,
-): Promise<number> => {
+export const key = async ({ config, words, values }: Call): Promise<number> => {
   const [name] = words;
   const { list = false, revoke } = values;
   if (name === undefined && !list && revoke === undefined)
@@ -41,8 +37,9 @@ export const key = async (
       throw new Refusal(`There is no API key ${revoke}; dossier key --list shows them`);
     tell(toJson(found), [`Revoked ${found.name}`]);
   } else {
-    const { text, made } = await make(layout, name ?? '', known);
-    tell({ ...toJson(made), key: text }, [text]);
+    const made = newKey(freeName(name ?? '', known), new Date());
+    await saveKeyIn(layout, made.key);
+    tell({ ...toJson(made.key), key: made.text }, [made.text]);
   }
   return 0;
 };
@@ -54,19 +51,6 @@ const toJson = ({ id, name, created_at, last_used_at }: ApiKey) => ({
   created_at,
   last_used_at,
 });
-
-const make = async (
-  layout: ReturnType<typeof layoutOf>,
-  wanted: string,
-  known: ReturnType<typeof apiKeys>,
-): Promise<{ text: string; made: ApiKey }> => {
-  const name = freeName(wanted, known);
-  const text = `dossier_${randomBytes(32).toString('base64url')}`;
-  const created_at = new Date().toISOString();
-  const made = { id: randomUUID(), name, created_at, last_used_at: null, sha256: sha256(text) };
-  await saveKeyIn(layout, made);
-  return { text, made };
-};
 
 const freeName = (wanted: string, known: ReturnType<typeof apiKeys>): string => {
   const name = wanted.trim();

@@ -18,13 +18,22 @@ import type { Runs } from '../../tools/process/runs.ts';
 /** An API key without its hash. */
 export type ListedKey = Omit<ApiKey, 'sha256'>;
 
-export const listKeys = (store: Store): ListedKey[] =>
-  apiKeys(store).map(({ sha256: _, ...key }) => key);
+export const listKeys = (store: Store): ListedKey[] => apiKeys(store).map(withoutHash);
+
+const withoutHash = ({ sha256: _, ...key }: ApiKey): ListedKey => key;
+
+/** A new key of 256 random bits, and its text, which is not stored. */
+export const newKey = (name: string, now: Date): { key: ApiKey; text: string } => {
+  const text = `dossier_${randomBytes(32).toString('base64url')}`;
+  const created_at = now.toISOString();
+  const key = { id: randomUUID(), name, created_at, last_used_at: null, sha256: sha256(text) };
+  return { key, text };
+};
 
 const MOST = 100;
 
 /**
- * Creates a key of 256 random bits. Its text is only in this result. 400 for an invalid name, 409 for a name in use, 422
+ * Creates a key. Its text is only in this result. 400 for an invalid name, 409 for a name in use, 422
  * if there are 100 keys.
  */
 export const createKey = (
@@ -36,12 +45,10 @@ export const createKey = (
     const known = apiKeys(store);
     if (known.some((each) => each.name === name)) throw taken(name);
     if (known.length >= MOST) throw enough();
-    const text = `dossier_${randomBytes(32).toString('base64url')}`;
-    const created_at = store.clock().toISOString();
-    const key = { id: randomUUID(), name, created_at, last_used_at: null };
-    keyring.add(sha256(text));
-    await saveKey(store, { ...key, sha256: sha256(text) });
-    return { key, text };
+    const { key, text } = newKey(name, store.clock());
+    keyring.add(key.sha256);
+    await saveKey(store, key);
+    return { key: withoutHash(key), text };
   });
 
 const nameOf = (wanted: string): string => {
