@@ -1,9 +1,9 @@
 import type { Guide } from '../../store/records/guide.ts';
 import { UsageError } from '../config.ts';
 import { guideFor, readGuides } from '../daemon/guides.ts';
-import { showByPager } from '../tools/process/terminal.ts';
 import { type Call, type Command, GROUPS } from './args/command.ts';
 import { type OptionName, optionSyntax } from './args/options.ts';
+import { createOutput, type Style } from './output/out.ts';
 
 const COMMON: Readonly<Partial<Record<OptionName, string>>> = {
   workspace: 'The directory of the Work items (DOSSIER_WORKSPACE; default: ~/dossier)',
@@ -72,9 +72,8 @@ export const help = async ({ words, values, config: { env }, commands }: Call): 
     const topics = guides.map(({ topic }) => topic).join(', ');
     throw new UsageError(`There is no command or topic ${word}. Topics: ${topics}`);
   }
-  if (process.stdout.isTTY !== true) return say(guide.text);
-  const shown = isPlain(env) ? guide.text : withBoldHeadings(guide.text);
-  return (await showByPager(shown, env)) ? 0 : say(shown);
+  await createOutput(process.stdout, env).read(guide.text.trimEnd(), boldHeadings());
+  return 0;
 };
 
 const say = (text: string): number => {
@@ -82,15 +81,11 @@ const say = (text: string): number => {
   return 0;
 };
 
-// See https://no-color.org. A dumb terminal has no escape sequences.
-const isPlain = ({ TERM, NO_COLOR }: NodeJS.ProcessEnv): boolean =>
-  TERM === 'dumb' || (NO_COLOR ?? '') !== '';
-
 // Leaves fenced blocks alone, where `#` begins a comment.
-const withBoldHeadings = (text: string): string =>
-  text
-    .split(/^(```.*\n[\s\S]*?^```$)/m)
-    .map((part) =>
-      part.startsWith('```') ? part : part.replace(/^#+ .*$/gm, '\u001b[1m$&\u001b[0m'),
-    )
-    .join('');
+const boldHeadings = (): ((line: string) => Style | undefined) => {
+  let isFenced = false;
+  return (line) => {
+    if (line.startsWith('```')) isFenced = !isFenced;
+    return !isFenced && /^#+ /.test(line) ? 'bold' : undefined;
+  };
+};

@@ -164,7 +164,7 @@ describe('dossier help TOPIC', () => {
         '^',
       );
     };
-    assert.match(shown({ PAGER: 'sed s/^/paged:/' }), /^paged:\^\[1m# Rebase\^\[0m\r\n/);
+    assert.match(shown({ PAGER: 'sed s/^/paged:/' }), /^paged:\^\[1m# Rebase\^\[22m\r\n/);
     assert.match(shown({ PAGER: '' }), /^\^\[1m# Rebase/);
     assert.match(shown({ PAGER: 'no-such-pager', NO_COLOR: '1' }), /\n# Rebase\r\n/);
   });
