@@ -8,7 +8,7 @@ import { isUpload } from './body.ts';
 import { Answer, type Route } from './route.ts';
 
 export const KEY_HEADER = 'idempotency-key';
-/** IdempotentRequest with an answer that was given before. */
+// Marks an answer that was given before.
 const REPLAYED = { 'idempotent-replayed': 'true' };
 
 /** Whether the route creates or starts something: a POST that accepts an Idempotency-Key. */
