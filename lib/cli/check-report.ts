@@ -1,3 +1,4 @@
+import { shellQuoted } from '../../store/base/text.ts';
 import { jsonText } from '../../store/base/visible.ts';
 import type { Checked } from '../../store/check/check.ts';
 import type { Finding } from '../../store/check/finding.ts';
@@ -51,13 +52,13 @@ const nextStep = (
   if (mend !== undefined) return message.includes(FIX) ? undefined : `${FIX} fixes it`;
   const isChanged = committed.get(file);
   if (isChanged === undefined) return undefined;
-  const path = quoted(file);
+  const path = shellQuoted(file);
   if (code === 'conflict_markers')
-    return `During a merge, run git -C ${quoted(root)} mergetool -- ${path}`;
+    return `During a merge, run git -C ${shellQuoted(root)} mergetool -- ${path}`;
   if (!RESTORABLE.has(code)) return undefined;
   return isChanged
-    ? `To restore the last version in git: git -C ${quoted(root)} checkout -- ${path}`
-    : `The last version in git is the same. To see earlier ones: git -C ${quoted(root)} log -p -- ${path}`;
+    ? `To restore the last version in git: git -C ${shellQuoted(root)} checkout -- ${path}`
+    : `The last version in git is the same. To see earlier ones: git -C ${shellQuoted(root)} log -p -- ${path}`;
 };
 
 const FIX = 'dossier check --fix';
@@ -78,9 +79,6 @@ const RESTORABLE = new Set([
   'symbolic_link',
   'too_large',
 ]);
-
-const quoted = (path: string): string =>
-  /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 
 const summaryOf = ({ items, findings, mended }: Report): string => {
   const { errors, warnings, fixable } = findingCounts(findings);

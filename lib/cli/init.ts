@@ -41,14 +41,15 @@ export const init = async (
 };
 
 /**
- * Creates a new workspace with a git repository and autocommit. Does nothing if the workspace exists or is in a repository, or if
- * git is not installed.
+ * Creates the directory of the workspace if needed, and a new workspace with a git repository and autocommit, unless it is in
+ * a repository or git is not installed. Throws a Refusal if it cannot be a workspace.
  */
 export const createWorkspaceRepository = async (config: Config): Promise<void> => {
   const { workspace, env } = config;
   const layout = layoutOf(workspace);
-  if (!isNewWorkspace(config)) return;
+  const isNew = isNewWorkspace(config);
   ensureWorkspace(config);
+  if (!isNew) return;
   const git = createGit({ env: cleanEnvironment(env) });
   if (git.program === undefined || (await homeOf(git, workspace)) !== undefined) return;
   await makeWorkspaceFiles(layout, SETTINGS_TEXT.replace('#autocommit: false', 'autocommit: true'));

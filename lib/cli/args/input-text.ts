@@ -1,11 +1,15 @@
 import { isUtf8 } from 'node:buffer';
-import { readFileSync } from 'node:fs';
+import { createReadStream, readFileSync } from 'node:fs';
 import { orElse } from '../../../store/base/attempt.ts';
 import { UsageError } from '../../config.ts';
 import { Refusal } from './refusal.ts';
 
 // More than the daemon accepts as a text; limits input that does not end.
 const MOST = 1_048_576;
+
+/** Reads the file of `--file`; `-` is standard input. */
+export const readFileOption = (file: string): Promise<string> =>
+  readInput(file === '-' ? process.stdin : createReadStream(file), 'The file of --file');
 
 /** Reads UTF-8 text. `name` is the subject of its errors: `The file of --file`. */
 export const readInput = async (source: AsyncIterable<Buffer>, name: string): Promise<string> => {

@@ -3,7 +3,6 @@ import { closeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Layout, layoutOf } from '../../../store/layout.ts';
 import { holderOf } from '../../../store/workspace/daemon-lock.ts';
-import { makeWorkspace } from '../../../store/workspace/workspace-files.ts';
 import type { Config } from '../../config.ts';
 import { Refusal } from '../args/refusal.ts';
 import { type DaemonConnection, findDaemon } from './daemon.ts';
@@ -48,9 +47,6 @@ const begin = async (
   // Loaded here, because most calls find a daemon.
   const { createWorkspaceRepository } = await import('../init.ts');
   await createWorkspaceRepository(config);
-  const why = makeWorkspace(workspace);
-  if (why !== undefined)
-    throw new Refusal(`${workspace} ${why}. Give another directory with --workspace.`);
   const { child, from } = launch(config, layout, flags);
   let failed: Error | undefined;
   child.once('error', (error) => {

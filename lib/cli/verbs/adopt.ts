@@ -1,8 +1,7 @@
-import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Data } from '../../client/client.ts';
 import { counted } from '../../text/wording.ts';
-import { readInput } from '../args/input-text.ts';
+import { readFileOption } from '../args/input-text.ts';
 import { Refusal } from '../args/refusal.ts';
 import { findProjectHere } from '../connection/project.ts';
 import { findOrStartDaemon } from '../connection/start.ts';
@@ -130,8 +129,7 @@ type Read = Data<'GET /api/adoptable/sessions/{agent}/{id}'>;
 const confirmed = async (given: Verb, read: Read): Promise<string | number> => {
   const { values, out, config } = given;
   const { file } = values;
-  if (file !== undefined)
-    return readInput(file === '-' ? process.stdin : createReadStream(file), 'The file of --file');
+  if (file !== undefined) return readFileOption(file);
   if (!isTerminal()) {
     out.say(read.summary);
     warn(

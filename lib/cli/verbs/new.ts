@@ -1,7 +1,6 @@
-import { createReadStream } from 'node:fs';
 import type { Case, Dossier } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
-import { readInput } from '../args/input-text.ts';
+import { readFileOption } from '../args/input-text.ts';
 import { Refusal } from '../args/refusal.ts';
 import { findProjectHere } from '../connection/project.ts';
 import { findOrStartDaemon } from '../connection/start.ts';
@@ -76,7 +75,7 @@ const written = async (given: Verb) => {
   const { words, values, config } = given;
   const title = words.join(' ').trim();
   if (values.file !== undefined) {
-    const text = await readGiven(values.file);
+    const text = await readFileOption(values.file);
     return create(given, title === '' ? partsOf(text) : { title, description: text });
   }
   if (title !== '') return create(given, { title, description: '' });
@@ -86,9 +85,6 @@ const written = async (given: Verb) => {
     create(given, partsOf(text.replace(/<!--.*?-->\n?/gs, ''))),
   );
 };
-
-const readGiven = (file: string): Promise<string> =>
-  readInput(file === '-' ? process.stdin : createReadStream(file), 'The file of --file');
 
 interface Parts {
   title: string;
