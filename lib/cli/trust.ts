@@ -17,22 +17,19 @@ import type { Call } from './args/command.ts';
 import { Refusal } from './args/refusal.ts';
 import { findDaemon } from './connection/daemon.ts';
 import { toRefusal } from './connection/refused.ts';
-import { askYesNo, isTerminal, type Say, sayJson, toStandardOutput } from './output/terminal.ts';
+import { askYesNo, isTerminal, toStandardOutput as say, sayJson } from './output/terminal.ts';
 
 /**
  * `dossier trust`: shows values in the workspace's files that are not confirmed on this machine, and confirms them if the
  * operator agrees. A running daemon applies them at once. Throws a Refusal without a terminal.
  */
-export const trustCommand = async (
-  { config, values }: Call,
-  say: Say = toStandardOutput,
-): Promise<number> => {
+export const trustCommand = async ({ config, values }: Call): Promise<number> => {
   const layout = existing(config);
   const access = await connectTrust(config, layout);
   const { json = false, trusted = false, revoke } = values;
-  if (revoke !== undefined) return takeBack(access, revoke, say);
-  if (trusted) return sayTrusted(await access.trusted(), json, say);
-  return showWaiting({ access, layout, values }, say);
+  if (revoke !== undefined) return takeBack(access, revoke);
+  if (trusted) return sayTrusted(await access.trusted(), json);
+  return showWaiting({ access, layout, values });
 };
 
 interface TrustRequest {
@@ -41,7 +38,7 @@ interface TrustRequest {
   values: Call['values'];
 }
 
-const showWaiting = async ({ access, layout, values }: TrustRequest, say: Say): Promise<number> => {
+const showWaiting = async ({ access, layout, values }: TrustRequest): Promise<number> => {
   const { all = false, list = false, json = false } = values;
   const listed = await access.list();
   const waiting = listed.filter(isMeant(all && !list));
@@ -49,7 +46,7 @@ const showWaiting = async ({ access, layout, values }: TrustRequest, say: Say): 
     sayJson(say, list ? waiting : await acceptAll(access, waiting, all));
     return 0;
   }
-  sayLeft(say, listed.length - waiting.length);
+  sayLeft(listed.length - waiting.length);
   if (listed.length === 0) say(nothingWaits(layout, access));
   if (waiting.length === 0) return 0;
   for (const line of waitingLines(waiting)) say(line);
@@ -63,13 +60,13 @@ const showWaiting = async ({ access, layout, values }: TrustRequest, say: Say): 
   return 0;
 };
 
-const takeBack = async (access: TrustAccess, key: string, say: Say): Promise<number> => {
+const takeBack = async (access: TrustAccess, key: string): Promise<number> => {
   await access.revoke(key);
   say(`Revoked ${plain(key)}. The value in the files is ignored until you trust it again.`);
   return 0;
 };
 
-const sayTrusted = (all: readonly TrustedValue[], json: boolean, say: Say): number => {
+const sayTrusted = (all: readonly TrustedValue[], json: boolean): number => {
   if (json) sayJson(say, all);
   else if (all.length === 0) say('No trusted values in this workspace.');
   else for (const { key, value } of all) say(`${plain(key)}  ${plain(JSON.stringify(value))}`);
@@ -89,7 +86,7 @@ const nothingWaits = ({ root }: Layout, { asksAll }: TrustAccess): string =>
     : `Nothing to confirm in ${root}. Changes that were held back while a program ran without a sandbox are listed only while the daemon runs.`;
 
 // Plans need to be read, so --all approves none.
-const sayLeft = (say: Say, count: number): void => {
+const sayLeft = (count: number): void => {
   if (count > 0)
     say(
       `${counted(count, 'plan')} approved elsewhere: --all approves none. Run dossier trust without it, or dossier approve ITEM.`,

@@ -53,7 +53,9 @@ export const answerHere = async (given: Verb, request: string): Promise<boolean>
   return true;
 };
 
-const isAsked = ({ kind }: AttentionItem): boolean => kind === 'permission' || kind === 'question';
+/** Whether an entry is a request of an agent. */
+export const isAsked = ({ kind }: AttentionItem): boolean =>
+  kind === 'permission' || kind === 'question';
 
 const ask = ({ out }: Verb, asked: AttentionItem) =>
   asked.kind === 'permission' ? askOption(out, asked) : askFields(out, asked);
@@ -81,7 +83,7 @@ const requestOf = ({ answer: { path } }: AttentionItem): string =>
 
 const oneOf = async ({ dossier, values }: Verb, id: string): Promise<AttentionItem> => {
   const { request = '' } = values;
-  const all = ((await dossier.call('GET /attention')) ?? [])
+  const all = (await dossier.call('GET /attention'))
     .filter((item) => item.case_id === id && isAsked(item))
     .toSorted((a, b) => (a.since < b.since ? -1 : 1));
   const found = all.filter((item) => requestOf(item).startsWith(request));

@@ -1,6 +1,6 @@
 import type { Session, SessionEvent } from '../../client/client.ts';
 import { isTerminal } from '../output/terminal.ts';
-import { answerHere } from './answer.ts';
+import { answerHere, isAsked } from './answer.ts';
 import { showDiff } from './diff.ts';
 import { hasEnded } from './session-text.ts';
 import { createEventPrinter } from './tail-lines.ts';
@@ -98,9 +98,7 @@ export const printNextSteps = async (
   const { dossier, out } = given;
   const session = await dossier.call('GET /cases/{id}/sessions/{sid}', { id, sid });
   const [id8, waiting] = [id.slice(0, 8), await dossier.call('GET /attention')];
-  const asks = waiting.some(
-    ({ session_id, kind }) => session_id === sid && (kind === 'permission' || kind === 'question'),
-  );
+  const asks = waiting.some((item) => item.session_id === sid && isAsked(item));
   const next = asks ? 'answer' : (GO_ON[session.status] ?? 'show');
   out.say(`\nSession ${sid.slice(0, 8)} is ${session.status}; it was not changed.`);
   out.say(`To continue: ${shellCommand(given, `${next} ${id8}`)}`);

@@ -7,7 +7,7 @@ export const status = verb(async ({ dossier, config, url, socket, pid, values, o
     dossier.call('GET /attention'),
   ]);
   const { workspace } = config;
-  const waits = waiting?.length ?? 0;
+  const waits = waiting.length;
   if (values.json === true)
     return void out.json({ url, socket, pid, workspace, version, waiting: waits });
   out.table([

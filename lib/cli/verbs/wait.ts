@@ -41,7 +41,7 @@ export const waitForSession = async (
 ): Promise<Found> => {
   for (;;) {
     const session = await findSession(dossier, id, values.session);
-    const waiting = ((await dossier.call('GET /attention')) ?? []).find(
+    const waiting = (await dossier.call('GET /attention')).find(
       ({ case_id, session_id }) => case_id === id && session_id === session.id,
     );
     const code = codeFor(goal, session, waiting);
