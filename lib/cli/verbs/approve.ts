@@ -6,7 +6,7 @@ import { Refusal } from '../args/refusal.ts';
 import { sessionOf } from '../connection/session.ts';
 import { ask, isTerminal } from '../output/terminal.ts';
 import { followWork } from './follow.ts';
-import { planLines } from './plan-summary.ts';
+import { planLines } from './plan.ts';
 import { approvalFor, noPlan, type PlanApproval, readBoundary, readPlan } from './read-plan.ts';
 import { shellCommand, type Verb, verb } from './verb.ts';
 

@@ -3,7 +3,7 @@ import { isTerminal } from '../output/terminal.ts';
 import { answerHere, isAsked } from './answer.ts';
 import { showDiff } from './diff.ts';
 import { hasEnded } from './session-text.ts';
-import { createEventPrinter } from './tail-lines.ts';
+import { createEventPrinter } from './tail.ts';
 import { itemCommand, shellCommand, type Verb } from './verb.ts';
 
 const NEEDS_YOU = 4;

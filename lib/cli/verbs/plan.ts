@@ -1,8 +1,18 @@
+import type { Boundary, Dossier } from '../../client/client.ts';
+import { readFences } from '../../text/markdown/fences.ts';
+import { readLeaves } from '../../text/markdown/leaves.ts';
 import { sessionOf } from '../connection/session.ts';
 import { warn as tell } from '../output/terminal.ts';
-import { factLines, readPlanHead } from './plan-summary.ts';
-import { approvalFor, readPlan, unpromptedLines } from './read-plan.ts';
-import { verb } from './verb.ts';
+import {
+  approvalFor,
+  type PlanApproval,
+  type PlanRead,
+  readBoundary,
+  readPlan,
+  unpromptedLines,
+} from './read-plan.ts';
+import { readBaseText } from './session-text.ts';
+import { type Verb, verb } from './verb.ts';
 
 /** `dossier plan ITEM`: shows the plan of its session. */
 export const plan = verb(async (given) => {
@@ -21,3 +31,169 @@ export const plan = verb(async (given) => {
     tell(`Hash: ${hash}`);
   }
 });
+
+/** Facts about a plan that the operator needs for the decision. */
+interface PlanHead {
+  /** Pairs of a label and a text. */
+  facts: (readonly [name: string, text: string])[];
+  /** Warnings. */
+  alarms: string[];
+  approval: PlanApproval;
+}
+
+/** Collects the provider, boundary, base and cost of a plan, and warnings such as invisible text. */
+const readPlanHead = async (
+  dossier: Dossier,
+  { session, sha256 }: PlanRead,
+  ask: string[] = [],
+): Promise<PlanHead> => {
+  const { provider, model, effort, base_commit, usage, warnings = [] } = session;
+  const boundary = await readBoundary(dossier, session, ask);
+  const approval = approvalFor(boundary, sha256, ask);
+  const from = await readBaseText(dossier, session.case_id);
+  const cost = usage?.cost_usd;
+  return {
+    facts: [
+      ['By', [provider, model, effort].filter(Boolean).join(', ')],
+      ...(typeof boundary === 'string' ? [] : factsOf(boundary)),
+      ['From', from ?? base_commit ?? 'no commit'],
+      ['Cost', typeof cost === 'number' ? `$${cost.toFixed(2)} so far` : 'not reported'],
+    ],
+    approval,
+    alarms: [
+      ...(typeof boundary === 'string'
+        ? [`Its isolation is unknown: ${boundary}`]
+        : alarmsOf(boundary)),
+      ...warnings.map(
+        ({ kind, line, column, text }) =>
+          `Invisible or misleading text in line ${line}, column ${column}: ${kind.replaceAll('_', ' ')}, ${text}`,
+      ),
+      ...(warnings.length >= SERVED
+        ? [`Only the first ${SERVED} are listed. The text of the plan shows all of them.`]
+        : []),
+    ],
+  };
+};
+
+/** The API returns at most this number of warnings. */
+const SERVED = 100;
+
+/** The facts in two columns. */
+const factLines = (facts: PlanHead['facts']): string[] =>
+  facts.map(([name, text]) => `${name.padEnd(9)}${text}`);
+
+const factsOf = ({
+  kind,
+  sandbox,
+  network,
+  local = [],
+  permissions,
+  commits,
+}: Boundary): PlanHead['facts'] => [
+  ...(sandbox === undefined ? [] : [['Sandbox', sandbox] as const]),
+  ...(network === undefined
+    ? []
+    : [['Network', [networkWords(network), ...local].join('; here ')] as const]),
+  ['Unasked', permissions === undefined ? UNASKED[kind] : leaveWords(permissions)],
+  ...(commits ? [['Commit', 'on its branch, once it completes'] as const] : []),
+];
+
+const networkWords = (network: NonNullable<Boundary['network']>): string => {
+  if (network === 'host') return 'open, including this machine';
+  if (network === 'proxy') return 'open, except this machine';
+  return network.allow.length === 0 ? 'closed' : `only ${network.allow.join(', ')}`;
+};
+
+const UNASKED: Readonly<Record<Boundary['kind'], string>> = {
+  runbook: 'only the blocks of the plan, one by one',
+  manual: 'nothing: you do the work',
+  command: 'whatever its own settings and its sandbox allow',
+  acp: 'unknown: its provider is not configured',
+};
+
+const leaveWords = ({ execute, fetch, prefixes }: NonNullable<Boundary['permissions']>): string => {
+  const prefixed = [...(typeof execute === 'string' ? [] : execute), ...prefixes];
+  const commands = [
+    ...(execute === 'allow' ? ['all commands'] : []),
+    ...(execute === 'plan' ? ['the listed commands'] : []),
+    ...(execute === 'allow' ? [] : prefixed.map((prefix) => `commands that begin with ${prefix}`)),
+  ];
+  return ['edits in its worktree', ...commands, ...(fetch === 'allow' ? ['requests'] : [])].join(
+    ', ',
+  );
+};
+
+const alarmsOf = ({ missing, sandbox, reason, network }: Boundary): string[] => [
+  ...(missing === undefined ? [] : [`It cannot be started now: ${missing}`]),
+  ...(sandbox === undefined || sandbox === 'bubblewrap'
+    ? []
+    : [`Not isolated: its programs can do whatever your user can. ${reason ?? ''}`]),
+  ...(sandbox === 'bubblewrap' && network === 'host'
+    ? ['Its network is not isolated: it can reach every service of this machine']
+    : []),
+];
+
+const SHELL = /^(?:sh|shell|bash)$/i;
+const MOST = 20;
+
+/** Lists the commands and files in the text of a plan, as parsed from it and not as the agent summarizes it. */
+export const planReferences = (plan: string): string[] => [
+  ...listed('Commands', commandsIn(plan)),
+  ...listed('Files', filesIn(plan)),
+];
+
+const listed = (name: string, all: readonly string[]): string[] => {
+  if (all.length === 0) return [];
+  const more = all.length > MOST ? [`  … and ${all.length - MOST} more in the plan`] : [];
+  return [`${name} in the plan:`, ...all.slice(0, MOST).map((each) => `  ${each}`), ...more];
+};
+
+/** The lines of its shell blocks, without comments. */
+const commandsIn = (plan: string): string[] =>
+  readFences(plan)
+    .filter(({ info }) => SHELL.test(info.split(/[ \t]/, 1)[0] ?? ''))
+    .flatMap(({ content }) => content.split('\n'))
+    .filter((line) => /^\s*[^\s#]/.test(line));
+
+/** Words outside of code blocks that look like paths. */
+const filesIn = (plan: string): string[] => {
+  const texts = readLeaves(plan)
+    .leaves.filter(({ kind }) => kind === 'paragraph' || kind === 'heading')
+    .flatMap(({ lines }) => lines.map(({ text }) => text));
+  const words = texts.flatMap((text) => text.match(/[^\s`'"“”()[\]{}<>,;:*|=]+/g) ?? []);
+  const paths = words.map((word) => word.replace(/^\.\/|[.!?]+$/g, ''));
+  return [...new Set(paths.filter((path) => FILE.test(path)))];
+};
+
+// A well-known name, a name with a well-known extension, or a path whose last part has an extension.
+const FILE = new RegExp(
+  [
+    '^(?!//)(?:[\\w@.+-]+/)*(?:README|LICENSE|CHANGELOG|Makefile|Dockerfile|Gemfile|\\.[a-z]\\w+)$',
+    '^(?!//)[\\w@+-][\\w@.+/-]*\\.(?:[cm]?[jt]sx?|json|md|mdx|py|go|rs|java|kt|rb|php|cs?|cpp|hp?p?|swift|s?css|html|vue|svelte|ya?ml|toml|ini|sh|sql|txt|lock|xml|svg)$',
+    '^(?!//)\\.?[\\w@+-][\\w@.+-]*/(?:[\\w@.+-]+/)*[\\w@+-]+\\.\\w{1,8}$',
+  ].join('|'),
+);
+
+interface PlanLines {
+  text: string;
+  /** Warnings, which are repeated at the question. */
+  alarms: string[];
+  approval: PlanApproval;
+}
+
+/** The text of a plan with its facts, warnings and references, to be read before the approval. */
+export const planLines = async ({ dossier, values }: Verb, plan: PlanRead): Promise<PlanLines> => {
+  const { title } = await dossier.call('GET /cases/{id}', { id: plan.session.case_id });
+  const { facts, alarms, approval } = await readPlanHead(dossier, plan, values.ask);
+  const head = [`Plan of ${title}`, ...factLines([...facts, ['Hash', approval.hash]])];
+  const unasked = unpromptedLines(approval.commands);
+  const lines = [
+    ...head,
+    ...alarms,
+    ...unasked,
+    ...planReferences(plan.text),
+    '',
+    plan.text.trimEnd(),
+  ];
+  return { text: lines.join('\n'), alarms, approval };
+};

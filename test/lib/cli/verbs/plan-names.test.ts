@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { planReferences } from '../../../../lib/cli/verbs/plan-summary.ts';
+import { planReferences } from '../../../../lib/cli/verbs/plan.ts';
 
 describe('namesIn', () => {
   it('lists the lines of shell blocks and the files of the text, and nothing of other blocks', () => {

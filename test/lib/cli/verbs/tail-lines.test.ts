@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createOutput } from '../../../../lib/cli/output/out.ts';
-import { createEventPrinter } from '../../../../lib/cli/verbs/tail-lines.ts';
+import { createEventPrinter } from '../../../../lib/cli/verbs/tail.ts';
 import type { SessionEvent } from '../../../../lib/client/client.ts';
 
 const call = (tool_call_id: string, kind: string, status: string, more: object = {}) => ({
