@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import type { FeedEvent } from '../../../../lib/events/feed/feed.ts';
 import {
   createEventBuffer,
   createFeed,
   type FeedFilter,
 } from '../../../../lib/events/feed/feed.ts';
-import type { FeedEvent } from '../../../../lib/events/feed/read-events.ts';
 import { type Journal, openJournal } from '../../../../store/journal/journal.ts';
 import type { EventBody } from '../../../../store/records/event.ts';
 import { atEnd } from '../../../helpers/at-end.ts';
