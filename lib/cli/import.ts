@@ -14,10 +14,10 @@ import { workspaceObstacle } from '../../store/workspace/workspace-files.ts';
 import type { Config } from '../config.ts';
 import { waitingLines } from '../guard/trust/show.ts';
 import { type FoundTasks, findTasks } from '../transfer/import/find-tasks.ts';
-import { importArchive } from '../transfer/import/import-archive.ts';
 import {
   type ImportOptions,
   type ImportOutcome,
+  importArchive,
   isRefused,
 } from '../transfer/import/import-files.ts';
 import { importTasks } from '../transfer/import/import-tasks.ts';

@@ -1,4 +1,5 @@
 import { isAtOrBelow } from '../../../store/base/paths.ts';
+import { visible } from '../../../store/base/visible.ts';
 import { itemOf } from '../../../store/reconcile/items.ts';
 import type {
   Adoptable,
@@ -14,6 +15,7 @@ import { worktreeConfig } from '../../code/worktrees/config.ts';
 import { caseIdOfLockReason } from '../../code/worktrees/create/names.ts';
 import { ServiceError } from '../../errors.ts';
 import { bytesOf, LARGEST_BYTES } from '../../sandbox/state/files.ts';
+import { shorten } from '../../text/wording.ts';
 import { chooseBase } from '../../tools/git/read/base.ts';
 import { findRepository, type Repository } from '../../tools/git/read/repository.ts';
 import { status } from '../../tools/git/read/status.ts';
@@ -21,7 +23,6 @@ import type { GitAt } from '../../tools/git/run/git.ts';
 import { listWorktrees } from '../../tools/git/write/worktree.ts';
 import { type Conversation, readConversation, type TranscriptAgent } from './conversation.ts';
 import { type FoundConversation, findConversations } from './find-conversations.ts';
-import { summaryOf } from './summary.ts';
 
 /**
  * Lists what of the work on a project is not a Work item: conversations with agents, worktrees and unmerged branches. Reads
@@ -199,3 +200,42 @@ const uncommittedIn = async (
   const isOurs = (file: string): boolean => isAtOrBelow(`${path}/${file}`, store.layout.root);
   return files.filter((file) => !file.repository && !isOurs(file.path)).length;
 };
+
+const AGENTS = { claude: 'Claude Code', codex: 'Codex' } as const;
+
+/** The proposed memory of a conversation, as Markdown. What others wrote is quoted: agents read it, as no instruction of Dossier. */
+const summaryOf = (
+  { agent, id, branch, directory, updated_at }: FoundConversation,
+  { said, answer, plan, files }: Conversation,
+): string => {
+  const where = branch === null ? `\`${directory}\`` : `\`${directory}\`, on the branch ${branch}`;
+  const parts = [
+    '# What came before',
+    `From a session of ${AGENTS[agent]} in ${where}, until ${updated_at.toISOString().slice(0, 16).replace('T', ' ')} UTC. Its id there is ${id}.`,
+    ...part('What the operator said', sharesOf(said)),
+    ...part('The last answer of the agent', answer && [answer]),
+    ...part('The plan that it proposed, which nobody approved', plan && [plan]),
+    ...(files.length === 0
+      ? []
+      : ['## Files that it changed', files.map((file) => `- ${file}`).join('\n')]),
+  ];
+  return visible(`${parts.join('\n\n')}\n`);
+};
+
+const LONGEST = 20_000;
+const MOST_SAID = 20;
+
+// The first message says what is wanted; the last ones say what is left.
+const sharesOf = (said: readonly string[]): string[] =>
+  said.length <= MOST_SAID ? [...said] : [...said.slice(0, 1), '[…]', ...said.slice(1 - MOST_SAID)];
+
+const part = (heading: string, texts: readonly string[] | '' | undefined): string[] =>
+  texts === undefined || texts.length === 0
+    ? []
+    : [`## ${heading}`, ...[...texts].map((text) => quoted(shorten(text.trim(), LONGEST)))];
+
+const quoted = (text: string): string =>
+  text
+    .split(/\r?\n/)
+    .map((line) => `> ${line}`.trimEnd())
+    .join('\n');

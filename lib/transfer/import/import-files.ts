@@ -1,9 +1,18 @@
+import { basename, dirname } from 'node:path';
+import type { Archive } from '../../../store/archive/archive.ts';
 import {
+  idIn,
   occupancyOf,
   readStanding,
   type WantedFile,
   type WorkspaceStanding,
 } from '../../../store/archive/occupancy.ts';
+import {
+  contentOf,
+  readManifest,
+  tapBytes,
+  type VerifiedEntry,
+} from '../../../store/archive/read-manifest.ts';
 import {
   checkSpace,
   dropStaging,
@@ -14,7 +23,7 @@ import {
   stageFiles,
 } from '../../../store/archive/staging.ts';
 import { clearLeftovers } from '../../../store/fs/directories.ts';
-import { type Layout, layoutOf } from '../../../store/layout.ts';
+import { CASE_FILE, type Layout, layoutOf } from '../../../store/layout.ts';
 import { holdWorkspace } from '../../../store/workspace/hold.ts';
 import { groupByCase, type ImportConflict, importPlan, type Plan } from './import-plan.ts';
 
@@ -114,3 +123,28 @@ const planOnly = async <F extends ImportInputFile>(
 /** Whether conflicts refuse the whole import. */
 export const isRefused = (conflicts: readonly ImportConflict[], keepExisting: boolean): boolean =>
   conflicts.some(({ isFault }) => isFault || !keepExisting);
+
+/** Imports an export into a workspace. Throws ArchiveError if a byte of it does not match its manifest. */
+export const importArchive = async (
+  archive: Archive,
+  options: ImportOptions,
+): Promise<ImportOutcome> => {
+  const files = await readManifest(archive);
+  const ids = new Map<string, string>();
+  const bytesOf = (file: VerifiedEntry) => verified(archive, file, ids);
+  return importFiles(() => ({ files, bytesOf, ids }), options);
+};
+
+// The bytes of a file. Notes the id of a Work item while its case.md is read.
+const verified = (
+  archive: Archive,
+  file: VerifiedEntry,
+  ids: Map<string, string>,
+): AsyncIterable<Uint8Array> => {
+  const bytes = contentOf(archive, file);
+  if (basename(file.path) !== CASE_FILE) return bytes;
+  return tapBytes(bytes, (all) => {
+    const id = idIn(all);
+    if (id !== undefined) ids.set(dirname(file.path), id);
+  });
+};
