@@ -3,7 +3,6 @@ import type { Call } from '../args/command.ts';
 import { Refusal } from '../args/refusal.ts';
 import { findItem } from './item.ts';
 
-const ALL = 1000;
 // A queued or ended session is not the current one.
 const GOES_ON: ReadonlySet<Session['status']> = new Set([
   'planning',
@@ -25,7 +24,7 @@ export const findSession = async (dossier: Dossier, id: string, word?: string): 
   chooseSession(await listSessions(dossier, id), id, word);
 
 export const listSessions = (dossier: Dossier, id: string): Promise<readonly Session[]> =>
-  dossier.call('GET /cases/{id}/sessions', { id, query: { limit: ALL } });
+  dossier.call('GET /cases/{id}/sessions', { id });
 
 /**
  * Chooses a session of a Work item: by the beginning of its id, or else the current one, or else the newest. Throws a Refusal

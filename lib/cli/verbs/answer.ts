@@ -90,9 +90,9 @@ const requestOf = ({ answer: { path } }: AttentionItem): string =>
 
 const oneOf = async ({ dossier, values }: Verb, id: string): Promise<AttentionItem> => {
   const { request = '' } = values;
-  const all = (await dossier.call('GET /attention'))
-    .filter((item) => item.case_id === id && isAsked(item))
-    .toSorted((a, b) => (a.since < b.since ? -1 : 1));
+  const all = (await dossier.call('GET /attention')).filter(
+    (item) => item.case_id === id && isAsked(item),
+  );
   const found = all.filter((item) => requestOf(item).startsWith(request));
   const [first] = found;
   if (first === undefined)

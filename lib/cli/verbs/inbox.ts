@@ -4,9 +4,7 @@ import { shellCommand, verb } from './verb.ts';
 
 /** `dossier inbox`: lists what needs the operator, oldest first, each with the command for it. */
 export const inbox = verb(async ({ dossier, config, values, out }) => {
-  const waiting = (await dossier.call('GET /attention')).toSorted((a, b) =>
-    a.since < b.since ? -1 : 1,
-  );
+  const waiting = await dossier.call('GET /attention');
   if (values.json === true) return void out.json(waiting);
   out.table(
     waiting.map((item) => [
