@@ -14,7 +14,7 @@ import { incomingSecrets } from '../../../store/workspace/secrets.ts';
 import { noteMerged } from '../../code/worktrees/inspect/merged.ts';
 import { ServiceError } from '../../errors.ts';
 import { counted } from '../../text/wording.ts';
-import { unknown } from '../pull-requests/timeline.ts';
+import { byOccurrence, unknown } from '../pull-requests/timeline.ts';
 import {
   type Affected,
   type HostNews,
@@ -122,7 +122,7 @@ const unsigned = (signature: string | undefined): ServiceError =>
   );
 
 /** Applies a delivery to the records of the Work items that it is about. Idempotent. */
-export const applyNews = async (
+const applyNews = async (
   store: Store,
   told: HostNews | undefined,
 ): Promise<{ case_ids: string[]; note: string }> => {
@@ -228,5 +228,5 @@ const lastBefore = (
 ): PullTransition | undefined =>
   known
     .filter((each) => each.number === number && Date.parse(each.occurred_at) <= Date.parse(time))
-    .toSorted((a, b) => Date.parse(a.occurred_at) - Date.parse(b.occurred_at) || a.seq - b.seq)
+    .toSorted(byOccurrence)
     .at(-1);

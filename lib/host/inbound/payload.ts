@@ -68,8 +68,6 @@ export const timeOf = (value: unknown): string | undefined => {
   return Number.isNaN(time) ? undefined : new Date(time).toISOString();
 };
 
-export const payloadLogin = (value: unknown): string | null => text(record(value).login) ?? null;
-
 /** A change of a pull request as in the timeline, but for the state before. */
 export interface Change {
   event: PullTransition['event'];
@@ -91,7 +89,7 @@ export const changeOf = (name: string, payload: Wire): Change | undefined => {
     event,
     to: stateOf(pull),
     occurred_at,
-    actor: payloadLogin(actor ?? payload.sender),
+    actor: text(record(actor ?? payload.sender).login) ?? null,
     head_sha: text(record(pull.head).sha) ?? null,
     host_event_id: idOf(event, payload, pull),
   };

@@ -6,11 +6,11 @@ import type { WithCodeHost } from '../../codehost/code-host.ts';
 import { invalidState, ServiceError } from '../../errors.ts';
 import { commitOf, isAncestor, symbolicRef } from '../../tools/git/read/repository.ts';
 import { pushWithLease } from '../../tools/git/remote/push.ts';
-import { remoteRefs } from '../../tools/git/remote/remote.ts';
+import { remoteCommit } from '../../tools/git/remote/remote.ts';
 import type { Git, WithGit } from '../../tools/git/run/git.ts';
 import type { Where } from './target.ts';
 
-export interface PushedBranch {
+interface PushedBranch {
   commit: string;
   /** The commit that it replaced: null for a new branch, the same commit where nothing was pushed. */
   replaced: string | null;
@@ -46,7 +46,7 @@ export const pushBranch = async (
     direction: 'push',
   } as const;
   return withLogin(service, login, async (remote) => {
-    const there = (await remoteRefs(git.at(worktree), { remote }, [ref])).get(ref) ?? null;
+    const there = await remoteCommit(git.at(worktree), { remote, ref });
     if (there === commit) return { commit, replaced: there };
     await refuseOthers(git, worktree, { there, commit, pushed });
     await pushWithLease(git.at(worktree), {

@@ -10,7 +10,7 @@ import { findWorktree } from '../../code/worktrees/read.ts';
 import type { Pull } from '../../codehost/code-host.ts';
 import type { WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import { pushRemote, remoteRefs } from '../../tools/git/remote/remote.ts';
+import { pushRemote, remoteCommit } from '../../tools/git/remote/remote.ts';
 import type { Checkout, WithGit } from '../../tools/git/run/git.ts';
 import {
   getPull,
@@ -40,7 +40,7 @@ interface ReadHost {
 }
 
 /** Reads the host and the remote, and records the result. The caller holds the lock of the pull request. */
-export const readHost = async (service: HostedNeeds, kept: StoredPull): Promise<ReadHost> => {
+const readHost = async (service: HostedNeeds, kept: StoredPull): Promise<ReadHost> => {
   const hosted = hostedFor(service.codeHost, kept);
   const [pull, head] = await Promise.all([
     hosted.pull(kept.matter.number),
@@ -125,10 +125,10 @@ export const remoteHead = async (service: HostedNeeds, kept: StoredPull): Promis
     if (remote === undefined) return { unknown: 'The repository has no remote to ask.' };
     const ref = `refs/heads/${matter.head_ref}`;
     const login = { place, remote, host: matter.host, direction: 'push' } as const;
-    const refs = await withLogin(service, login, (asked) =>
-      remoteRefs(service.git.at(place), { remote: asked }, [ref]),
+    const commit = await withLogin(service, login, (asked) =>
+      remoteCommit(service.git.at(place), { remote: asked, ref }),
     );
-    return { commit: refs.get(ref) ?? null };
+    return { commit };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     return { unknown: warningOf('Reading the branch on the remote failed', error) };

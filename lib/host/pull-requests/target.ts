@@ -7,7 +7,7 @@ import { getItem } from '../../code/projects/project.ts';
 import type { WithCodeHost } from '../../codehost/code-host.ts';
 import type { WithConfig } from '../../config.ts';
 import { invalidState, ServiceError } from '../../errors.ts';
-import { pushRemote, remoteRefs } from '../../tools/git/remote/remote.ts';
+import { pushRemote, remoteCommit } from '../../tools/git/remote/remote.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 
 /** The base repository of a pull request and the one its branch is pushed to; they differ for a fork. */
@@ -79,8 +79,8 @@ export const baseBranches = async (
   if (name === main || name === worktree.branch) return { base: main, main };
   const ref = `refs/heads/${name}`;
   const login = { place: worktree, remote, host: base.host, direction: 'fetch' } as const;
-  const refs = await withLogin(service, login, (asked) =>
-    remoteRefs(service.git.at(worktree), { remote: asked }, [ref]),
+  const commit = await withLogin(service, login, (asked) =>
+    remoteCommit(service.git.at(worktree), { remote: asked, ref }),
   );
-  return { base: refs.has(ref) ? name : main, main };
+  return { base: commit === null ? main : name, main };
 };

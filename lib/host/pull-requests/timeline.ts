@@ -12,10 +12,11 @@ import { inMilliseconds } from './record.ts';
 /** The changes of the Work item's pull requests, in order of occurrence. */
 export const pullTimeline = (store: Store, caseId: string): PullTransition[] => {
   checkCase(store, caseId);
-  return readTimeline(store, caseId).sort(
-    (a, b) => Date.parse(a.occurred_at) - Date.parse(b.occurred_at) || a.seq - b.seq,
-  );
+  return readTimeline(store, caseId).sort(byOccurrence);
 };
+
+export const byOccurrence = (a: PullTransition, b: PullTransition): number =>
+  apart(a.occurred_at, b.occurred_at) || a.seq - b.seq;
 
 /** Appends the transitions that are not known yet, and returns them. */
 export const addTransitions = async (
