@@ -21,7 +21,7 @@ import { cleanEnvironment } from '../tools/process/environment.ts';
 import type { Runs } from '../tools/process/runs.ts';
 
 /** Returns the current settings. */
-export type CurrentSettings = () => ReturnType<typeof settingsOf>;
+type CurrentSettings = () => ReturnType<typeof settingsOf>;
 
 /** Creates the code host. The returned function throws `trust_needed` unless its settings are trusted. */
 export const createCodeHost = (

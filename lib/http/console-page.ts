@@ -7,7 +7,7 @@ import { readBytes, UNPARSED } from './body.ts';
 import { checkForm, formKey, sessionCookie } from './cookies.ts';
 
 /** A call of the API that a page makes on behalf of its viewer. */
-export interface ConsoleCall {
+interface ConsoleCall {
   method: string;
   path: string;
   headers: Record<string, string>;
@@ -15,7 +15,7 @@ export interface ConsoleCall {
 }
 
 /** The API's answer to it. */
-export interface ConsoleAnswer {
+interface ConsoleAnswer {
   status: number;
   headers: Record<string, string>;
   body: Buffer;

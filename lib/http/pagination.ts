@@ -19,7 +19,7 @@ export const PageQuery = {
   ),
 };
 
-export interface ListPage {
+interface ListPage {
   limit?: number;
   after?: string;
 }

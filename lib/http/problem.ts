@@ -64,7 +64,7 @@ const fromStore = (thrown: Error): ServiceError | undefined => {
 };
 
 /** A call that failed while it wrote. */
-export interface FailedCall {
+interface FailedCall {
   stage: WriteStage;
   /** The path of a GET that shows whether the change was written. */
   read: string | undefined;

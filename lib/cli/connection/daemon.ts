@@ -79,7 +79,7 @@ export const requireDaemon = async (config: Config): Promise<DaemonConnection> =
 };
 
 /** The command that starts the daemon of this workspace. */
-export const startCommand = ({ workspace, env }: Config): string =>
+const startCommand = ({ workspace, env }: Config): string =>
   workspace === `${env.HOME}/dossier` ? 'dossier' : `dossier --workspace ${shellQuoted(workspace)}`;
 
 // Daemons listen on loopback only, so any other address is forged.

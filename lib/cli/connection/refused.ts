@@ -4,9 +4,9 @@ import type { Values } from '../args/options.ts';
 import { NoDaemon, Refusal } from '../args/refusal.ts';
 
 /** The message if an API key is required and none was given. */
-export const NO_KEY =
+const NO_KEY =
   'The settings require an API key with every call (require_key). Create one with dossier key NAME, and set it as DOSSIER_KEY in the environment.';
-export const WRONG_KEY =
+const WRONG_KEY =
   'The key in DOSSIER_KEY is not valid: it is unknown or revoked, or was not created on this machine (stop the daemon, and confirm it with dossier trust), or was created by hand while a session without a sandbox is running. Create another with dossier key NAME.';
 
 /** Turns a refusal of the daemon into a Refusal, or into a UsageError if it is about an option. Returns other errors unchanged. */

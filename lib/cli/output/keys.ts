@@ -1,7 +1,7 @@
 import { visible } from '../../../store/base/visible.ts';
 
 /** The keys of the terminal, one at a time. */
-export interface Keys {
+interface Keys {
   /**
    * Asks, and returns the first of these keys that is pressed. Input from before the question was shown is dropped, and so are
    * further keys in the same input.

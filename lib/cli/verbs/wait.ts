@@ -74,7 +74,7 @@ const NOTHING_TO_DO: ReadonlySet<AttentionItem['kind']> = new Set([
   'paused',
 ]);
 
-export interface Found {
+interface Found {
   code: number;
   session: Session;
   waiting: AttentionItem | undefined;

@@ -11,7 +11,7 @@ import type { WithLog } from '../../log.ts';
 import type { Git, WithGit } from '../../tools/git/run/git.ts';
 
 /** Git tracks files that belong to this machine only, so a pull could replace them. */
-export class TrackedFilesError extends Error {
+class TrackedFilesError extends Error {
   override readonly name = 'TrackedFilesError';
 }
 

@@ -120,7 +120,7 @@ const matcherOf = ({ types, case_id }: FeedFilter): ((event: FeedEvent) => boole
 };
 
 /** The newest events, shared by all waiting readers: one list for each filter, so that it is made and encoded once. */
-export interface EventBuffer {
+interface EventBuffer {
   readonly newest: number;
   /** Number of batches so far. */
   readonly news: number;

@@ -195,7 +195,7 @@ export const nextAttemptAt = (
   return new Date(now.getTime() + delay * (1 - JITTER + 2 * JITTER * random));
 };
 
-export type Slots = <T>(work: () => Promise<T>) => Promise<T>;
+type Slots = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** Runs at most `count` calls at once; the others wait in order. */
 export const createSlots = (count: number): Slots => {

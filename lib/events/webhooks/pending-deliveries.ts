@@ -69,7 +69,7 @@ const noteListed = (listed: DeliveryQueue['listed'], id: string, seq: number): v
   if (listed.size > MOST_LISTED && oldest !== undefined) listed.delete(oldest);
 };
 
-export interface CancellableDelay {
+interface CancellableDelay {
   /** Resolves once `leftMs` returns 0 or `ring` is called. Checks every minute, since timers stop while a machine sleeps. */
   wait(leftMs: () => number): Promise<void>;
   /** Ends the wait now. */

@@ -15,7 +15,7 @@ export interface ReceiverAnswer {
   duration_ms: number;
 }
 
-export interface Sender {
+interface Sender {
   /** Sends a request once; undefined if the sender was closed before a response, so that the result is unknown. */
   send(request: OutgoingRequest): Promise<ReceiverAnswer | undefined>;
   /** Waits briefly for requests in progress. */

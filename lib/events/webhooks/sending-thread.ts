@@ -26,7 +26,7 @@ export type SendingReport =
   | { kind: 'closed' };
 
 /** A batch of requests to one receiver. */
-export interface SendingRun {
+interface SendingRun {
   /** The result of each request; undefined if it was not sent, or its result is unknown. */
   readonly answers: readonly Promise<AttemptResult | undefined>[];
   /** Sends no further request of the batch. */

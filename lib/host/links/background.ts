@@ -13,7 +13,7 @@ interface ImportRun {
 }
 
 /** Background work between Work items and their issues. */
-export interface LinkWork {
+interface LinkWork {
   /** By import job. */
   readonly imports: Map<string, ImportRun>;
   /** True while a sync of all Work items runs; only one runs at a time. */

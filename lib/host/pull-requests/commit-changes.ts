@@ -14,7 +14,7 @@ import { asOneLine } from '../../work/cases/text.ts';
 import { diffOf } from '../../work/sessions/turns/wrap-up.ts';
 
 /** What to do with uncommitted changes; by default only those of a completed session are committed. */
-export type WithChanges = 'commit' | 'leave';
+type WithChanges = 'commit' | 'leave';
 
 export const NOTHING: ChangesCommit = { committed: null, left_out: [] };
 

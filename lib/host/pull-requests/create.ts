@@ -122,7 +122,7 @@ interface Proposed {
 /**
  * Opens a pull request for a pushed branch and records it. An open one of the branch is adopted without changing it.
  */
-export const propose = async (
+const propose = async (
   { codeHost, store }: PullNeeds,
   caseId: string,
   proposal: Proposal,

@@ -202,7 +202,7 @@ const LONGEST_NAME = 200;
 const MOST_SAID = 4096;
 
 /** A failing check of a commit as a record. Its text is untrusted, so invisible characters are made visible. */
-export const checkRecord = (
+const checkRecord = (
   { pull, commit }: { pull: number; commit: string },
   check: FailingCheck,
   { step, end, why }: JobLog,

@@ -22,7 +22,7 @@ import { putMemory } from '../../work/memory/memory.ts';
 import { listAdoptable, readSession } from './adoptable.ts';
 
 /** The file of a Work item's memory with what came before. */
-export const ADOPTED_FILE = 'adopted.md';
+const ADOPTED_FILE = 'adopted.md';
 
 const LONGEST_TITLE = 200;
 const USUAL_TYPE = 'task';

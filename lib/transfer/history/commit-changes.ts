@@ -193,7 +193,7 @@ interface Look {
 }
 
 /** Reports files that autocommit leaves to the operator as problems, until they are committed. */
-export const reportUncommitted = ({ problems }: Store, { places, left, prefix }: Look): void => {
+const reportUncommitted = ({ problems }: Store, { places, left, prefix }: Look): void => {
   const isLookedAt = ({ file }: FileProblem): boolean =>
     places.some((place) => file === place || file.startsWith(`${place}/`));
   const elsewhere = problems.of(OWNER).filter((problem) => !isLookedAt(problem));

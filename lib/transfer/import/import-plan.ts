@@ -126,7 +126,7 @@ const judgeFile = async ({ layout, standing }: Place, file: WantedFile): Promise
 };
 
 /** A Work item to import, with all files of its directory. */
-export interface IncomingCase {
+interface IncomingCase {
   /** Relative to the workspace. */
   dir: string;
   /** Undefined if case.md has no id or is unreadable. */
@@ -134,7 +134,7 @@ export interface IncomingCase {
   files: WantedFile[];
 }
 
-export interface IncomingFiles {
+interface IncomingFiles {
   items: IncomingCase[];
   /** Files outside of Work items: settings, webhooks, global memory, notes. */
   singles: WantedFile[];

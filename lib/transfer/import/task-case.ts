@@ -18,7 +18,7 @@ export interface TaskCase {
 }
 
 /** The tasks by the ids of their Work items, which are the same at every import. */
-export interface KnownTasks {
+interface KnownTasks {
   byId: ReadonlyMap<string, SourceTask>;
   /** The ids by the keys that tasks use to name each other. */
   byKey: ReadonlyMap<string, string>;
