@@ -164,7 +164,6 @@ const passing = ({ pull: { checks } }: ReadinessFindings): Check => {
 interface Unresolved {
   /** `review:<number>` or `thread:<node id>`. */
   id: string;
-  author: string | null;
   /** One line for the operator. */
   detail: string;
 }
@@ -172,9 +171,7 @@ interface Unresolved {
 type Decision = Pick<HostReview, 'number' | 'author' | 'state' | 'submitted_at'>;
 
 /** The fields of a thread that the rule reads. */
-interface OpenThread extends Pick<ReviewThread, 'node_id' | 'resolved' | 'path' | 'line'> {
-  comments: readonly { author: string | null }[];
-}
+type OpenThread = Pick<ReviewThread, 'node_id' | 'resolved' | 'path' | 'line'>;
 
 /**
  * What blocks: the newest decision of each author, where it requests changes and was not dismissed, and every
@@ -188,7 +185,6 @@ export const unresolvedOf = (
     .filter(({ state }) => state === 'changes_requested')
     .map(({ number, author }) => ({
       id: `review:${number}`,
-      author,
       detail: `${author ?? 'a deleted user'} requested changes`,
     })),
   ...threads.filter(({ resolved }) => !resolved).map(ofThread),
@@ -206,8 +202,7 @@ const DECISIONS = new Set<HostReview['state']>(['approved', 'changes_requested',
 const bySubmission = (a: Decision, b: Decision): number =>
   (a.submitted_at ?? '').localeCompare(b.submitted_at ?? '') || a.number - b.number;
 
-const ofThread = ({ node_id, path, line, comments: [first] }: OpenThread): Unresolved => ({
+const ofThread = ({ node_id, path, line }: OpenThread): Unresolved => ({
   id: `thread:${node_id}`,
-  author: first?.author ?? null,
   detail: `a thread on ${path}${line === null ? '' : `:${line}`} is not resolved`,
 });

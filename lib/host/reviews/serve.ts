@@ -99,7 +99,6 @@ const blockingIn = (all: readonly ReviewMatter[]): Set<string> => {
       resolved: state !== 'unresolved',
       path: path ?? '',
       line: line ?? null,
-      comments: [],
     }));
   const resolved = new Set(all.flatMap(({ id, resolved_at }) => (resolved_at == null ? [] : [id])));
   const failing = standing.filter(({ id, state }) => kindOf(id) === 'check' && state === 'failing');

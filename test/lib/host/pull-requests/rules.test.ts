@@ -61,7 +61,7 @@ describe('evaluate', () => {
     assert.deepEqual(failing({}, { state: 'merged' }), ['state']);
     const gate = { satisfied: false, missing: MISSING, stale: [] };
     assert.deepEqual(failing({ gate }), ['proof_gate']);
-    const unresolved = [{ id: 'review:1', author: 'you', detail: 'you ask for changes' }];
+    const unresolved = [{ id: 'review:1', detail: 'you ask for changes' }];
     assert.deepEqual(failing({ unresolved }), ['reviews']);
     assert.deepEqual(failing({ local: { files: ['a'], head: SHA } }), ['worktree_clean']);
     assert.deepEqual(failing({ local: { files: [], head: 'b' } }), ['pushed']);
@@ -112,6 +112,6 @@ describe('unresolvedOf', () => {
   it('takes threads that are not resolved', () => {
     const open = unresolvedOf([], [thread('A', true), thread('B', false)]);
     const detail = 'a thread on a.ts:3 is not resolved';
-    assert.deepEqual(open, [{ id: 'thread:B', author: null, detail }]);
+    assert.deepEqual(open, [{ id: 'thread:B', detail }]);
   });
 });
