@@ -7,6 +7,7 @@ import type {
   AdoptableSession,
   SessionToAdopt,
 } from '../../../store/records/adoption.ts';
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { adoptedConversations } from '../../../store/sessions/adopted.ts';
 import type { Store } from '../../../store/store.ts';
 import { worktreeRecords } from '../../../store/worktrees/worktrees.ts';
@@ -28,20 +29,14 @@ import { type FoundConversation, findConversations } from './find-conversations.
  * Lists what of the work on a project is not a Work item: conversations with agents, worktrees and unmerged branches. Reads
  * only: transcripts in the operator's home, and git.
  */
-export const listAdoptable = async (
-  service: ProjectNeeds,
-  project = onlyProjectName(service) ?? 'default',
-): Promise<Adoptable> => {
+export const listAdoptable = async (service: ProjectNeeds, wanted?: string): Promise<Adoptable> => {
   const { store, git } = service;
-  const repository = await repositoryFor(service, project);
-  const listed = await listWorktrees(git.at(repository));
-  const sessions = await findSessions(service, repository, listed);
+  const { project, repository, listed, ours, sessions } = await lookAround(service, wanted);
   const { base_branch } = worktreeConfig(store);
   const { commit } = await chooseBase(git.at(repository), base_branch ?? undefined);
   const branches = await branchesOf(git.at(repository), commit);
-  const stray = new Map(strayWorktrees(store, listed).map(({ path, branch }) => [branch, path]));
-  const records = worktreeRecords(store).map(({ record }) => record?.branch);
-  const taken = new Set([...records, ...listed.map(({ branch }) => branch)]);
+  const stray = strayWorktrees(store.layout.root, listed, ours);
+  const taken = new Set([...ours, ...listed].map(({ branch }) => branch));
   const free = branches.filter(({ name, isMerged }) => !isMerged && !taken.has(name));
   return {
     project,
@@ -70,29 +65,38 @@ const servedAll = (store: Store, all: readonly FoundConversation[]): AdoptableSe
 
 type Listed = Awaited<ReturnType<typeof listWorktrees>>;
 
-// Work in progress elsewhere in the repository, and the conversations about it.
-const findSessions = async (
-  { store, config }: ProjectNeeds,
-  repository: Repository,
-  listed: Listed,
-): Promise<FoundConversation[]> => {
-  const ours = worktreeRecords(store).flatMap(({ record }) => record?.path ?? []);
-  return findConversations({
+// A project with its repository, its worktrees, the records of those of Work items, and the conversations about the others.
+const lookAround = async (
+  service: ProjectNeeds,
+  project = onlyProjectName(service) ?? 'default',
+) => {
+  const { store, git, config } = service;
+  const repository = await repositoryFor(service, project);
+  const listed = await listWorktrees(git.at(repository));
+  const ours = worktreeRecords(store).flatMap(({ record }) => record ?? []);
+  const sessions = await findConversations({
     env: config.env,
     directories: [repository.root, ...listed.map(({ path }) => path)],
-    except: [store.layout.root, ...ours],
+    except: [store.layout.root, ...ours.map(({ path }) => path)],
   });
+  return { project, repository, listed, ours, sessions };
 };
 
-/** Linked worktrees on a branch that belong to no Work item. */
-const strayWorktrees = (store: Store, [, ...linked]: Listed) => {
-  const records = worktreeRecords(store).flatMap(({ record }) => record?.path ?? []);
-  return linked.flatMap(({ path, branch, prunable, locked }) => {
-    const isOurs = records.includes(path) || caseIdOfLockReason(locked ?? '') !== undefined;
-    if (branch === null || prunable || isOurs || isAtOrBelow(path, store.layout.root)) return [];
-    return [{ path, branch }];
-  });
-};
+/** The paths of linked worktrees that belong to no Work item, by their branches. */
+const strayWorktrees = (
+  root: string,
+  [, ...linked]: Listed,
+  ours: readonly WorktreeRecord[],
+): Map<string, string> =>
+  new Map(
+    linked.flatMap(({ path, branch, prunable, locked }) => {
+      const isOurs =
+        ours.some((record) => record.path === path) ||
+        caseIdOfLockReason(locked ?? '') !== undefined;
+      if (branch === null || prunable || isOurs || isAtOrBelow(path, root)) return [];
+      return [[branch, path]];
+    }),
+  );
 
 interface Branch {
   name: string;
@@ -162,11 +166,8 @@ export const readSession = async (
   service: ProjectNeeds,
   { agent, id, project }: { agent: TranscriptAgent; id: string; project?: string | undefined },
 ) => {
-  const name = project ?? onlyProjectName(service) ?? 'default';
-  const repository = await repositoryFor(service, name);
-  const listed = await listWorktrees(service.git.at(repository));
-  const all = await findSessions(service, repository, listed);
-  const found = all.find((one) => one.agent === agent && one.id === id);
+  const { repository, sessions } = await lookAround(service, project);
+  const found = sessions.find((one) => one.agent === agent && one.id === id);
   if (found === undefined) {
     const message = `There is no session ${id} of ${agent} about ${repository.root}. GET /api/adoptable lists them.`;
     throw new ServiceError('not_found', message);
