@@ -12,7 +12,7 @@ import {
 import { projectFile } from '../lib/code/editor/project-files.ts';
 import { complete } from '../lib/code/language-server/complete.ts';
 import { created, tagged } from '../lib/http/answer.ts';
-import { jsonBody, linkTo, tagOf } from '../lib/http/pagination.ts';
+import { pageAnswer } from '../lib/http/pagination.ts';
 import { Answer, route } from '../lib/http/route.ts';
 import { EditorEntry, EditorFile, Encoding, WrittenFile } from '../store/records/editor.ts';
 import { LanguageName, SERVING, scope } from './language-server.ts';
@@ -120,10 +120,8 @@ export const editorRoutes = [
         limit,
         after,
       });
-      const body = jsonBody(entries);
-      const at = `/cases/${params.id}/editor/directories`;
       const next = more ? entries.at(-1)?.name : undefined;
-      return new Answer<EditorEntry[]>(body, linkTo(at, query, next), tagOf(body));
+      return pageAnswer(entries, query, { path: `/cases/${params.id}/editor/directories`, next });
     },
   }),
   route('POST /cases/{id}/editor/directories', {

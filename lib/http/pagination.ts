@@ -67,7 +67,7 @@ export const pageOf = async <T extends { id: string }>(
     isFound ||= one.id === after;
   }
   if (!isFound && after !== undefined) throw notInList(after);
-  return answerOf(items, query, { path, next });
+  return pageAnswer(items, query, { path, next });
 };
 
 /** A page of a list as a JSON array, with `Link: …; rel="next"` if there is more, and an ETag of its content. */
@@ -77,20 +77,18 @@ export const page = <T extends { id: string }>(
   path: string,
 ): Answer<T[]> => {
   const { items, next } = cut(all, query);
-  return answerOf(items, query, { path, next });
+  return pageAnswer(items, query, { path, next });
 };
 
-const answerOf = <T>(
-  items: T[],
-  query: ListPage,
+/** The same for a page that was cut elsewhere; `next` is what the next page comes after. */
+export const pageAnswer = <T>(
+  items: readonly T[],
+  query: object,
   { path, next }: { path: string; next: string | undefined },
 ): Answer<T[]> => {
-  const body = jsonBody(items);
+  const body = Buffer.from(jsonText(items));
   return new Answer<T[]>(body, linkTo(path, query, next), tagOf(body));
 };
-
-/** The JSON bytes of an answer. */
-export const jsonBody = (value: unknown): Buffer => Buffer.from(jsonText(value));
 
 export const linkTo = (
   path: string,
@@ -104,7 +102,7 @@ export const linkTo = (
   return { link: `<${path}?${search}>; rel="next"` };
 };
 
-export const tagOf = (body: Buffer): string => etagOf(sha256(body));
+const tagOf = (body: Buffer): string => etagOf(sha256(body));
 
 interface Listed {
   id: string;
