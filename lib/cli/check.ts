@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { StoreError } from '../../store/base/errors.ts';
 import { shellQuoted } from '../../store/base/text.ts';
-import { jsonText } from '../../store/base/visible.ts';
 import { type Checked, checkWorkspace } from '../../store/check/check.ts';
 import { errors, type Finding } from '../../store/check/finding.ts';
 import { GRACE_MS } from '../../store/front-matter/entry.ts';
@@ -21,7 +20,7 @@ import { homeOf } from '../tools/git/write/commit.ts';
 import { cleanEnvironment } from '../tools/process/environment.ts';
 import type { Call } from './args/command.ts';
 import { Refusal } from './args/refusal.ts';
-import { type Say, toStandardOutput } from './output/terminal.ts';
+import { type Say, sayJson, toStandardOutput } from './output/terminal.ts';
 
 /**
  * Reads every record of the workspace and reports problems. Writes nothing and works beside a daemon; with `fix` it locks
@@ -51,7 +50,7 @@ export const check = async (
   const checked = await checkTwice(look);
   const committed = await git.known(checked.findings.map(({ file }) => file));
   const report = { ...checked, root: layout.root, mended, committed };
-  if (json) say(reportJson(report));
+  if (json) sayJson(say, reportValue(report));
   else for (const line of reportLines(report)) say(line);
   return findingCounts(checked.findings).errors === 0 ? 0 : 1;
 };
@@ -161,7 +160,7 @@ const lineOf = (finding: Finding, report: Report): string => {
 };
 
 /** The report as JSON: the problems as the API returns them, with `fixable` and `next`. */
-const reportJson = (report: Report): string => {
+const reportValue = (report: Report): object => {
   const { items, findings, mended } = report;
   const problems = findings.map(({ mend, ...finding }) => ({
     ...finding,
@@ -169,7 +168,7 @@ const reportJson = (report: Report): string => {
     next: nextStep(finding, report) ?? null,
   }));
   const { errors, warnings } = findingCounts(findings);
-  return jsonText({ work_items: items, errors, warnings, problems, mended }, 2);
+  return { work_items: items, errors, warnings, problems, mended };
 };
 
 const nextStep = (
