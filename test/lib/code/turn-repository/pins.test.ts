@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { pinRefs, unpin } from '../../../../lib/code/turn-repository/pins.ts';
+import { keepReplacedCommits, pinRefs, unpin } from '../../../../lib/code/turn-repository/pins.ts';
 import { visibleRefs } from '../../../../lib/code/turn-repository/refs.ts';
 import {
   known,
@@ -48,6 +48,22 @@ describe('pinRefs', () => {
     await unpin(git, 'turn');
     forget(made);
     for (const commit of [...commits, four]) assert.ok(!isThere(made, commit), commit);
+  });
+});
+
+describe('keepReplacedCommits', () => {
+  it('makes a commit of this time over those that no ref reaches', async (t) => {
+    const made = makeRepository(t);
+    const git = testGit(t).at(known(made));
+    const lost = commitOn(made, 'lost');
+    made.git('branch', '--quiet', '-D', 'lost');
+    const main = made.git('rev-parse', 'main').trim();
+    const before = Math.floor(Date.now() / 1000);
+    const kept = (await keepReplacedCommits(git, [main, lost])) ?? '';
+    const [parents, seconds] = made.git('log', '-1', '--format=%P%n%ct', kept).split('\n');
+    assert.equal(parents, lost);
+    assert.ok(Number(seconds) >= before, seconds);
+    assert.equal(await keepReplacedCommits(git, [main]), undefined);
   });
 });
 
