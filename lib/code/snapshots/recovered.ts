@@ -3,7 +3,7 @@ import { ServiceError } from '../../errors.ts';
 import { readBlobs } from '../../tools/git/read/blobs.ts';
 import { commitOf } from '../../tools/git/read/repository.ts';
 import { type Checkout, type Git, type GitAt, repositoryOf } from '../../tools/git/run/git.ts';
-import { DAEMON } from '../../tools/git/write/commit.ts';
+import { commitAt } from '../../tools/git/write/commit.ts';
 import { RECOVERED } from './kept-refs.ts';
 import type { WorktreeSnapshot } from './snapshot.ts';
 
@@ -26,18 +26,18 @@ export const saveRecoveredWork = async (
   { name, state, head, note }: WorkToSave,
 ): Promise<string> =>
   git.turn(repositoryOf(place), async (now) => {
-    const say = saying(now);
-    const input = `${JSON.stringify(note)}\n`;
-    const blob = await say(['hash-object', '-w', '--stdin'], input);
-    const entries =
-      state === undefined ? '' : await say(['ls-tree', '-z', `${state.commit}^{tree}`]);
-    const tree = await say(['mktree', '-z'], `${entries}100644 blob ${blob}\t${NOTE}\0`);
-    const parent = head === null ? [] : ['-p', head];
-    const message = 'The work of a removed worktree';
-    const commit = await say(['commit-tree', ...parent, '-m', message, tree]);
+    const text = `${JSON.stringify(note)}\n`;
+    const tree = state && (await now.text(['rev-parse', `${state.commit}^{tree}`]));
     const ref = await freeRef(now, name);
-    // The empty old value makes git refuse to overwrite an existing ref.
-    await now.run(['update-ref', ref, commit, '']);
+    await commitAt(now, {
+      ref,
+      parents: head === null ? [] : [head],
+      message: 'The work of a removed worktree\n',
+      entries: [
+        ...(tree === undefined ? [] : [`M 040000 ${tree} ""`]),
+        `M 100644 inline ${NOTE}\ndata ${Buffer.byteLength(text)}\n${text}`,
+      ],
+    });
     return ref;
   });
 
@@ -97,10 +97,3 @@ export const refuseUnsafeTree = async ({ at, place }: GitAt, tree: string): Prom
 };
 
 const isUnsafe = (name: string): boolean => name === '.' || name === '..' || /^\.git$/i.test(name);
-
-const saying =
-  (git: GitAt) =>
-  async (args: readonly string[], input = ''): Promise<string> => {
-    const stdout = await git.read(args, { input, env: DAEMON });
-    return stdout.toString('latin1').replace(/\n$/, '');
-  };

@@ -6,7 +6,7 @@ import type { FileBefore } from '../../tools/git/read/working-files.ts';
 import type { Git, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { pathText } from '../../tools/git/run/path-text.ts';
 import { withTextAttributes } from '../../tools/git/run/text-attributes.ts';
-import { DAEMON } from '../../tools/git/write/commit.ts';
+import { commitAt } from '../../tools/git/write/commit.ts';
 import { type GitFiles, gitFilesIn } from '../../tools/git/write/git-files.ts';
 import { refOwner } from './kept-refs.ts';
 import { indexHash, type Look, type Picture, takePicture, takeWhole } from './picture.ts';
@@ -111,7 +111,7 @@ export const keepPicture = async (
   const ref = `refs/dossier/${kind}/${refOwner(git.place)}${randomUUID()}`;
   const commit = await commitAt(git, {
     ref,
-    head,
+    parents: head === null ? [] : [head],
     message: `dossier: ${kind}\n\n${JSON.stringify(picture)}\n`,
     contents: [...(index === null ? [] : [index]), ...beside.map(([, content]) => content)],
     entries: [
@@ -129,40 +129,6 @@ const stagedEntry = async (git: GitAt, { staged }: Look): Promise<string[]> => {
   if (staged.length === 0) return [];
   const input = staged.map((oid) => `100644 blob ${oid}\t${oid}\0`).join('');
   return [`M 040000 ${await git.text(['mktree', '-z', '--missing'], { input })} staged`];
-};
-
-interface Commit {
-  ref: string;
-  head: string | null;
-  message: string;
-  /** Blobs to store. */
-  contents: readonly Buffer[];
-  /** File lines of `git fast-import`. */
-  entries: readonly string[];
-}
-
-// One process writes blobs, trees, the commit and its ref.
-const commitAt = async (git: GitAt, commit: Commit): Promise<string> => {
-  const { ref, head, message, contents, entries } = commit;
-  const { GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email } = DAEMON;
-  const lines = [
-    `commit ${ref}`,
-    'mark :1',
-    `committer ${name} <${email}> ${Math.floor(Date.now() / 1000)} +0000`,
-    `data ${Buffer.byteLength(message)}\n${message}`,
-    ...(head === null ? [] : [`from ${head}`]),
-    'deleteall',
-    ...entries,
-    'get-mark :1\n',
-  ].join('\n');
-  const blobs = contents.flatMap((content) => [
-    Buffer.from(`blob\ndata ${content.length}\n`),
-    content,
-    Buffer.from('\n'),
-  ]);
-  const input = Buffer.concat([...blobs, Buffer.from(lines)]);
-  const { stdout } = await git.run(['fast-import', '--quiet'], { input });
-  return stdout.toString('latin1').trimEnd();
 };
 
 /** Whether entries, stages or flags of the index differ from a picture. */

@@ -18,13 +18,17 @@ export const keepRefTargets = async (
   git: GitAt,
   values: readonly RefValue[],
 ): Promise<Map<string, string>> => {
-  const root = `refs/dossier/undone/${refOwner(git.place)}${randomUUID()}`;
+  const root = newUndoneRoot(git.place);
   const wanted = values.filter(({ value }) => isObject(value));
   const kept = wanted.map(({ ref }) => ref.replace(/^refs/, root).replace(/@\{(\w+)\}$/, '/$1'));
   const lines = wanted.map(({ value }, at) => `create ${kept[at]} ${value}`);
   const held = await updateAll(git, lines);
   return new Map(wanted.flatMap(({ ref }, at) => (held[at] ? [[ref, kept[at] ?? '']] : [])));
 };
+
+/** A new prefix of refs that keep former targets. */
+export const newUndoneRoot = (place: Checkout): string =>
+  `refs/dossier/undone/${refOwner(place)}${randomUUID()}`;
 
 /** Restores refs by compare-and-swap: a ref that changed again is left as it is. Returns the restored names. */
 export const putRefsBack = async (

@@ -83,12 +83,13 @@ export const importCommits = async (
   const kept = await keep(git, wanted);
   const former = left.former.filter((oid) => brought.there.get(oid) === 'commit');
   const replaced = await keepReplacedCommits(git, former);
-  const over_them =
-    replaced === undefined ? [] : [{ ref: REPLACED, before: null, after: replaced }];
   return {
     moved: branch.moved,
     held: branch.held,
-    kept: [...kept, ...(await keep(git, over_them))],
+    kept: [
+      ...kept,
+      ...(replaced === undefined ? [] : [{ ref: REPLACED, before: null, ...replaced }]),
+    ],
     links: back.links,
     broken: missingOf(tips, brought.there, brought.broken),
     notes: back.notes,

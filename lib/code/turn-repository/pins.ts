@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { type GitAt, repositoryOf } from '../../tools/git/run/git.ts';
-import { DAEMON } from '../../tools/git/write/commit.ts';
+import { commitAt } from '../../tools/git/write/commit.ts';
+import { newUndoneRoot } from '../snapshots/undo-refs.ts';
 import type { RefList } from './refs.ts';
 
 const ROOM = 'refs/dossier/pins/';
@@ -23,42 +24,10 @@ export const pinRefs = async (
   if (commit === undefined) return;
   const ref = `${ROOM}${name}`;
   if (others.length === 0) await git.run(['update-ref', ref, commit]);
-  else await commitAt(git, ref, [commit, ...others]);
-};
-
-// One process writes the commit, its empty tree and its ref. A leftover ref is overwritten.
-const commitAt = async (
-  git: GitAt,
-  ref: string,
-  [first, ...others]: readonly string[],
-): Promise<void> => {
-  const input = [
-    `commit ${ref}\ncommitter ${WHO}\ndata ${PINNED.length}\n${PINNED}`,
-    `from ${first}`,
-    ...others.map((oid) => `merge ${oid}`),
-    'deleteall\n',
-  ].join('\n');
-  await git.run(['fast-import', '--quiet', '--force'], { input });
+  else await commitAt(git, { ref, parents: [commit, ...others], message: PINNED, isForced: true });
 };
 
 const PINNED = 'What a turn began with\n';
-
-/** Creates a commit with an empty tree whose parents are these commits. */
-const commitWithParents = async (
-  git: GitAt,
-  commits: readonly string[],
-  message: string,
-): Promise<string> => {
-  const own = git.with({ env: DAEMON });
-  const tree = await own.text(['mktree'], { input: '' });
-  const parents = [...new Set(commits)].map((oid) => `parent ${oid}\n`).join('');
-  // A list of recoveries shows this time.
-  const who = WHO.replace(' 0 ', ` ${Math.floor(Date.now() / 1000)} `);
-  const text = `tree ${tree}\n${parents}author ${who}\ncommitter ${who}\n\n${message}\n`;
-  return own.text(['hash-object', '-t', 'commit', '-w', '--stdin'], { input: text });
-};
-
-const WHO = 'Dossier <dossier@localhost> 0 +0000';
 
 /** Copies tag objects into the turn's repository, because a commit cannot keep them reachable. */
 export const copyTags = async (
@@ -80,13 +49,13 @@ export const unpin = async ({ at, place }: GitAt, name: string): Promise<void> =
 };
 
 /**
- * Creates one commit over those of `former` that no ref reaches any more, because a turn amended, rebased or reset them
- * away. Undefined if there are none.
+ * Makes one commit over those of `former` that no ref reaches any more, because a turn amended, rebased or reset them away.
+ * Returns it and the ref that keeps it; undefined if there are none.
  */
 export const keepReplacedCommits = async (
   { at, place }: GitAt,
   former: readonly string[],
-): Promise<string | undefined> => {
+): Promise<{ after: string; kept_ref: string } | undefined> => {
   if (former.length === 0) return undefined;
   const git = at(repositoryOf(place));
   const input = former.map((oid) => `${oid}\n`).join('');
@@ -98,7 +67,8 @@ export const keepReplacedCommits = async (
   const loose = new Set(stdout.toString('latin1').split('\n'));
   // If git cannot read a ref, keep all of them.
   const lost = code === 0 ? former.filter((oid) => loose.has(oid)) : former;
-  return lost.length === 0
-    ? undefined
-    : commitWithParents(git, lost, 'Commits that a turn replaced');
+  if (lost.length === 0) return undefined;
+  const kept_ref = `${newUndoneRoot(place)}/replaced-commits`;
+  const message = 'Commits that a turn replaced\n';
+  return { after: await commitAt(git, { ref: kept_ref, parents: lost, message }), kept_ref };
 };

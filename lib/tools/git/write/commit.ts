@@ -137,3 +137,39 @@ export const DAEMON: Environment = {
   GIT_COMMITTER_NAME: 'Dossier',
   GIT_COMMITTER_EMAIL: 'dossier@localhost',
 };
+
+interface DaemonCommit {
+  ref: string;
+  parents: readonly string[];
+  message: string;
+  /** Blobs to store. */
+  contents?: readonly Buffer[];
+  /** File lines of `git fast-import`; without any, the tree is empty. */
+  entries?: readonly string[];
+  /** Overwrites a ref that exists; without it git refuses that. */
+  isForced?: boolean;
+}
+
+/** Makes a commit of the daemon under a ref. One process writes blobs, trees, the commit and its ref. */
+export const commitAt = async (git: GitAt, commit: DaemonCommit): Promise<string> => {
+  const { ref, parents, message, contents = [], entries = [], isForced = false } = commit;
+  const { GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email } = DAEMON;
+  const lines = [
+    `commit ${ref}`,
+    'mark :1',
+    `committer ${name} <${email}> ${Math.floor(Date.now() / 1000)} +0000`,
+    `data ${Buffer.byteLength(message)}\n${message}`,
+    ...parents.map((parent, at) => `${at === 0 ? 'from' : 'merge'} ${parent}`),
+    'deleteall',
+    ...entries,
+    'get-mark :1\n',
+  ].join('\n');
+  const blobs = contents.flatMap((content) => [
+    Buffer.from(`blob\ndata ${content.length}\n`),
+    content,
+    Buffer.from('\n'),
+  ]);
+  const args = ['fast-import', '--quiet', ...(isForced ? ['--force'] : [])];
+  const { stdout } = await git.run(args, { input: Buffer.concat([...blobs, Buffer.from(lines)]) });
+  return stdout.toString('latin1').trimEnd();
+};

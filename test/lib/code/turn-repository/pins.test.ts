@@ -59,9 +59,11 @@ describe('keepReplacedCommits', () => {
     made.git('branch', '--quiet', '-D', 'lost');
     const main = made.git('rev-parse', 'main').trim();
     const before = Math.floor(Date.now() / 1000);
-    const kept = (await keepReplacedCommits(git, [main, lost])) ?? '';
-    const [parents, seconds] = made.git('log', '-1', '--format=%P%n%ct', kept).split('\n');
-    assert.equal(parents, lost);
+    const kept = await keepReplacedCommits(git, [main, lost]);
+    const [id, parents, seconds] = made
+      .git('log', '-1', '--format=%H%n%P%n%ct', kept?.kept_ref ?? '')
+      .split('\n');
+    assert.deepEqual([id, parents], [kept?.after, lost]);
     assert.ok(Number(seconds) >= before, seconds);
     assert.equal(await keepReplacedCommits(git, [main]), undefined);
   });
