@@ -1,8 +1,9 @@
 import { lstat, readFile } from 'node:fs/promises';
 import { storeFiles } from '../../../tools/git/read/blobs.ts';
+import { attributeOf } from '../../../tools/git/read/required-filters.ts';
 import { blobOf } from '../../../tools/git/read/working-files.ts';
 import type { GitAt, GitWorktree } from '../../../tools/git/run/git.ts';
-import { nulls, onDisk } from '../../../tools/git/run/index-copy.ts';
+import { onDisk } from '../../../tools/git/run/index-copy.ts';
 import type { WorktreeSnapshot } from '../../snapshots/snapshot.ts';
 import type { Unmerged } from './unmerged.ts';
 
@@ -22,11 +23,15 @@ export const leftoverMarkers = async (
   files: readonly Unmerged[],
 ): Promise<Leftover[]> => {
   const found: Leftover[] = [];
-  const sizes = await markerSizes(git, files);
+  const sizes = await attributeOf(
+    git,
+    'conflict-marker-size',
+    files.map(({ path }) => path),
+  );
   for (const file of files) {
     if (file.kind === 'submodule') continue;
     const content = await textAt(onDisk(git.place, file.path));
-    const marks = content === undefined ? [] : marksIn(content, sizes.get(file.path) ?? SIZE);
+    const marks = content === undefined ? [] : marksIn(content, sizeIn(sizes.get(file.path)));
     if (marks.length === 0) continue;
     const lines = await withoutKnown(git, { file, marks });
     if (lines.length > 0)
@@ -37,19 +42,9 @@ export const leftoverMarkers = async (
 
 const SIZE = 7;
 
-const markerSizes = async (
-  git: GitAt<GitWorktree>,
-  files: readonly Unmerged[],
-): Promise<Map<string, number>> => {
-  const input = nulls(files.map(({ path }) => path));
-  const args = ['check-attr', '-z', '--stdin', 'conflict-marker-size'];
-  const fields = await git.names(args, { input });
-  const sizes = new Map<string, number>();
-  for (let at = 0; at + 2 < fields.length; at += 3) {
-    const size = Number(fields[at + 2]);
-    if (size > 0) sizes.set(fields[at] ?? '', size);
-  }
-  return sizes;
+const sizeIn = (attribute: string | undefined): number => {
+  const size = Number(attribute);
+  return size > 0 ? size : SIZE;
 };
 
 const textAt = async (path: Buffer): Promise<string | undefined> => {

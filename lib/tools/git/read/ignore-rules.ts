@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { orElse } from '../../../../store/base/attempt.ts';
+import { isRefusal } from '../run/error.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
 import { nulls, onDisk } from '../run/index-copy.ts';
 import { readBlobs } from './blobs.ts';
@@ -39,7 +40,7 @@ const textOf = ({ path: root }: GitWorktree, path: string): string =>
   }, '');
 
 /** Returns which of these directories are ignored and have no file in the commit. Names are latin1. */
-export type IgnoredDirectories = (paths: readonly string[]) => Promise<ReadonlySet<string>>;
+type IgnoredDirectories = (paths: readonly string[]) => Promise<ReadonlySet<string>>;
 
 /**
  * Runs `work` with the snapshot of the rules, applied in a temporary repository: `.gitignore` files that were changed since
@@ -89,18 +90,10 @@ const ignoredIn = async (
   copy: GitAt<GitWorktree>,
   { probe, paths }: Asked,
 ): Promise<ReadonlySet<string>> => {
-  if (paths.length === 0) return new Set();
-  const { stdout } = await copy.run(['check-ignore', '-z', '--stdin', '--no-index'], {
-    read: true,
-    input: nulls(paths.map((path) => `./${path}/${probe}`)),
-    // The command takes paths, not patterns, and knows no such switch.
-    env: { GIT_LITERAL_PATHSPECS: '0' },
-    settings: [['core.excludesFile', '']],
-    max_bytes: MOST_LISTED,
-    ok: [0, 1],
-  });
-  const found = stdout.toString('latin1').split('\0').slice(0, -1);
-  return new Set(found.map((path) => path.slice('./'.length, -`/${probe}`.length)));
+  const probes = paths.map((path) => `${path}/${probe}`);
+  const own = copy.with({ settings: [['core.excludesFile', '']] });
+  const found = await ignoredNames(own, probes, ['--no-index']);
+  return new Set([...found].map((path) => path.slice(0, -`/${probe}`.length)));
 };
 
 const MOST_LISTED = 1024 ** 3;
@@ -148,22 +141,33 @@ const rulesIn = async (git: GitAt, listed: readonly string[]): Promise<RulesAt> 
 
 const LISTED = /^(\d{6}) ([a-z]+) ([0-9a-f]+)\t(.*)$/s;
 
+/** Those of these paths, read as latin1, that git ignores. */
+export const ignoredNames = async (
+  git: GitAt<GitWorktree>,
+  paths: readonly string[],
+  options: readonly string[] = [],
+): Promise<ReadonlySet<string>> => {
+  if (paths.length === 0) return new Set();
+  const found = await git.names(['check-ignore', '-z', '--stdin', ...options], {
+    // With ./, no path is taken for pathspec magic.
+    input: nulls(paths.map((path) => `./${path}`)),
+    // The command takes paths, not patterns, and knows no such switch.
+    env: { GIT_LITERAL_PATHSPECS: '0' },
+    max_bytes: MOST_LISTED,
+    ok: [0, 1],
+  });
+  return new Set(found.map((path) => path.slice('./'.length)));
+};
+
 /** The paths that git ignores; undefined if git refuses to tell, for example for a path in a submodule. */
 export const ignoredPaths = async (
   git: GitAt<GitWorktree>,
   paths: readonly string[],
 ): Promise<ReadonlySet<string> | undefined> => {
-  if (paths.length === 0) return new Set();
-  // With ./, no path is taken for pathspec magic.
-  const input = paths.map((path) => `./${path}\0`).join('');
-  const { code, stdout } = await git.run(['check-ignore', '-z', '--stdin'], {
-    read: true,
-    input,
-    // The command takes paths, not patterns, and knows no such switch.
-    env: { GIT_LITERAL_PATHSPECS: '0' },
-    ok: [0, 1, 128],
+  const names = paths.map((path) => Buffer.from(path).toString('latin1'));
+  const ignored = await ignoredNames(git, names).catch((error: unknown) => {
+    if (isRefusal(error)) return undefined;
+    throw error;
   });
-  if (code === 128) return undefined;
-  const found = stdout.toString('utf8').split('\0').slice(0, -1);
-  return new Set(found.map((path) => path.replace(/^\.\//, '')));
+  return ignored && new Set(paths.filter((_, at) => ignored.has(names[at] ?? '')));
 };

@@ -17,9 +17,9 @@ export const unfilteredFiles = async (
   if (isPlain || paths.length === 0) return new Set();
   const filters = filtersNotRun(await listSettings(git, 'latin1'));
   if (filters.size === 0) return new Set();
-  const named = await filtersOf(git, paths);
+  const named = await attributeOf(git, 'filter', paths);
   return new Set(
-    named.flatMap(([path, filter]) =>
+    [...named].flatMap(([path, filter]) =>
       filters.has(filter) && hasPlainContent(onDisk(git.place, path)) ? [path] : [],
     ),
   );
@@ -28,19 +28,22 @@ export const unfilteredFiles = async (
 // git allows no escapes in section names.
 const MAY_NAME_FILTERS = /\[\s*(?:include|filter)/i;
 
-const filtersOf = async (
+/** The value that git has for an attribute of each of these files, by its latin1 path. */
+export const attributeOf = async (
   git: GitAt<GitWorktree>,
+  attribute: string,
   paths: readonly string[],
-): Promise<[path: string, filter: string][]> => {
-  const { stdout } = await git.run(['check-attr', '--stdin', '-z', 'filter'], {
-    read: true,
+): Promise<ReadonlyMap<string, string>> => {
+  const stdout = await git.read(['check-attr', '--stdin', '-z', attribute], {
     input: nulls(paths),
     max_bytes: MOST_BYTES,
   });
   const fields = stdout.toString('latin1').split('\0');
   // Path, attribute, value; then an empty field.
-  return fields.flatMap((value, at): [string, string][] =>
-    at % 3 === 2 ? [[fields[at - 2] ?? '', value]] : [],
+  return new Map(
+    fields.flatMap((value, at): [string, string][] =>
+      at % 3 === 2 ? [[fields[at - 2] ?? '', value]] : [],
+    ),
   );
 };
 

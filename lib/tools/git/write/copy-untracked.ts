@@ -1,8 +1,9 @@
 import { constants } from 'node:fs';
 import { copyFile, lstat, mkdir } from 'node:fs/promises';
+import { ignoredNames } from '../read/ignore-rules.ts';
 import { parentsOf } from '../read/working-files.ts';
 import type { Checkout, GitAt, GitSource, GitWorktree } from '../run/git.ts';
-import { nulls, onDisk } from '../run/index-copy.ts';
+import { onDisk } from '../run/index-copy.ts';
 
 export interface CopiedFiles {
   copied: string[];
@@ -57,7 +58,7 @@ const withoutBlocked = async (
     else if (isThere) skip(name, THERE);
     else free.push(name);
   }
-  const ignored = await ignoredOf(git.at(to), free);
+  const ignored = await ignoredNames(git.at(to), free);
   for (const name of free) if (!ignored.has(name)) skip(name, NOT_IGNORED);
   return free.filter((name) => ignored.has(name));
 };
@@ -78,28 +79,12 @@ const NOT_IGNORED = 'git does not ignore it in the worktree, where it would coun
 const LINK = 'it is not a regular file, or is behind a link';
 const THERE = 'the worktree already has this path';
 
-const GLOBS = { GIT_LITERAL_PATHSPECS: '0' };
-
 // Names are latin1. The explicit magic keeps git from reading other magic at the start of the glob.
 const untracked = async (git: GitAt<GitWorktree>, glob: string): Promise<string[]> => {
   const args = ['ls-files', '--others', '-z', '--', `:(top,glob)${glob}`];
-  const names = await git.names(args, { env: GLOBS });
+  const names = await git.names(args, { env: { GIT_LITERAL_PATHSPECS: '0' } });
   // A nested repository is listed as its directory.
   return names.filter((name) => !name.endsWith('/'));
-};
-
-const ignoredOf = async (
-  git: GitAt<GitWorktree>,
-  paths: readonly string[],
-): Promise<Set<string>> => {
-  if (paths.length === 0) return new Set();
-  // check-ignore has no literal pathspecs; with ./ no path is taken for pathspec magic.
-  const names = await git.names(['check-ignore', '-z', '--stdin'], {
-    ok: [0, 1],
-    env: GLOBS,
-    input: nulls(paths.map((path) => `./${path}`)),
-  });
-  return new Set(names.map((name) => name.slice('./'.length)));
 };
 
 const bring = async ({ from, to }: Way, path: string): Promise<string | undefined> => {
