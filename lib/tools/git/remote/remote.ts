@@ -1,3 +1,4 @@
+import { remoteSettings } from '../read/remotes.ts';
 import type { GitAt, GitPlace } from '../run/git.ts';
 import { type Remote, runRemoteCommand } from './remote-command.ts';
 
@@ -13,15 +14,11 @@ export const pushRemote = async (
   git: GitAt<GitPlace>,
   branch: string,
 ): Promise<string | undefined> => {
-  const remotes = await remoteNames(git);
-  const setting = (key: string) => git.find(['config', '--get', key], { ok: [0, 1] });
-  const named = [
-    await setting(`branch.${branch}.pushRemote`),
-    await setting('remote.pushDefault'),
-    'origin',
-    remotes.length === 1 ? remotes[0] : undefined,
-  ];
-  return named.find((name) => name !== undefined && remotes.includes(name));
+  const { remotes, push_remotes, push_default } = await remoteSettings(git);
+  const names = remotes.map(({ name }) => name);
+  const only = names.length === 1 ? names[0] : undefined;
+  const wanted = [push_remotes.get(branch), push_default, 'origin', only];
+  return wanted.find((name) => name !== undefined && names.includes(name));
 };
 
 export const remoteNames = async (git: GitAt<GitPlace>): Promise<string[]> =>
