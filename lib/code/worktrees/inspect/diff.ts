@@ -2,31 +2,17 @@ import { sha256 } from '../../../../store/base/sha256.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import type { WithLog } from '../../../log.ts';
-import {
-  type ChangedFile,
-  type DiffSummary,
-  worktreeChanges,
-} from '../../../tools/git/read/diff.ts';
+import { type WorktreeDiff, worktreeChanges } from '../../../tools/git/read/diff.ts';
 import { status } from '../../../tools/git/read/status.ts';
 import type { Git, WithGit } from '../../../tools/git/run/git.ts';
 import { takePicture } from '../../snapshots/picture.ts';
 import { findWorktree } from '../read.ts';
 
-export interface WorktreeDiff extends DiffSummary {
-  /** Bytes, because files can have any encoding. Valid input of `git apply`. */
-  patch: Buffer;
-  changed: ChangedFile[];
-  left_out: string[];
-}
+export type { WorktreeDiff } from '../../../tools/git/read/diff.ts';
 
 /** The diff of the worktree against its base: committed, staged, unstaged and untracked changes, but not ignored files. */
-export const worktreeDiff = async (git: Git, record: WorktreeRecord): Promise<WorktreeDiff> => {
-  const { patch, summary, changed, left_out } = await worktreeChanges(
-    git.at(record),
-    record.base_commit,
-  );
-  return { patch, changed, left_out, ...summary };
-};
+export const worktreeDiff = (git: Git, record: WorktreeRecord): Promise<WorktreeDiff> =>
+  worktreeChanges(git.at(record), record.base_commit);
 
 interface WorkDescription {
   head?: string;

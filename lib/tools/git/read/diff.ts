@@ -19,12 +19,6 @@ import {
 import { parseStatus, STATUS } from './status.ts';
 import { type Changed, takeIn } from './take-in.ts';
 
-export interface DiffSummary {
-  files: number;
-  additions: number;
-  deletions: number;
-}
-
 /** One changed file. Its path is as git prints it: quoted if necessary, `{old => new}` for a rename. */
 export interface ChangedFile {
   path: string;
@@ -36,20 +30,22 @@ export interface ChangedFile {
   deletions: number | null;
 }
 
-interface Diff {
+export interface WorktreeDiff {
   /** A patch for `git apply`, as bytes: its lines have the encodings of the files. */
   patch: Buffer;
-  summary: DiffSummary;
   changed: ChangedFile[];
   /** Untracked nested repositories, files that are too large to be read, and files with names that git refuses. */
   left_out: string[];
+  files: number;
+  additions: number;
+  deletions: number;
 }
 
 /**
  * The differences between the worktree and the commit `base`: committed, staged, unstaged and untracked, but not ignored
  * files. Changes nothing, not even the index.
  */
-export const worktreeChanges = (git: GitAt<GitWorktree>, base: string): Promise<Diff> =>
+export const worktreeChanges = (git: GitAt<GitWorktree>, base: string): Promise<WorktreeDiff> =>
   against(git, base, (commit) =>
     onLookedCopy(git, async (copy, listed) => {
       if (listed.clean_at === base) return { ...parseDiff(NOTHING), left_out: [] };
@@ -206,7 +202,7 @@ export const PATCH = [
 const DIFF = [...PATCH, '--find-renames', `-O${devNull}`];
 
 // The output has one numstat line per file, then summary lines that begin with a space, then an empty line and the patch.
-const parseDiff = ({ plain, quoted }: Shown): Omit<Diff, 'left_out'> => {
+const parseDiff = ({ plain, quoted }: Shown): Omit<WorktreeDiff, 'left_out'> => {
   const end = quoted.indexOf('\n\n');
   const lines = linesOf({ plain, quoted });
   const kinds = new Map(lines.flatMap((line) => kindIn(line) ?? []));
@@ -217,8 +213,10 @@ const parseDiff = ({ plain, quoted }: Shown): Omit<Diff, 'left_out'> => {
     changed.reduce((total, file) => total + (file[of] ?? 0), 0);
   return {
     patch: end < 0 ? Buffer.alloc(0) : quoted.subarray(end + 2),
-    summary: { files: changed.length, additions: sum('additions'), deletions: sum('deletions') },
     changed,
+    files: changed.length,
+    additions: sum('additions'),
+    deletions: sum('deletions'),
   };
 };
 

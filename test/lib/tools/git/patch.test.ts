@@ -113,7 +113,7 @@ describe('the patch of everything that changed', () => {
     const inTree = gitIn(worktree.path);
     for (const change of Object.values(CHANGES)) change(worktree.path, inTree);
 
-    const { patch, summary, changed, left_out } = await worktreeChanges(git.at(worktree), base);
+    const { patch, changed, left_out, ...told } = await worktreeChanges(git.at(worktree), base);
 
     const clone = join(temporaryDirectory(t), 'clone');
     made.git('clone', '--quiet', '--no-hardlinks', made.root, clone);
@@ -130,7 +130,7 @@ describe('the patch of everything that changed', () => {
 
     const counts = inTree('diff', '--cached', '--find-renames', '--shortstat', base);
     const [files, additions, deletions] = (counts.match(/\d+/g) ?? []).map(Number);
-    assert.deepEqual(summary, { files, additions, deletions });
+    assert.deepEqual(told, { files, additions, deletions });
     assert.equal(changed.length, files);
     assert.deepEqual(left_out, []);
     const what = (path: string) => changed.find((one) => one.path === path)?.what;

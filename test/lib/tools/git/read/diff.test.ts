@@ -94,16 +94,23 @@ describe('diff', () => {
     const { git, worktree, base } = await make(t);
     assert.deepEqual(await worktreeChanges(git.at(worktree), base), {
       patch: Buffer.alloc(0),
-      summary: { files: 0, additions: 0, deletions: 0 },
       changed: [],
       left_out: [],
+      files: 0,
+      additions: 0,
+      deletions: 0,
     });
   });
 
   it('is a patch that makes the same files from the base, whatever the change', async (t) => {
     const { git, worktree, base, root } = await make(t);
     changeAll(worktree);
-    const { patch, summary, changed } = await worktreeChanges(git.at(worktree), base);
+    const {
+      patch,
+      changed,
+      left_out: _,
+      ...counts
+    } = await worktreeChanges(git.at(worktree), base);
     const file = join(temporaryDirectory(t), 'changes.patch');
     writeFileSync(file, patch);
     gitIn(root)('apply', '--whitespace=nowarn', file);
@@ -118,7 +125,7 @@ describe('diff', () => {
     ])
       assert.match(text, words);
     assert.doesNotMatch(text, /ignored/);
-    assert.deepEqual(summary, { files: 11, additions: 6, deletions: 3 });
+    assert.deepEqual(counts, { files: 11, additions: 6, deletions: 3 });
     assert.deepEqual(
       changed
         .map(({ what, path, additions, deletions }) => `${what} ${path} ${additions} ${deletions}`)
@@ -151,11 +158,8 @@ describe('diff', () => {
     writeFiles(worktree.path, { 'b.txt': 'staged\n' });
     operator('add', 'b.txt');
     writeFiles(worktree.path, { 'c.txt': 'unstaged\n', 'd.txt': 'untracked\n' });
-    assert.deepEqual((await worktreeChanges(git.at(worktree), base)).summary, {
-      files: 4,
-      additions: 4,
-      deletions: 3,
-    });
+    const { files, additions, deletions } = await worktreeChanges(git.at(worktree), base);
+    assert.deepEqual([files, additions, deletions], [4, 4, 3]);
   });
 
   it('touches neither the index nor the files', async (t) => {
@@ -177,7 +181,7 @@ describe('diff', () => {
     gitIn(worktree.path)('update-index', '--skip-worktree', 'tool.sh');
     writeFiles(worktree.path, { 'edit.txt': 'hidden\n', 'tool.sh': 'hidden\n' });
     rmSync(join(worktree.path, 'gone.txt'));
-    assert.equal((await worktreeChanges(git.at(worktree), base)).summary.files, 3);
+    assert.equal((await worktreeChanges(git.at(worktree), base)).files, 3);
   });
 
   it("is written in one form, whatever the operator's settings for reading diffs are", async (t) => {
@@ -225,11 +229,11 @@ describe('diff', () => {
 
   it('reads no file of forty gigabytes, and says that it is left out', async (t) => {
     const { git, worktree, base } = await make(t);
-    const before = (await worktreeChanges(git.at(worktree), base)).summary.files;
+    const before = (await worktreeChanges(git.at(worktree), base)).files;
     writeFiles(worktree.path, { 'sparse.img': '', 'beside.txt': 'read\n' });
     truncateSync(join(worktree.path, 'sparse.img'), 40 * 1024 ** 3);
-    const { summary, left_out, patch } = await worktreeChanges(git.at(worktree), base);
-    assert.deepEqual([summary.files - before, left_out], [1, ['sparse.img']]);
+    const { files, left_out, patch } = await worktreeChanges(git.at(worktree), base);
+    assert.deepEqual([files - before, left_out], [1, ['sparse.img']]);
     assert.match(patch.toString('latin1'), /beside\.txt/);
   });
 
@@ -317,8 +321,8 @@ describe('diff', () => {
     mkdirSync(join(worktree.path, 'inner'));
     gitIn(join(worktree.path, 'inner'))('init', '--quiet');
     writeFiles(worktree.path, { 'new.txt': 'n\n' });
-    const { summary, left_out } = await worktreeChanges(git.at(worktree), base);
-    assert.deepEqual([summary.files, left_out], [1, ['inner/']]);
+    const { files, left_out } = await worktreeChanges(git.at(worktree), base);
+    assert.deepEqual([files, left_out], [1, ['inner/']]);
   });
 
   it('leaves out what is deleted between the listing and the diff', async (t) => {
