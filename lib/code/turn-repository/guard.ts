@@ -5,7 +5,7 @@ import { type IgnoreRules, noteIgnoreRules } from '../../tools/git/read/ignore-r
 import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { onDisk } from '../../tools/git/run/index-copy.ts';
 import { pathText, utf8Path } from '../../tools/git/run/path-text.ts';
-import { entriesOf, plainText } from '../../tools/git/run/plain-file.ts';
+import { entriesOf, isThere, plainText } from '../../tools/git/run/plain-file.ts';
 import { findNestedRepositories } from './nested-repositories.ts';
 import {
   type ProgramSettings,
@@ -187,8 +187,6 @@ const mendAll = async (
     if (await sanitizeGitDirectory(git, { ...directory, aside })) mended.push(directory.name);
   return mended;
 };
-
-const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
 // A submodule that git checked out, with its repository below the worktree's `modules`.
 const isSubmodule = (worktree: GitWorktree, path: string): boolean => {

@@ -1,7 +1,8 @@
 import { copyFileSync, linkSync, mkdirSync, renameSync } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDone, messageOf } from '../../../store/base/attempt.ts';
+import { syncFile } from '../../../store/fs/synced.ts';
 import type { Checkout, GitAt } from '../../tools/git/run/git.ts';
 import { entriesOf } from '../../tools/git/run/plain-file.ts';
 import type { Environment } from '../../tools/process/environment.ts';
@@ -47,22 +48,13 @@ const addPack = async ({ common_dir }: Checkout, from: string, name: string): Pr
     const temporary = join(to, `tmp_dossier_${name}.${ending}`);
     try {
       copyFileSync(join(from, `${name}.${ending}`), temporary);
-      await sync(temporary);
+      await syncFile(temporary);
       await rename(temporary, join(to, `${name}.${ending}`));
     } finally {
       await rm(temporary, { force: true });
     }
   }
-  await sync(to);
-};
-
-const sync = async (path: string): Promise<void> => {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await syncFile(to);
 };
 
 const movePack = (from: string, to: string): void => {

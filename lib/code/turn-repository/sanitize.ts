@@ -8,7 +8,7 @@ import { type ConfigEntry, configText, entriesIn } from '../../tools/git/run/con
 import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { onDisk } from '../../tools/git/run/index-copy.ts';
 import { pathText, utf8Path } from '../../tools/git/run/path-text.ts';
-import { entriesOf, plainText } from '../../tools/git/run/plain-file.ts';
+import { entriesOf, isThere, plainText } from '../../tools/git/run/plain-file.ts';
 import { grantOwnerAccess } from './nested-repositories.ts';
 
 /** The parts of a git directory that can make git run a program. Plain data. */
@@ -81,9 +81,7 @@ const takeOut = async (from: string, to: string): Promise<void> => {
 /** The path itself, or with the first free numeric suffix. */
 const unusedPath = (path: string, number = 1): string => {
   const name = number === 1 ? path : `${path}-${number}`;
-  return lstatSync(name, { throwIfNoEntry: false }) === undefined
-    ? name
-    : unusedPath(path, number + 1);
+  return isThere(name) ? unusedPath(path, number + 1) : name;
 };
 
 // Keeps the settings that were there before, and those that a plain `git clone` writes.
@@ -179,8 +177,6 @@ const isInsideWorktree = (root: string, path: Buffer): boolean =>
     const [inner, outer] = [path, root].map((one) => realpathSync.native(one, 'latin1'));
     return inner?.startsWith(`${outer}/`) === true;
   }, false);
-
-const isThere = (path: Buffer): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
 const plus = (path: Buffer, end: string): Buffer => Buffer.concat([path, Buffer.from(end)]);
 

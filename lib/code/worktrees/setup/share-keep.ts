@@ -1,4 +1,4 @@
-import { lstatSync, readlinkSync } from 'node:fs';
+import { readlinkSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readCase } from '../../../../store/cases/cases.ts';
@@ -12,6 +12,7 @@ import {
 import { someOf } from '../../../text/wording.ts';
 import { ignoredPaths } from '../../../tools/git/read/ignore-rules.ts';
 import { onDisk } from '../../../tools/git/run/index-copy.ts';
+import { isThere } from '../../../tools/git/run/plain-file.ts';
 import { copyTree, inspectTree, removeTree } from '../../../tools/process/directory-tree.ts';
 import { cleanEnvironment } from '../../../tools/process/environment.ts';
 import { syncDisk } from '../../../tools/process/system-programs.ts';
@@ -106,7 +107,7 @@ const requireShareable = async (
   run: ReturnType<typeof treeRun>,
 ): Promise<number> => {
   const root = join(record.path, path);
-  if (lstatSync(join(root, 'pyvenv.cfg'), { throwIfNoEntry: false }) !== undefined)
+  if (isThere(join(root, 'pyvenv.cfg')))
     throw new Error(`${path} is a Python virtual environment, which contains its absolute path`);
   const { bytes, links, odd } = await inspectTree(root, run);
   if (odd[0] !== undefined)

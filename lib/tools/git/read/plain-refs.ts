@@ -1,8 +1,7 @@
-import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { settingsText } from '../run/config.ts';
 import type { Checkout } from '../run/git.ts';
-import { plainText } from '../run/plain-file.ts';
+import { isThere, plainText } from '../run/plain-file.ts';
 
 /**
  * Reads a ref from git's files, without running git: an object id, or `ref: <another>`; null if there is no such ref.
@@ -91,5 +90,3 @@ const isPlainName = (name: string): boolean =>
 // A repository with another ref storage declares it in its configuration.
 const keepsFiles = (place: Checkout): boolean =>
   /refstorage/i.test(settingsText(place) ?? 'refstorage') === false;
-
-const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;

@@ -6,6 +6,7 @@ import { ServiceError } from '../../../errors.ts';
 import { type ConfigEntry, entriesOfFile, settingsText } from '../run/config.ts';
 import { GitError } from '../run/error.ts';
 import type { Checkout, GitAt, GitPlace, GitSource } from '../run/git.ts';
+import { isThere } from '../run/plain-file.ts';
 import { isPlainHead, plainCommit, plainTarget } from './plain-refs.ts';
 
 export interface Repository extends Checkout {
@@ -154,9 +155,8 @@ const isOwnDirectory = (found: Stats): boolean =>
   found.isDirectory() && found.uid === process.geteuid?.();
 
 const isWhole = (git_dir: string): boolean => {
-  const isLinked = lstatSync(join(git_dir, 'commondir'), { throwIfNoEntry: false }) !== undefined;
   const dirs = ['objects', 'refs'].map((name) => lstatSync(join(git_dir, name)));
-  return !isLinked && dirs.every((found) => found.isDirectory());
+  return !isThere(join(git_dir, 'commondir')) && dirs.every((found) => found.isDirectory());
 };
 
 const isUsual = (place: Checkout): boolean =>

@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { orElseUnlessDiskFault } from '../../../../store/base/attempt.ts';
@@ -10,7 +10,7 @@ import { GitError, type GitFailure, gitProblem } from './error.ts';
 import type { Checkout, GitPlace, GitResult, RunOptions } from './git.ts';
 import { gitEnvironment, NONE, type Overrides, overrides, plainOverrides } from './hardening.ts';
 import { caseSettings } from './letter-case.ts';
-import { plainText } from './plain-file.ts';
+import { isThere, plainText } from './plain-file.ts';
 import { removeDeadLock } from './stale-lock.ts';
 
 const READ_TIMEOUT_MS = 60_000;
@@ -122,7 +122,7 @@ const ready = ({ program, place, args }: Command): { program: string; directory:
 // agent can edit that file.
 const sharesRefs = ({ git_dir, common_dir }: Checkout): boolean => {
   const pointer = join(git_dir, 'commondir');
-  if (git_dir === common_dir) return lstatSync(pointer, { throwIfNoEntry: false }) === undefined;
+  if (git_dir === common_dir) return !isThere(pointer);
   const text = plainText(pointer, SETTINGS_BYTES);
   if (text === undefined) return false;
   const target = Buffer.from(text, 'latin1').toString('utf8').trimEnd();

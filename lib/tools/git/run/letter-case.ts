@@ -1,7 +1,8 @@
-import { lstatSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { orElse } from '../../../../store/base/attempt.ts';
 import type { GitPlace, Setting } from './git.ts';
+import { isThere } from './plain-file.ts';
 
 /**
  * Overrides `core.ignoreCase` where the file system distinguishes case. A repository that was copied from macOS or Windows
@@ -26,5 +27,3 @@ const isDistinct = (directory: string, name: string, other: string): boolean | u
     const listed = readdirSync(directory);
     return listed.includes(name) && listed.includes(other);
   }, undefined);
-
-const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;

@@ -28,6 +28,10 @@ export const readPlain = (path: string | Buffer, most: number): string | undefin
   }
 };
 
+/** Whether there is anything at a path, also a link that leads nowhere. */
+export const isThere = (path: string | Buffer): boolean =>
+  lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+
 /** The paths of regular files below a directory, up to about `most`. Follows no links. */
 export const plainFilesBelow = (root: string, most: number): string[] => {
   const found: string[] = [];
