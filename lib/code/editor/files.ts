@@ -19,9 +19,10 @@ import { invalidState, notFound, orNotFound, ServiceError } from '../../errors.t
 import { ignoredPaths } from '../../tools/git/read/ignore-rules.ts';
 import type { Git, WithGit } from '../../tools/git/run/git.ts';
 import type { WithLive, WithSetups } from '../worktrees/needs.ts';
+import { treeOf } from '../worktrees/read.ts';
 import { moveDurably } from '../worktrees/recovery/changes.ts';
 import { contentBytes, readEditorFile, type Sent, writtenRecord } from './content.ts';
-import { requireWorktree, treeOf, withWorktreeChange } from './open-worktree.ts';
+import { requireWorktree, withWorktreeChange } from './open-worktree.ts';
 
 export interface ServedFile<T> {
   file: T;

@@ -4,10 +4,9 @@ import { readBaseline } from '../../../store/sessions/baselines.ts';
 import { readyToWrite, type Store, type WithStore } from '../../../store/store.ts';
 import { withFilesLock, withWorktreeLock } from '../../../store/worktrees/worktrees.ts';
 import { ServiceError } from '../../errors.ts';
-import type { Checkout } from '../../tools/git/run/git.ts';
 import { checkState } from '../worktrees/inspect/status.ts';
 import type { WithSetups } from '../worktrees/needs.ts';
-import { getWorktree, requireNoSetup } from '../worktrees/read.ts';
+import { getWorktree, requireNoSetup, treeOf } from '../worktrees/read.ts';
 import { finishInterruptedMove } from '../worktrees/recovery/changes.ts';
 
 /** The worktree of a Work item, for reading files. 404 without one, 409 if it is missing or tampered. */
@@ -16,12 +15,6 @@ export const requireWorktree = async (store: Store, caseId: string): Promise<Wor
   await checkState(worktree);
   return worktree;
 };
-
-/** The file tree of a worktree, without git's directories and `.dossier/`. */
-export const treeOf = (
-  { layout }: Store,
-  { path, git_dir, common_dir }: Checkout & { path: string },
-): Tree => ({ layout, root: path, git_dir, closed: [git_dir, common_dir, layout.dossier] });
 
 /**
  * Runs a change of files by the operator under the lock of the worktree. 409 during a setup, and while an agent reads the

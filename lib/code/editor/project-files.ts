@@ -7,9 +7,9 @@ import { readyToWrite, type Store } from '../../../store/store.ts';
 import { notFound, orNotFound, ServiceError } from '../../errors.ts';
 import { requireTrustedProject } from '../../guard/trust/require.ts';
 import { type ProjectNeeds, projectRepository, repositoryFor } from '../projects/project.ts';
+import { treeOf } from '../worktrees/read.ts';
 import { contentBytes, readEditorFile, type Sent } from './content.ts';
 import { exists, type ServedFile } from './files.ts';
-import { treeOf } from './open-worktree.ts';
 
 /** Creates a file in the project's own checkout if `content` is given, else reads one. 409 if the new file exists. */
 export const projectFile = async (

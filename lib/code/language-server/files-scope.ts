@@ -3,8 +3,9 @@ import type { WithStore } from '../../../store/store.ts';
 import type { WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
-import { requireWorktree, treeOf } from '../editor/open-worktree.ts';
+import { requireWorktree } from '../editor/open-worktree.ts';
 import { treeOfProject } from '../editor/project-files.ts';
+import { treeOf } from '../worktrees/read.ts';
 
 /** The files of a Work item or of a project; exactly one is set. */
 export interface FilesScope {

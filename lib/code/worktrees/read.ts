@@ -1,4 +1,5 @@
 import { orElse } from '../../../store/base/attempt.ts';
+import type { Tree } from '../../../store/fs/worktree/folder.ts';
 import { allItems, itemOf } from '../../../store/reconcile/items.ts';
 import { isRepeatedCall } from '../../../store/reconcile/new-id.ts';
 import type { Worktree, WorktreeRecord } from '../../../store/records/worktree.ts';
@@ -7,6 +8,7 @@ import type { Store, WithStore } from '../../../store/store.ts';
 import { claimedWorktree, refreshClaims } from '../../../store/worktrees/claimed-worktrees.ts';
 import { readWorktree, saveWorktree } from '../../../store/worktrees/worktrees.ts';
 import { notFound, ServiceError } from '../../errors.ts';
+import type { Checkout } from '../../tools/git/run/git.ts';
 import type { Traces } from '../../tools/process/process-tree.ts';
 import type { Setups, WithSetups } from './needs.ts';
 
@@ -23,13 +25,17 @@ export const tracesOf = (store: Store, caseId: string): Traces => {
 
 /** The worktree directories of the other Work items. */
 export const otherWorktrees = (store: Store, caseId: string): string[] =>
-  allItems(store)
-    .map(({ id }) => id)
-    .flatMap((id) => {
-      if (id === caseId) return [];
-      // An unreadable record is reported when that worktree is used.
-      return orElse(() => readWorktree(store, id)?.path, undefined) ?? [];
-    });
+  allItems(store).flatMap(({ id }) => {
+    if (id === caseId) return [];
+    // An unreadable record is reported when that worktree is used.
+    return orElse(() => readWorktree(store, id)?.path, undefined) ?? [];
+  });
+
+/** The file tree of a worktree, without git's directories and `.dossier/`. */
+export const treeOf = (
+  { layout }: Store,
+  { path, git_dir, common_dir }: Checkout & { path: string },
+): Tree => ({ layout, root: path, git_dir, closed: [git_dir, common_dir, layout.dossier] });
 
 /** The record of a Work item's worktree. Throws 404 without the Work item or its worktree. */
 export const getWorktree = (store: Store, caseId: string): WorktreeRecord => {

@@ -21,7 +21,7 @@ import type { WithGit } from '../../../tools/git/run/git.ts';
 import { removeIfDead, waitForGit } from '../../../tools/git/run/stale-lock.ts';
 import { removeEntries } from '../../../tools/git/write/worktree-entry.ts';
 import { stateOf } from '../inspect/status.ts';
-import { findWorktree } from '../read.ts';
+import { findWorktree, treeOf } from '../read.ts';
 
 /** Writes a change record before a worktree is created or removed, so that a crash can be repaired. */
 export const beginWorktreeChange = (
@@ -101,8 +101,7 @@ const finishMove = async (
   record: WorktreeRecord | undefined,
 ): Promise<void> => {
   if (record?.path !== path || moved === undefined || (await stateOf(record)) !== 'ok') return;
-  const closed = [record.git_dir, record.common_dir, store.layout.dossier];
-  await endMove({ layout: store.layout, root: path, git_dir: record.git_dir, closed }, moved);
+  await endMove(treeOf(store, record), moved);
 };
 
 const clearHalfMade = async (
