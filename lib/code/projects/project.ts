@@ -68,14 +68,14 @@ export const repositoryFor = async (
   requireTrustedProject(service, project);
   const named = projectRepository(service, project);
   if (named === undefined) throw noRepository(service, project);
-  const repository = await findProjectRepository(service, project);
   const { root } = service.store.layout;
+  const path = resolve(root, named);
+  const repository = await findRepository(service.git, path);
   if (repository?.root === root)
     throw new ServiceError(
       'no_repository',
       `The repository of the project ${project} is the workspace itself: ${root}. Set another one in workspace.md under projects.`,
     );
-  const path = resolve(root, named);
   const unfit = repository && whyUnfit(repository);
   if (unfit !== undefined)
     throw new ServiceError(
