@@ -68,9 +68,11 @@ export const takeWhole = async (git: GitAt<GitWorktree>): Promise<WholeLook> => 
   return { look, index: bytes };
 };
 
-/** Computes the `index` field of a picture. */
-export const indexHash = async (git: GitAt<GitWorktree>): Promise<string> =>
-  sha256((await stagedIndex(git)).said.stages);
+/** Whether entries, stages or flags of the index differ from a picture. */
+export const indexDiffers = async (
+  git: GitAt<GitWorktree>,
+  { index }: Pick<Picture, 'index'>,
+): Promise<boolean> => sha256((await stagedIndex(git)).said.stages) !== index;
 
 const OPERATIONS = [
   'MERGE_HEAD',

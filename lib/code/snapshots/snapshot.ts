@@ -9,7 +9,7 @@ import { withTextAttributes } from '../../tools/git/run/text-attributes.ts';
 import { commitAt } from '../../tools/git/write/commit.ts';
 import { type GitFiles, gitFilesIn } from '../../tools/git/write/git-files.ts';
 import { refOwner } from './kept-refs.ts';
-import { indexHash, type Look, type Picture, takePicture, takeWhole } from './picture.ts';
+import { type Look, type Picture, takePicture, takeWhole } from './picture.ts';
 
 /** A picture whose objects are kept under a ref. Plain data that can be written to a file. */
 export interface WorktreeSnapshot extends Picture {
@@ -130,12 +130,6 @@ const stagedEntry = async (git: GitAt, { staged }: Look): Promise<string[]> => {
   const input = staged.map((oid) => `100644 blob ${oid}\t${oid}\0`).join('');
   return [`M 040000 ${await git.text(['mktree', '-z', '--missing'], { input })} staged`];
 };
-
-/** Whether entries, stages or flags of the index differ from a picture. */
-export const indexDiffers = async (
-  git: GitAt<GitWorktree>,
-  { index }: Pick<Picture, 'index'>,
-): Promise<boolean> => (await indexHash(git)) !== index;
 
 /** Two pictures of one worktree. */
 export interface Pair {

@@ -209,7 +209,7 @@ const valueIn = (text: string): string | undefined => {
 };
 
 // Names are passed to git line by line on stdin: an invalid name must not become a command.
-export const isRefName = (ref: string): boolean =>
+const isRefName = (ref: string): boolean =>
   ref.length <= 1024 &&
   /^refs(?:\/[^\0-\x20\x7f~^:?*[\\/]+)+$/.test(ref) &&
   !/\.\.|@\{|\/\.|\.(?:\/|$)|\.lock(?:\/|$)/.test(ref);

@@ -28,7 +28,7 @@ export const copyTree = async (
 export const removeTree = async (path: string, run: TreeRun): Promise<string | undefined> =>
   failureOf(await program(['rm', '-rf', '--', path], run));
 
-export interface TreeFacts {
+interface TreeFacts {
   /** The space of a copy on disk. */
   bytes: number;
   /** Links by path relative to the directory, as latin1. */

@@ -6,7 +6,7 @@ import { findProgram } from './find-program.ts';
 /**
  * Runs a program at the operator's terminal with their whole environment. Returns its exit code; null if a signal ended it.
  */
-export const runAtTerminal = (
+const runAtTerminal = (
   program: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
@@ -53,24 +53,24 @@ const LAST_WORDS_MS = 500;
  * Runs a program at the operator's terminal with exactly this environment, and ends it when `over` settles. Returns its exit
  * code; null if a signal ended it.
  */
-export const runAttached = async (
+export const runAttached = (
   [program = '', ...args]: readonly string[],
   { cwd, env }: { cwd: string; env: NodeJS.ProcessEnv },
   over: Promise<void>,
-): Promise<number | null> => {
-  const child = spawn(program, args, { cwd, env, stdio: 'inherit' });
-  const end = (): void => void child.kill('SIGKILL');
-  // Ctrl-C goes to the program only; an end of this process ends the program first.
-  const ignore = (): void => undefined;
-  process.on('SIGINT', ignore).on('SIGTERM', end);
-  void over.then(end);
-  try {
-    const [code] = await once(child, 'exit');
-    return code;
-  } finally {
-    process.off('SIGINT', ignore).off('SIGTERM', end);
-  }
-};
+): Promise<number | null> =>
+  interruptedAlone(async () => {
+    const child = spawn(program, args, { cwd, env, stdio: 'inherit' });
+    const end = (): void => void child.kill('SIGKILL');
+    // An end of this process ends the program first.
+    process.on('SIGTERM', end);
+    void over.then(end);
+    try {
+      const [code] = await once(child, 'exit');
+      return code;
+    } finally {
+      process.off('SIGTERM', end);
+    }
+  });
 
 /** The output of a program without its final newline; undefined if the program fails. */
 export const outputOf = (

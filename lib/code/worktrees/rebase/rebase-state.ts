@@ -9,8 +9,9 @@ import { invalidState, ServiceError } from '../../../errors.ts';
 import { currentBranch, headCommit } from '../../../tools/git/read/repository.ts';
 import type { Git, GitAt, GitWorktree, WithGit } from '../../../tools/git/run/git.ts';
 import { type RebaseState, rebaseState } from '../../../tools/git/write/rebase.ts';
+import { indexDiffers } from '../../snapshots/picture.ts';
 import { putIndex } from '../../snapshots/restore.ts';
-import { indexDiffers, readWorktreeSnapshot } from '../../snapshots/snapshot.ts';
+import { readWorktreeSnapshot } from '../../snapshots/snapshot.ts';
 import { findWorktree } from '../read.ts';
 
 /** The unfinished rebase that the daemon began in the Work item's worktree. Throws `unreadable_record`. */

@@ -34,7 +34,7 @@ export const isLinkInside = (path: string, target: string): boolean => {
 };
 
 /** The most snapshots of a workspace, and their largest total size. */
-export interface SnapshotBounds {
+interface SnapshotBounds {
   count: number;
   bytes: number;
 }

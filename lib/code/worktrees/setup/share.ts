@@ -20,7 +20,7 @@ import { wrongShare } from './share-rules.ts';
 import { mayShare } from './share-upkeep.ts';
 
 /** What to do in place of a set-up command, or after it. */
-export type Shared =
+type Shared =
   | {
       does: 'skip';
       told: string;
@@ -96,7 +96,7 @@ const notShared = (directories: readonly string[], why: string): string =>
   `${directories.join(', ')}: not shared, because ${why}.`;
 
 /** The name of a lockfile with the beginning of its hash. */
-export const lockfileText = (lockfile: string, hash: string): string =>
+const lockfileText = (lockfile: string, hash: string): string =>
   `${lockfile} (${hash.slice(0, 6)})`;
 
 const useSnapshot = async (

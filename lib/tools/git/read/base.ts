@@ -15,7 +15,7 @@ export interface Base {
 }
 
 /** The reserved name for the current checkout, even if a branch has this name. */
-export const CURRENT = 'current';
+const CURRENT = 'current';
 
 /**
  * Chooses the named base, else the default branch: the local one unless its upstream is ahead. Fetches nothing. Throws 422 if
