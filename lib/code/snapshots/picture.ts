@@ -56,7 +56,7 @@ interface WholeLook {
 export const takeWhole = async (git: GitAt<GitWorktree>): Promise<WholeLook> => {
   const index = await stagedIndex(git);
   const { bytes, said } = index;
-  const working = await onIndexCopy(git, (copy) => workingFiles(git, copy, index), said.stages);
+  const working = await onIndexCopy(git, said.stages, (copy) => workingFiles(git, copy, index));
   const look = {
     index: sha256(said.stages),
     ...working,

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../errors.ts';
+import { stagedIndex } from '../../tools/git/read/index-stages.ts';
 import { commitOf } from '../../tools/git/read/repository.ts';
 import { status } from '../../tools/git/read/status.ts';
 import type { Git, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
@@ -111,11 +112,13 @@ const merged = async (git: GitAt<GitWorktree>, changes: string): Promise<string 
 };
 
 // The tracked files as they are on disk.
-const filesTree = (git: GitAt<GitWorktree>): Promise<string> =>
-  onIndexCopy(git, async (copy) => {
+const filesTree = async (git: GitAt<GitWorktree>): Promise<string> => {
+  const { said } = await stagedIndex(git);
+  return onIndexCopy(git, said.stages, async (copy) => {
     await copy.run(['add', '--update', '--sparse', '--', '.']);
     return copy.text(['write-tree']);
   });
+};
 
 const commitTree = (
   git: GitAt<GitWorktree>,

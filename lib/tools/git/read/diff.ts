@@ -82,7 +82,7 @@ const onLookedCopy = async <T>(
   work: (copy: GitAt<GitWorktree>, listed: Listing) => Promise<T>,
 ): Promise<T> => {
   const { said } = await stagedIndex(git);
-  return onIndexCopy(git, async (copy) => work(copy, await lookedAt(copy)), said.stages);
+  return onIndexCopy(git, said.stages, async (copy) => work(copy, await lookedAt(copy)));
 };
 
 interface Listing extends Changed {

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { orElse } from '../../../../store/base/attempt.ts';
 import { isRefusal } from '../run/error.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
 import { nulls, onDisk } from '../run/index-copy.ts';
+import { inTemporary } from '../run/temporary.ts';
 import { readBlobs } from './blobs.ts';
 
 /** A snapshot of the ignore rules of a commit and of the operator, as plain data. */
@@ -46,13 +45,12 @@ type IgnoredDirectories = (paths: readonly string[]) => Promise<ReadonlySet<stri
  * Runs `work` with the snapshot of the rules, applied in a temporary repository: `.gitignore` files that were changed since
  * then have no effect.
  */
-export const withIgnoreRules = async <T>(
+export const withIgnoreRules = <T>(
   git: GitAt<GitWorktree>,
   rules: IgnoreRules,
   work: (ignored: IgnoredDirectories) => Promise<T>,
-): Promise<T> => {
-  const dir = await mkdtemp(join(tmpdir(), 'dossier-ignores-'));
-  try {
+): Promise<T> =>
+  inTemporary('ignores', async (dir) => {
     const { directories, files } = await rulesAt(git, rules.commit);
     const copy = git.at(emptyRepository(dir));
     const probe = `.${randomUUID()}`;
@@ -64,13 +62,10 @@ export const withIgnoreRules = async <T>(
       mkdirSync(onDisk(copy.place, dirname(path)), { recursive: true });
       write(onDisk(copy.place, path), text);
     }
-    return await work(async (paths) =>
+    return work(async (paths) =>
       ignoredIn(copy, { probe, paths: paths.filter((path) => !directories.has(path)) }),
     );
-  } finally {
-    await rm(dir, { recursive: true, force: true });
-  }
-};
+  });
 
 const emptyRepository = (dir: string): GitWorktree => {
   for (const name of ['tree', 'git/info', 'git/objects', 'git/refs'])

@@ -1,7 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Checkout, GitAt } from '../run/git.ts';
+import { inTemporary } from '../run/temporary.ts';
 
 /** The result of a merge that was only computed. */
 export interface TriedMerge {
@@ -24,16 +23,13 @@ export const tryMerges = async (
   pairs: readonly CommitPair[],
 ): Promise<(TriedMerge | undefined)[]> => {
   if (pairs.length === 0) return [];
-  const objects = await mkdtemp(join(tmpdir(), 'dossier-merge-'));
-  try {
+  return inTemporary('merge', (objects) => {
     const env = {
       GIT_OBJECT_DIRECTORY: objects,
       GIT_ALTERNATE_OBJECT_DIRECTORIES: join(git.place.common_dir, 'objects'),
     };
-    return await mergeEach(git.with({ env }), pairs);
-  } finally {
-    await rm(objects, { recursive: true, force: true });
-  }
+    return mergeEach(git.with({ env }), pairs);
+  });
 };
 
 // git ends at the first pair that it cannot merge, so that the halves are tried again.

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { copyFile, lstat, mkdtemp, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, lstat, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { GitAt, GitWorktree } from './git.ts';
+import { inTemporary } from './temporary.ts';
 
 /** git in a worktree with a private copy of its index; takes no lock in the repository. */
 type OnCopy = GitAt<GitWorktree>;
@@ -10,32 +10,29 @@ type OnCopy = GitAt<GitWorktree>;
 /**
  * Runs `work` with a temporary copy of the worktree's index, which git may change. In the copy, files marked
  * assume-unchanged, and files marked skip-worktree that exist, are unmarked. `stages`: the output of
- * `ls-files --stage -v -z`, if already known.
+ * `ls-files --stage -v -z`.
  */
-export const onIndexCopy = async <T>(
+export const onIndexCopy = <T>(
   git: GitAt<GitWorktree>,
+  stages: Buffer,
   work: (copy: OnCopy) => Promise<T>,
-  stages?: Buffer,
 ): Promise<T> =>
-  onCopy(git, async (copy) => {
-    await lookAtAll(copy, stages === undefined ? await list(copy) : linesOf(stages));
-    return work(copy);
-  });
+  onTemporary(
+    git,
+    (path) => copyIndex(join(git.place.git_dir, 'index'), path),
+    async (copy) => {
+      await lookAtAll(copy, linesOf(stages));
+      return work(copy);
+    },
+  );
 
-// Drops mode, object and stage, which end with a tab.
+// Drops mode, object and stage, which end with a tab. `H` lines are ordinary tracked files, often thousands.
 const linesOf = (stages: Buffer): string[] =>
   stages
     .toString('latin1')
     .split('\0')
     .filter((line) => !line.startsWith('H '))
     .map((line) => `${line.slice(0, 2)}${line.slice(line.indexOf('\t') + 1)}`);
-
-// `H` lines are ordinary tracked files, often thousands: only the others matter.
-const list = async (copy: OnCopy): Promise<string[]> =>
-  (await copy.names(['ls-files', '-v', '-z'])).filter((line) => !line.startsWith('H '));
-
-const onCopy = <T>(git: GitAt<GitWorktree>, work: (copy: OnCopy) => Promise<T>): Promise<T> =>
-  onTemporary(git, (path) => copyIndex(join(git.place.git_dir, 'index'), path), work);
 
 /** Runs `work` with a temporary index of these bytes. */
 export const onIndexFile = <T>(
@@ -44,20 +41,16 @@ export const onIndexFile = <T>(
   work: (copy: OnCopy) => Promise<T>,
 ): Promise<T> => onTemporary(git, (path) => writeFile(path, bytes), work);
 
-const onTemporary = async <T>(
+const onTemporary = <T>(
   git: GitAt<GitWorktree>,
   put: (path: string) => Promise<void>,
   work: (copy: OnCopy) => Promise<T>,
-): Promise<T> => {
-  const directory = await mkdtemp(join(tmpdir(), 'dossier-index-'));
-  const copy = join(directory, 'index');
-  try {
+): Promise<T> =>
+  inTemporary('index', async (directory) => {
+    const copy = join(directory, 'index');
     await put(copy);
-    return await work(git.with({ read: true, env: { GIT_INDEX_FILE: copy } }));
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
-};
+    return work(git.with({ read: true, env: { GIT_INDEX_FILE: copy } }));
+  });
 
 // git compares file times with the index's own time to find files that changed within one clock tick. A newer copy would miss
 // changes; an older one only costs another look.
