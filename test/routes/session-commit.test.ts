@@ -261,7 +261,7 @@ describe('completed work', () => {
       gitOf(it, where, 'checkout', '-q', '--detach'),
     );
     assert.equal(commit.id, null);
-    assert.match(String(commit.reason), /^HEAD is on .*, not on work\//);
+    assert.match(String(commit.reason), /^HEAD is on no branch, not on work\//);
     assert.equal(gitOf(it, path, 'status', '--porcelain'), '?? new.txt');
   });
 });

@@ -131,7 +131,8 @@ const wantedOf = async (now: GitAt<WorktreeRecord>, isSince: boolean): Promise<W
   const oid = headers.get('branch.oid');
   const head = oid === '(initial)' ? undefined : oid;
   const since = files.length === 0 ? undefined : await sinceOf(now, { isSince, head });
-  const branch = headers.get('branch.head');
+  const at = headers.get('branch.head');
+  const branch = at === '(detached)' ? undefined : at;
   const isOlder = ({ path }: FileStatus): boolean => since?.has(path) === false;
   const wanted = files.filter((file) => !isOlder(file));
   const unfiltered = await unfilteredFiles(
