@@ -1,7 +1,8 @@
+import { isAbsolute, join, relative } from 'node:path';
 import { inSlices } from '../../../../store/base/async.ts';
 import { orElse } from '../../../../store/base/attempt.ts';
 import { type FilePatch, filesOf, patched } from '../../../text/patch.ts';
-import { type NamedInSettings, namedInSettings } from '../../../tools/git/read/config-programs.ts';
+import { listSettings } from '../../../tools/git/run/config.ts';
 import type { GitAt, GitWorktree } from '../../../tools/git/run/git.ts';
 
 /** A file of a patch that makes something run later, and when; each entry is a phrase such as "runs in CI …". */
@@ -29,16 +30,46 @@ export const runsLater = async (patch: string, against: DiffBase): Promise<RunsL
   return found;
 };
 
+/** Programs and paths that git's configuration, the operator's and the repository's, names in a worktree. */
+interface NamedInSettings {
+  /** The value of `core.hooksPath`, relative to the worktree. */
+  hooks: string[];
+  /** Included files, relative to the worktree. */
+  includes: string[];
+  /** Settings whose value is a program. */
+  programs: { key: string; value: string }[];
+}
+
 const NONE: NamedInSettings = { hooks: [], includes: [], programs: [] };
 
 const namedBy = async ({ git }: DiffBase): Promise<NamedInSettings> =>
   git === undefined ? NONE : namedInSettings(git).catch(() => NONE);
 
+const namedInSettings = async (git: GitAt<GitWorktree>): Promise<NamedInSettings> => {
+  const entries = await listSettings(git, 'utf8');
+  const { path: root, common_dir } = git.place;
+  const valuesOf = (key: RegExp): string[] =>
+    entries.flatMap((entry) => (key.test(entry.key) && entry.value ? [entry.value] : []));
+  const inside = (from: string, paths: readonly string[]): string[] =>
+    paths
+      .map((path) => relative(root, isAbsolute(path) ? path : join(from, path)))
+      .filter((path) => path !== '' && !path.startsWith('..') && !isAbsolute(path));
+  return {
+    hooks: inside(root, valuesOf(/^core\.hookspath$/)),
+    // Relative to the including file: usually the repository's own.
+    includes: inside(common_dir, valuesOf(/^include(?:if\..*)?\.path$/s)),
+    programs: entries.flatMap(({ key, value }) =>
+      PROGRAM.test(key) && value ? [{ key, value }] : [],
+    ),
+  };
+};
+
+const PROGRAM =
+  /^(?:filter\..*\.(?:clean|smudge|process)|diff\..*\.(?:command|textconv)|merge\..*\.driver|alias\..*|core\.(?:fsmonitor|sshcommand|editor|pager|askpass)|credential\..*helper|gpg\..*program)$/s;
+
 const bySettings = (path: string, { hooks, includes, programs }: NamedInSettings): string[] => [
-  ...(hooks.some((dir) => path === dir || path.startsWith(`${dir}/`))
-    ? ['runs when you commit, push or check out: a git hook']
-    : []),
-  ...(includes.includes(path) ? ['runs when your git includes it by `include.path`'] : []),
+  ...(hooks.some((dir) => path === dir || path.startsWith(`${dir}/`)) ? [HOOK] : []),
+  ...(includes.includes(path) ? [INCLUDED] : []),
   ...programs
     .filter(({ value }) => value.split(/[\s"';|&=]+/).some((word) => named(word) === path))
     .map(({ key }) => `runs when your git uses \`${key}\``),
@@ -89,6 +120,7 @@ const patterns = new Map<string, RegExp>();
 
 const BELOW = '(?:/.*)?';
 const HOOK = 'runs when you commit, push or check out: a git hook';
+const INCLUDED = 'runs when your git includes it by `include.path`';
 const CI = 'runs in CI when you push';
 const AGENT = 'runs when you start an agent here';
 const CONTAINER = 'runs when you build or start the containers';
@@ -107,7 +139,7 @@ const TABLE: readonly (readonly [name: string, when: string])[] = [
   ['\\.gdbinit|\\.lldbinit', 'runs when you start a debugger here'],
   [`\\.husky${BELOW}|\\.?githooks${BELOW}|\\.git-hooks${BELOW}`, HOOK],
   ['\\.?lefthook(?:-local)?\\.(?:ya?ml|toml|json)|\\.pre-commit-config\\.ya?ml', HOOK],
-  ['\\.gitconfig|[^/]+\\.gitconfig', 'runs when your git includes it by `include.path`'],
+  ['\\.gitconfig|[^/]+\\.gitconfig', INCLUDED],
   ['(?:GNU)?makefile|[^/]+\\.mk', 'runs when you run `make`'],
   ['\\.?justfile', 'runs when you run `just`'],
   ['taskfile(?:\\.dist)?\\.ya?ml', 'runs when you run `task`'],
