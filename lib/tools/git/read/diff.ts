@@ -10,14 +10,15 @@ import { stagedIndex } from './index-stages.ts';
 import { largeChanges, takeOutLargeFiles } from './large-files.ts';
 import { isObject } from './refs.ts';
 import { commitOf } from './repository.ts';
+import { parseStatus, STATUS } from './status.ts';
 import {
+  type Changed,
   pastSpecialFiles,
   type SpecialFiles,
   type SpecialKind,
+  takeIn,
   takeOutSpecialFiles,
-} from './special-files.ts';
-import { parseStatus, STATUS } from './status.ts';
-import { type Changed, takeIn } from './take-in.ts';
+} from './take-in.ts';
 
 /** One changed file. Its path is as git prints it: quoted if necessary, `{old => new}` for a rename. */
 export interface ChangedFile {

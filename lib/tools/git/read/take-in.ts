@@ -1,4 +1,4 @@
-import { lstatSync } from 'node:fs';
+import { lstatSync, type Stats } from 'node:fs';
 import { inSlices } from '../../../../store/base/async.ts';
 import { orElse } from '../../../../store/base/attempt.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
@@ -6,7 +6,6 @@ import { FROM_INPUT, nulls, onDisk } from '../run/index-copy.ts';
 import { pathText } from '../run/path-text.ts';
 import { MOST_SHOWN, sizeOf, takeOutLargeFiles } from './large-files.ts';
 import { refusedOf } from './refused-names.ts';
-import type { SpecialFiles } from './special-files.ts';
 
 /** Files as `git status` lists them, names read as latin1. A nested repository ends with a slash. */
 export interface Changed {
@@ -61,4 +60,54 @@ const modeOf = (worktree: GitWorktree, path: string): string | undefined => {
   const found = orElse(() => lstatSync(onDisk(worktree, path)), undefined);
   if (found !== undefined && found.size > MOST_SHOWN) return undefined;
   return found?.isSymbolicLink() ? '120000' : '100644';
+};
+
+export type SpecialKind = 'named pipe' | 'socket' | 'device';
+
+/** Kinds by path, as `pathText` encodes it. */
+export type SpecialFiles = ReadonlyMap<string, SpecialKind>;
+
+/**
+ * Runs `work` on a copy of the index. If it fails because tracked files were replaced by special files, which git does not
+ * read, removes them from the copy and runs `work` again.
+ */
+export const pastSpecialFiles = async <T>(
+  copy: GitAt<GitWorktree>,
+  work: (special: SpecialFiles) => Promise<T>,
+): Promise<T> => {
+  try {
+    return await work(new Map());
+  } catch (error) {
+    const special = await takeOutSpecialFiles(copy);
+    if (special.size === 0) throw error;
+    return work(special);
+  }
+};
+
+/** Removes tracked files that were replaced by special files from a copy of the index, and returns them. */
+export const takeOutSpecialFiles = async (copy: GitAt<GitWorktree>): Promise<SpecialFiles> => {
+  const special = await specialFiles(copy);
+  const input = nulls([...special.keys()]);
+  if (special.size > 0)
+    await copy.run(['update-index', '--force-remove', '-z', '--stdin'], { input });
+  return new Map([...special].map(([path, kind]) => [pathText(path), kind]));
+};
+
+const specialFiles = async (git: GitAt<GitWorktree>): Promise<Map<string, SpecialKind>> => {
+  const paths = await git.names(['ls-files', '-z', '--cached'], { max_bytes: MOST_BYTES });
+  return new Map(
+    [...new Set(paths)].flatMap((path) => {
+      const found = orElse(() => lstatSync(onDisk(git.place, path)), undefined);
+      const kind = found === undefined ? undefined : specialKind(found);
+      return kind === undefined ? [] : [[path, kind] as const];
+    }),
+  );
+};
+
+const MOST_BYTES = 1024 * 1024 * 1024;
+
+const specialKind = (found: Stats): SpecialKind | undefined => {
+  if (found.isFIFO()) return 'named pipe';
+  if (found.isSocket()) return 'socket';
+  return found.isBlockDevice() || found.isCharacterDevice() ? 'device' : undefined;
 };
