@@ -54,7 +54,7 @@ export const sanitizeGitDirectory = async (
   const { dir, name, before, aside } = directory;
   const now = readProgramSettings(dir);
   const isPlain = plainText(join(dir, 'config'), MOST_BYTES) !== undefined;
-  const safe = now.config === before?.config ? now.config : await safeSettings(git, directory);
+  const safe = now.config === before?.config ? now.config : await safeSettings(git, directory, now.config);
   const odd = ['commondir', 'config.worktree', 'hooks'].filter((each) => {
     const found = lstatSync(join(dir, each), { throwIfNoEntry: false });
     if (found === undefined) return false;
@@ -88,9 +88,9 @@ const unusedPath = (path: string, number = 1): string => {
 const safeSettings = async (
   git: GitAt<GitWorktree>,
   { dir, before, aside }: GitDirectory,
+  text: string,
 ): Promise<string> => {
   const had = before?.config ?? '';
-  const text = readProgramSettings(dir).config;
   const now = await entriesAt(git, { text, aside });
   if (now === undefined) return had;
   const known = new Set((await entriesAt(git, { text: had, aside }))?.map(lineOf));

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { orElse } from '../../../../store/base/attempt.ts';
 import { isRefusal } from '../run/error.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
-import { nulls, onDisk } from '../run/index-copy.ts';
+import { MOST_LISTED, nulls, onDisk } from '../run/index-copy.ts';
 import { inTemporary } from '../run/temporary.ts';
 import { readBlobs } from './blobs.ts';
 
@@ -90,8 +90,6 @@ const ignoredIn = async (
   const found = await ignoredNames(own, probes, ['--no-index']);
   return new Set([...found].map((path) => path.slice(0, -`/${probe}`.length)));
 };
-
-const MOST_LISTED = 1024 ** 3;
 
 interface RulesAt {
   /** All directories of the commit. */

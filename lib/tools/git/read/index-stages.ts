@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { sha256 } from '../../../../store/base/sha256.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
+import { MOST_LISTED } from '../run/index-copy.ts';
 
 /** The content of an index. */
 export interface StagedIndex {
@@ -30,7 +31,7 @@ export const stagedIndex = async (
   const bytes = await bytesOf(path);
   const known = saidOf(git.place, bytes);
   if (known !== undefined) return { bytes, said: known };
-  const options = { max_bytes: MOST_BYTES, env: { GIT_INDEX_FILE: path } };
+  const options = { max_bytes: MOST_LISTED, env: { GIT_INDEX_FILE: path } };
   const said: Said = { stages: await git.read(['ls-files', '--stage', '-v', '-z'], options) };
   const isSame = await isStill(path, bytes);
   if (bytes !== null && isSame && isLasting(git.place, bytes)) remember(sha256(bytes), said);
@@ -49,8 +50,6 @@ export const noteTree = async (
 ): Promise<void> => {
   if (await isStill(ownPath(place), bytes)) said.tree = tree;
 };
-
-const MOST_BYTES = 1024 * 1024 * 1024;
 
 const ownPath = ({ git_dir }: GitWorktree): string => join(git_dir, 'index');
 

@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { orElse } from '../../../../store/base/attempt.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
-import { nulls, onDisk } from '../run/index-copy.ts';
+import { MOST_LISTED, nulls, onDisk } from '../run/index-copy.ts';
 
 /** A larger file is in no diff: it would block the daemon, and a sparse file of this size costs an agent nothing. */
 export const MOST_SHOWN = 1024 ** 3;
@@ -21,8 +21,6 @@ export const largeChanges = async (copy: GitAt<GitWorktree>, commit: string): Pr
   });
   return paths.filter((path) => sizeOf(copy.place, path) > MOST_SHOWN);
 };
-
-const MOST_LISTED = 1024 ** 3;
 
 /** Makes tracked files equal the commit in a copy of the index, so that git does not read them for a diff with it. */
 export const takeOutLargeFiles = async (

@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { orElse } from '../../../../store/base/attempt.ts';
 import { isTrue, listSettings, type ScopedEntry, settingsText, valueIn } from '../run/config.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
-import { nulls, onDisk } from '../run/index-copy.ts';
+import { MOST_LISTED, nulls, onDisk } from '../run/index-copy.ts';
 
 /**
  * Those of these files (latin1 paths) that git may store only through a filter that the repository requires and the daemon
@@ -36,7 +36,7 @@ export const attributeOf = async (
 ): Promise<ReadonlyMap<string, string>> => {
   const stdout = await git.read(['check-attr', '--stdin', '-z', attribute], {
     input: nulls(paths),
-    max_bytes: MOST_BYTES,
+    max_bytes: MOST_LISTED,
   });
   const fields = stdout.toString('latin1').split('\0');
   // Path, attribute, value; then an empty field.
@@ -46,8 +46,6 @@ export const attributeOf = async (
     ),
   );
 };
-
-const MOST_BYTES = 1024 ** 3;
 
 /** The required filters in the settings that the daemon's git does not run. */
 export const filtersNotRun = (entries: readonly ScopedEntry[]): ReadonlySet<string> => {

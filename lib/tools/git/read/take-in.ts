@@ -2,7 +2,7 @@ import { lstatSync, type Stats } from 'node:fs';
 import { inSlices } from '../../../../store/base/async.ts';
 import { orElse } from '../../../../store/base/attempt.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
-import { FROM_INPUT, nulls, onDisk } from '../run/index-copy.ts';
+import { FROM_INPUT, MOST_LISTED, nulls, onDisk } from '../run/index-copy.ts';
 import { pathText } from '../run/path-text.ts';
 import { MOST_SHOWN, sizeOf, takeOutLargeFiles } from './large-files.ts';
 import { refusedOf } from './refused-names.ts';
@@ -94,7 +94,7 @@ export const takeOutSpecialFiles = async (copy: GitAt<GitWorktree>): Promise<Spe
 };
 
 const specialFiles = async (git: GitAt<GitWorktree>): Promise<Map<string, SpecialKind>> => {
-  const paths = await git.names(['ls-files', '-z', '--cached'], { max_bytes: MOST_BYTES });
+  const paths = await git.names(['ls-files', '-z', '--cached'], { max_bytes: MOST_LISTED });
   return new Map(
     [...new Set(paths)].flatMap((path) => {
       const found = orElse(() => lstatSync(onDisk(git.place, path)), undefined);
@@ -103,8 +103,6 @@ const specialFiles = async (git: GitAt<GitWorktree>): Promise<Map<string, Specia
     }),
   );
 };
-
-const MOST_BYTES = 1024 * 1024 * 1024;
 
 const specialKind = (found: Stats): SpecialKind | undefined => {
   if (found.isFIFO()) return 'named pipe';

@@ -2,7 +2,7 @@ import { chmodSync, lstatSync } from 'node:fs';
 import { chmod, lstat, mkdir, rmdir, symlink, unlink, writeFile } from 'node:fs/promises';
 import { orElse } from '../../../../store/base/attempt.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
-import { nulls, onDisk } from '../run/index-copy.ts';
+import { MOST_LISTED, nulls, onDisk } from '../run/index-copy.ts';
 import { pathText } from '../run/path-text.ts';
 
 /** A changed file, with its former state. */
@@ -116,14 +116,12 @@ const READ = 0o400;
 /** Restores the owner's read permission on files that git has to read, and returns their paths. */
 export const makeReadable = async (git: GitAt<GitWorktree>): Promise<string[]> => {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
-  const paths = new Set(await git.names(args, { max_bytes: MOST_BYTES }));
+  const paths = new Set(await git.names(args, { max_bytes: MOST_LISTED }));
   return [...paths]
     .filter((path) => isOpened(onDisk(git.place, path)))
     .map(pathText)
     .toSorted();
 };
-
-const MOST_BYTES = 1024 * 1024 * 1024;
 
 // False also if the file is gone, or belongs to another user.
 const isOpened = (path: Buffer): boolean =>

@@ -83,6 +83,9 @@ const isHidden = async (worktree: GitWorktree, line: string): Promise<boolean> =
 export const onDisk = (worktree: Pick<GitWorktree, 'path'>, path: string): Buffer =>
   Buffer.concat([Buffer.from(`${worktree.path}/`), Buffer.from(path, 'latin1')]);
 
+/** The most that git may print as a list of files, in bytes. */
+export const MOST_LISTED = 1024 ** 3;
+
 /** Arguments that make a command read NUL-terminated paths from standard input. */
 export const FROM_INPUT = ['--pathspec-from-file=-', '--pathspec-file-nul'];
 
