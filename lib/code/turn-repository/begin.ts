@@ -17,8 +17,7 @@ import {
 } from '../../tools/git/run/config.ts';
 import type { Checkout, Git, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { distinguishesCase } from '../../tools/git/run/letter-case.ts';
-import { plainText } from '../../tools/git/run/plain-file.ts';
-import { gitFileText, type RepositoryPlaces } from './dot-git.ts';
+import { alternatesIn, gitFileText, type RepositoryPlaces } from './dot-git.ts';
 import { guard, type RecordedRepositories } from './guard.ts';
 import { indexHashOf, readWorktreeIndex } from './import-index.ts';
 import { mergeStateHashes } from './merge-state.ts';
@@ -115,10 +114,9 @@ const alternatesOf = ({ common_dir }: Checkout, seen_at: string): string[] => {
   const found = [join(common_dir, 'objects')];
   for (let at = 0; at < found.length && found.length < MOST_ALTERNATES; at += 1) {
     const from = found[at] ?? '';
-    const text = plainText(join(from, 'info', 'alternates'), 1_048_576) ?? '';
-    const named = text.split('\n').filter((line) => line !== '' && !/^[#"]/.test(line));
-    const paths = named.map((line) => Buffer.from(line, 'latin1').toString('utf8'));
-    found.push(...paths.map((path) => (isAbsolute(path) ? path : resolve(from, path))));
+    found.push(
+      ...alternatesIn(from).map((path) => (isAbsolute(path) ? path : resolve(from, path))),
+    );
   }
   return [join(seen_at, 'objects'), ...new Set(found.slice(1))];
 };

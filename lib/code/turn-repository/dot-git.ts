@@ -77,7 +77,7 @@ export const turnView = (worktree: GitWorktree, places: RepositoryPlaces): TurnM
       : [];
   return {
     writable: isClone ? [] : [modules],
-    kept: [...(isClone ? [] : [common_dir]), ...alternatesIn(dir)],
+    kept: [...(isClone ? [] : [common_dir]), ...alternatesIn(join(dir, 'objects'))],
     binds: [{ from: dir, to: at, write: true }, ...fixed, ...own, ...bound],
   };
 };
@@ -88,8 +88,9 @@ const FIXED = [
   ...['objects', 'objects/info'].map((name) => ({ name, write: true })),
 ];
 
-const alternatesIn = (dir: string): string[] =>
-  (plainText(join(dir, 'objects', 'info', 'alternates'), 1_048_576) ?? '')
+/** The alternates that an object directory names, as they are written. */
+export const alternatesIn = (objects: string): string[] =>
+  (plainText(join(objects, 'info', 'alternates'), 1_048_576) ?? '')
     .split('\n')
-    .filter((line) => line !== '')
+    .filter((line) => line !== '' && !/^[#"]/.test(line))
     .map((line) => Buffer.from(line, 'latin1').toString('utf8'));

@@ -1,6 +1,7 @@
-import { lstat, readFile, rename, writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Checkout } from '../run/git.ts';
+import { plainText } from '../run/plain-file.ts';
 
 /** One update of a ref. */
 export interface LogLine {
@@ -19,7 +20,8 @@ export interface LogLine {
  * no git command lists entries of refs without commits.
  */
 export const readRefLog = async ({ common_dir }: Checkout, ref: string): Promise<LogLine[]> => {
-  const text = await contentOf(pathOf(common_dir, ref));
+  // An agent may have replaced the file, for example with a pipe, which would block.
+  const text = plainText(pathOf(common_dir, ref), Number.MAX_SAFE_INTEGER) ?? '';
   return text.split('\n').flatMap((line) => lineOf(line) ?? []);
 };
 
@@ -37,13 +39,6 @@ export const writeRefLog = async (
 
 const pathOf = (common_dir: string, ref: string): Buffer =>
   Buffer.concat([Buffer.from(`${join(common_dir, 'logs')}/`), Buffer.from(ref, 'latin1')]);
-
-// An agent may have replaced the file, for example with a pipe, which would block.
-const contentOf = async (path: Buffer): Promise<string> => {
-  const found = await lstat(path).catch(() => undefined);
-  if (found?.isFile() !== true) return '';
-  return readFile(path, 'latin1').catch(() => '');
-};
 
 const LINE = /^([0-9a-f]{40,64}) ([0-9a-f]{40,64}) (.*>) \d+ [+-]\d{4}(?:\t(.*))?$/;
 
