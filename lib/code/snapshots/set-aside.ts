@@ -6,6 +6,7 @@ import type { Git, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { nulls, onIndexCopy } from '../../tools/git/run/index-copy.ts';
 import { DAEMON } from '../../tools/git/write/commit.ts';
 import { refOwner } from './kept-refs.ts';
+import { dropSnapshot } from './snapshot.ts';
 
 /** Uncommitted changes as a commit. `bringBack` and `git stash apply` apply them again. */
 interface SetAside {
@@ -51,11 +52,6 @@ export const bringBack = (git: Git, worktree: GitWorktree, kept: SetAside): Prom
 export const settle = (git: Git, worktree: GitWorktree, kept: SetAside): Promise<void> =>
   git.turn(worktree, (now) => stageAsBefore(now, kept));
 
-/** Deletes the ref of changes that the operator committed. */
-export const dropSetAside = async (git: GitAt<GitWorktree>, { ref }: SetAside): Promise<void> => {
-  await git.run(['update-ref', '-d', ref]);
-};
-
 const changedFiles = async (git: GitAt<GitWorktree>): Promise<string[]> => {
   const { files } = await status(git);
   return files
@@ -100,7 +96,7 @@ const stageAsBefore = async (git: GitAt<GitWorktree>, kept: SetAside): Promise<v
     await git.run(['update-index', '--add', '--remove', '-z', '--stdin'], { input });
   }
   await git.run(['update-index', '-q', '--refresh'], { ok: [0, 1] });
-  await dropSetAside(git, kept);
+  await dropSnapshot(git, kept);
 };
 
 // `merge-tree` needs a merge base: a commit with the files of HEAD on top of the commit that the changes are based on.

@@ -60,7 +60,7 @@ export const readPicture = async (git: GitAt, commit: string): Promise<KeptPictu
   return JSON.parse(picture.join('\n\n')) as KeptPicture;
 };
 
-/** Deletes the ref of a snapshot; `git gc` removes its objects later. */
+/** Deletes the ref of a snapshot, or of changes set aside; `git gc` removes its objects later. */
 export const dropSnapshot = async (
   git: GitAt<GitWorktree>,
   { ref }: Pick<WorktreeSnapshot, 'ref'>,

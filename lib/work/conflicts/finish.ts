@@ -2,7 +2,7 @@ import type { CleanRebase, RebaseStep } from '../../../store/records/conflict.ts
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { changeConflict, type StoredConflict } from '../../../store/sessions/conflicts.ts';
 import { moveBase } from '../../../store/worktrees/worktrees.ts';
-import { bringBack, dropSetAside, settle } from '../../code/snapshots/set-aside.ts';
+import { bringBack, settle } from '../../code/snapshots/set-aside.ts';
 import { dropSnapshot, readWorktreeSnapshot } from '../../code/snapshots/snapshot.ts';
 import { isRestoring } from '../../code/worktrees/rebase/rebase-state.ts';
 import { unmergedFiles } from '../../code/worktrees/rebase/unmerged.ts';
@@ -29,7 +29,7 @@ export const finish = async (
   if (set_aside === null) return complete(service, worktree, conflict, how);
   if (isRestoring(conflict) && conflicted !== null) {
     // The branch moved on from the stop: the operator resolved and committed the changes.
-    await dropSetAside(git.at(worktree), set_aside);
+    await dropSnapshot(git.at(worktree), set_aside);
     return complete(service, worktree, conflict, how);
   }
   const [restoring, stop] = await beginRestoring(service, worktree, conflict);
