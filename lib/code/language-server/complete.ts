@@ -3,7 +3,7 @@ import type { Tree } from '../../../store/fs/worktree/folder.ts';
 import { pathNames } from '../../../store/fs/worktree/path.ts';
 import { readTreeFile } from '../../../store/fs/worktree/read.ts';
 import type { Language } from '../../../store/records/settings.ts';
-import { notFound, ServiceError } from '../../errors.ts';
+import { orNotFound, ServiceError } from '../../errors.ts';
 import { list, record, text, type Wire } from '../../text/unknown-json.ts';
 import { type Conversation, withConversation } from './conversation.ts';
 import { DID_OPEN } from './documents.ts';
@@ -47,9 +47,8 @@ export const complete = async (
 };
 
 const contentOf = async (tree: Tree, { path, content }: Cursor): Promise<string> => {
-  const file = content === undefined ? await readTreeFile(tree, path) : undefined;
-  if (content === undefined && file === undefined) throw notFound('file', path);
-  return content ?? file?.bytes.toString('utf8') ?? '';
+  if (content !== undefined) return content;
+  return orNotFound(await readTreeFile(tree, path), 'file', path).bytes.toString('utf8');
 };
 
 const languageOf = (language: Language, path: string): string =>
