@@ -71,8 +71,7 @@ const gitHealth = async (
   if (state !== 'ok') {
     return { status: state, detail: adviceFor(record, state), branch: record.branch };
   }
-  // A base such as `HEAD` means another commit in the worktree than where it was resolved.
-  const now = await status(git.at(record), /^(HEAD|@)/.test(record.base) ? undefined : record);
+  const now = await status(git.at(record));
   const { branch, head, rebase_in_progress } = now;
   const distance = await distanceOf(git, record, now);
   const inside = await inSubmodules(git, record);
@@ -103,6 +102,7 @@ const distanceFromBase = async (
   { base, base_commit, ...place }: WorktreeRecord,
   head: string,
 ): Promise<Distance> => {
+  // A base such as `HEAD` means another commit in the worktree than where it was resolved.
   const from = /^(HEAD|@)/.test(base) ? base_commit : base;
   return (await distance(git.at(place), head, from)) ?? UNKNOWN;
 };

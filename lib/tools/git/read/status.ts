@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { GitAt, GitWorktree, Setting } from '../run/git.ts';
+import type { GitAt, GitWorktree } from '../run/git.ts';
 
 import { pathText } from '../run/path-text.ts';
 
@@ -36,23 +36,9 @@ export interface WorktreeStatus {
   has_submodules: boolean;
 }
 
-/**
- * The state of a worktree, with untracked files listed one by one. Changes nothing, not even the index. A branch without an
- * upstream is compared with `from`, which is then reported as its upstream.
- */
-export const status = async (
-  git: GitAt<GitWorktree>,
-  from?: { branch: string; base: string },
-): Promise<WorktreeStatus> => {
-  const defaults: Setting[] =
-    from === undefined
-      ? []
-      : [
-          [`branch.${from.branch}.remote`, '.'],
-          [`branch.${from.branch}.merge`, from.base],
-        ];
-  const args = [...STATUS, '--find-renames'];
-  const { stdout, stderr } = await git.run(args, { defaults, read: true });
+/** The state of a worktree, with untracked files listed one by one. Changes nothing, not even the index. */
+export const status = async (git: GitAt<GitWorktree>): Promise<WorktreeStatus> => {
+  const { stdout, stderr } = await git.run([...STATUS, '--find-renames'], { read: true });
   const { headers, files } = parseStatus(stdout, 'utf8');
   const [, ahead = '0', behind = '0'] =
     /^\+(\d+) -(\d+)$/.exec(headers.get('branch.ab') ?? '') ?? [];

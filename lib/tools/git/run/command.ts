@@ -77,7 +77,7 @@ const disarmedConfig = async (command: Command): Promise<Overrides> => {
   const { place, options } = command;
   const isLocal = typeof place !== 'string' && options.remote !== true;
   const text = isLocal ? settingsText(place) : undefined;
-  const plain = text === undefined ? undefined : plainOverrides(text, options);
+  const plain = text === undefined ? undefined : plainOverrides(text);
   if (plain !== undefined) return plain;
   const args = LIST_SETTINGS;
   const { code, ...listing } = await start({ ...command, args, options: { read: true } }, NONE);

@@ -37,8 +37,6 @@ export interface RunOptions {
   env?: Environment;
   /** Settings that override the repository's configuration. Passed by environment, never as arguments. */
   settings?: readonly Setting[];
-  /** Settings that apply together, only if the configuration has none of them. */
-  defaults?: readonly Setting[];
   /** Talks to a remote with the operator's login. Waits for git's lock files, but not for the lock of the repository. */
   remote?: boolean;
 }

@@ -104,15 +104,10 @@ export const NONE: Overrides = { settings: [], env: {} };
 
 /**
  * The overrides without a call of git, from the text of the repository's configuration. Undefined if the text has a section
- * that can name a program or include files, or may set one of the defaults.
+ * that can name a program or include files.
  */
-export const plainOverrides = (
-  text: string,
-  { defaults = [] }: { defaults?: readonly Setting[] } = {},
-): Overrides | undefined => {
-  const isNamed = defaults.some(([key]) => maySay(text, key));
-  return isNamed || TELLING.test(text) ? undefined : { ...NONE, settings: defaults };
-};
+export const plainOverrides = (text: string): Overrides | undefined =>
+  TELLING.test(text) ? undefined : NONE;
 
 // git allows no escapes in section names, so a case-insensitive search finds them all.
 const TELLING = new RegExp(
@@ -122,14 +117,6 @@ const TELLING = new RegExp(
   'i',
 );
 
-// The subsection of a key may be written with escapes.
-const maySay = (text: string, key: string): boolean => {
-  const named = Buffer.from(key.slice(key.indexOf('.') + 1, key.lastIndexOf('.'))).toString(
-    'latin1',
-  );
-  return text.includes('\\') || text.toLowerCase().includes(named.toLowerCase());
-};
-
 /**
  * The overrides that remove programs of the repository and the worktree, which an agent can edit, from a listing
  * (`config --list -z --show-scope`). The operator's own stay in force: filters such as git lfs and, for a remote command, the
@@ -137,15 +124,10 @@ const maySay = (text: string, key: string): boolean => {
  */
 export const overrides = (
   listing: string,
-  { remote = false, defaults = [] }: { remote?: boolean; defaults?: readonly Setting[] } = {},
+  { remote = false }: { remote?: boolean } = {},
 ): Overrides => {
   const entries = entriesOf(listing);
-  const isSaid = entries.some(({ key }) => defaults.some(([wanted]) => wanted === key));
-  const settings = [
-    ...neutralDrivers(entries),
-    ...(remote ? ownHelpers(entries) : []),
-    ...(isSaid ? [] : defaults),
-  ];
+  const settings = [...neutralDrivers(entries), ...(remote ? ownHelpers(entries) : [])];
   return { settings, env: remote ? { ...TRANSPORTS, ...sshOf(entries) } : {} };
 };
 

@@ -98,18 +98,6 @@ describe('plainOverrides', () => {
     };
     await fc.assert(fc.asyncProperty(texts, isSure), { numRuns: 150 });
   });
-
-  it('takes what is usual where nothing speaks of it', () => {
-    const defaults = [['branch.wörk/one.remote', '.']] as const;
-    const found = (text: string) => plainOverrides(latin1(text), { defaults })?.settings;
-    assert.deepEqual(found(CLONED), defaults);
-    assert.equal(found(`${CLONED}[branch "wörk/one"]\n\tremote = origin\n`), undefined);
-    assert.equal(
-      found(`${CLONED}[Branch.WÖRK/ONE]\n\tremote = origin\n`.replace('Ö', 'ö')),
-      undefined,
-    );
-    assert.equal(found(`${CLONED}[branch "w\\örk/one"]\n\tremote = origin\n`), undefined);
-  });
 });
 
 describe('settingsText', () => {
