@@ -18,7 +18,7 @@ import type { RunningSetup, WorktreeNeeds } from '../needs.ts';
 import { findWorktree, getWorktree, requireUnlocked } from '../read.ts';
 import type { TellStep } from './setup-command.ts';
 import { copyFiles, runCommands } from './setup-steps.ts';
-import { removePartialCopies } from './share-copy.ts';
+import { removePartialCopies } from './share.ts';
 
 /** The setup field of a new worktree's record; undefined if the settings define no setup. */
 export const newSetup = (store: Store): Setup | undefined => {
