@@ -34,7 +34,10 @@ export interface FoundRecovery {
   /** The repository that keeps it. */
   place: Checkout;
   repository: Repository;
+  item: Case;
 }
+
+type OneOf = Omit<FoundRecovery, 'repository' | 'item'>;
 
 /** One recovery. 404 if there is none with this id. */
 export const findRecovery = async (
@@ -42,13 +45,13 @@ export const findRecovery = async (
   caseId: string,
   id: string,
 ): Promise<FoundRecovery> => {
-  const { all, repository } = await findAll(service, caseId);
+  const { all, ...of } = await findAll(service, caseId);
   const one = orNotFound(
     all.find(({ recovery }) => recovery.id === id),
     'recovery',
     id,
   );
-  return { ...one, repository };
+  return { ...one, ...of };
 };
 
 const findAll = async (service: ProjectNeeds, caseId: string) => {
@@ -60,7 +63,7 @@ const findAll = async (service: ProjectNeeds, caseId: string) => {
     ...works.map(({ name }) => recoveryId(caseId, name)),
     ...patches.map((name) => name.slice(0, -SUFFIX)),
   ];
-  const removed = [...new Set(ids)].toSorted().map((id): Omit<FoundRecovery, 'repository'> => {
+  const removed = [...new Set(ids)].toSorted().map((id): OneOf => {
     const work = works.find(({ name }) => recoveryId(caseId, name) === id);
     const note = work === undefined ? undefined : noteOf(work, caseId);
     const name = `${id}.patch`;
@@ -71,7 +74,7 @@ const findAll = async (service: ProjectNeeds, caseId: string) => {
   const all = [...removed, ...(await changed(service, item, repository))].toSorted(
     ({ recovery: one }, { recovery: other }) => one.created_at.localeCompare(other.created_at),
   );
-  return { all, repository };
+  return { all, repository, item };
 };
 
 // An attached directory may belong to another repository than the project's: its states can only be restored by hand.
@@ -79,7 +82,7 @@ const changed = async (
   service: WithGit & WithStore,
   item: Case,
   repository: Repository,
-): Promise<Omit<FoundRecovery, 'repository'>[]> => {
+): Promise<OneOf[]> => {
   const own = await keptStates(service, item, repository);
   const worktree = findWorktree(service.store, item.id);
   if (worktree === undefined || worktree.common_dir === repository.common_dir) return own;

@@ -1,3 +1,4 @@
+import type { Case } from '../../../../store/records/case.ts';
 import type { RecoveryNote } from '../../../../store/records/recovery.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { readyToWrite, type WithStore } from '../../../../store/store.ts';
@@ -7,7 +8,7 @@ import { commitOf, type Repository } from '../../../tools/git/read/repository.ts
 import type { Git, GitWorktree, WithGit } from '../../../tools/git/run/git.ts';
 import { putGitFiles } from '../../../tools/git/write/git-files.ts';
 import { listWorktrees } from '../../../tools/git/write/worktree.ts';
-import { getItem, type ProjectNeeds } from '../../projects/project.ts';
+import type { ProjectNeeds } from '../../projects/project.ts';
 import { refuseUnsafeTree } from '../../snapshots/recovered.ts';
 import { putInto } from '../../snapshots/restore.ts';
 import { addWorktreeDurably, worktreePath } from '../create/create.ts';
@@ -35,7 +36,7 @@ export const restoreWorktree = (
 ): Promise<WorktreeRecord> =>
   withWorktreeLock(service.store, caseId, async () => {
     const found = await findRecovery(service, caseId, id);
-    const { recovery, repository } = found;
+    const { recovery, repository, item } = found;
     await finishInterruptedChange(service, caseId);
     const made = worktreeOfRepeatedCall(service.store, caseId);
     if (made?.attached === false) return made;
@@ -47,31 +48,27 @@ export const restoreWorktree = (
     await readyToWrite(service.store);
     if (note.picture !== null)
       await refuseUnsafeTree(service.git.at(repository), note.picture.files);
-    return make(service, { note, head, repository });
+    return make(service, { note, head, repository, item });
   });
 
 const noteFor = async (
   service: WithGit & WithStore,
-  { recovery, note, state, repository }: FoundRecovery,
-): Promise<RecoveryNote | undefined> => {
-  if (state === undefined) return note;
-  return noteOfState(service, await getItem(service.store, recovery.case_id), {
-    state,
-    repository,
-  });
-};
+  { item, note, state, repository }: FoundRecovery,
+): Promise<RecoveryNote | undefined> =>
+  state === undefined ? note : noteOfState(service, item, { state, repository });
 
 interface Kept {
   note: RecoveryNote;
   head: string;
   repository: Repository;
+  item: Case;
 }
 
 const make = async (service: ProjectNeeds, kept: Kept): Promise<WorktreeRecord> => {
-  const { note, head, repository } = kept;
+  const { note, head, repository, item } = kept;
   const { git, store } = service;
   const { case_id, base, base_commit } = note;
-  const path = worktreePath(store, await getItem(store, case_id));
+  const path = worktreePath(store, item);
   if (pathKind(path) !== 'nothing') {
     throw new ServiceError(
       'already_exists',
