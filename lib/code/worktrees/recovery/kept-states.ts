@@ -1,4 +1,4 @@
-import { Compile, type Validator } from 'typebox/compile';
+import { validatorOf } from '../../../../store/front-matter/parse.ts';
 import { Pictured } from '../../../../store/records/baseline.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { Recovery, RecoveryNote } from '../../../../store/records/recovery.ts';
@@ -70,8 +70,6 @@ const byHand = ({ kind, ref, head }: KeptState): string | undefined => {
   return head === null ? `By hand: git restore --source ${ref}:files.` : undefined;
 };
 
-let validator: Validator | undefined;
-
 /** The data to create a worktree from a kept state. Its base is that of a new worktree. */
 export const noteOfState = async (
   service: WithGit & WithStore,
@@ -80,9 +78,8 @@ export const noteOfState = async (
 ): Promise<RecoveryNote> => {
   const { git } = service;
   const picture = await readPicture(git.at(repository), state.commit).catch(() => undefined);
-  validator ??= Compile(Pictured);
   // Any program with write access to the repository can create such a ref: validate it as external input.
-  if (picture === undefined || !validator.Check(picture) || picture.head === null)
+  if (picture === undefined || !validatorOf(Pictured).Check(picture) || picture.head === null)
     throw invalidState(
       `${state.ref} was not written by the daemon. By hand: git restore --source ${state.ref}:files.`,
     );

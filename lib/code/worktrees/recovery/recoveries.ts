@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Compile, type Validator } from 'typebox/compile';
+import { validatorOf } from '../../../../store/front-matter/parse.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import { type Recovery, RecoveryNote } from '../../../../store/records/recovery.ts';
 import { readyToWrite, type WithStore } from '../../../../store/store.ts';
@@ -118,12 +118,9 @@ const whereOf = (
 
 const SUFFIX = '.patch'.length;
 
-let validator: Validator | undefined;
-
 // Any program with write access to the repository can create such a ref: validate it as external input.
 const noteOf = ({ note, head }: RecoveredWork, caseId: string): RecoveryNote | undefined => {
-  validator ??= Compile(RecoveryNote);
-  if (!validator.Check(note)) return undefined;
+  if (!validatorOf(RecoveryNote).Check(note)) return undefined;
   const known = note as RecoveryNote;
   return known.case_id === caseId && head !== null ? known : undefined;
 };
