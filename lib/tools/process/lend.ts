@@ -1,10 +1,8 @@
 import { signal } from '../../../store/base/async.ts';
-import { removeCgroup } from './cgroups.ts';
 import type { Environment } from './environment.ts';
-import { removeOnceExited } from './orphans.ts';
-import { killRun, type Traces } from './process-tree.ts';
+import type { Traces } from './process-tree.ts';
 import { RUN_VARIABLE } from './processes.ts';
-import { enter, ofRun, type ProgramSpec } from './spawn.ts';
+import { clearRun, enter, ofRun, type ProgramSpec } from './spawn.ts';
 
 /** A program of a run that the command line starts at the operator's terminal, instead of the daemon. */
 export interface LentProgram {
@@ -24,21 +22,15 @@ type LentSpec = Pick<
 
 /** Enters a program that another process starts into the table of runs. It stays there until `end`. */
 export const lendProgram = (spec: LentSpec): LentProgram => {
-  const { marker, own_dir, runs } = spec;
+  const { marker, own_dir } = spec;
   const env = { ...spec.env, [RUN_VARIABLE]: marker };
   const argv = ofRun(spec, env);
   const run = enter(spec);
   const traces: Traces = own_dir === undefined ? {} : { dir: own_dir };
   const ended = signal();
   let ending: Promise<void> | undefined;
-  const endAll = async (): Promise<void> => {
-    await killRun(marker, traces);
-    await removeOnceExited(runs, run, traces);
-    await removeCgroup(marker);
-    await spec.close?.();
-  };
   const end = (): Promise<void> => {
-    ending ??= endAll().then(ended.raise, ended.raise);
+    ending ??= clearRun(spec, run, traces).then(ended.raise, ended.raise);
     return ending;
   };
   return { argv, env, end, ended: ended.raised };

@@ -115,10 +115,7 @@ export const startProgram = (spec: ProgramSpec): Program => {
     limits.end();
     await settlesWithin(drained, DRAIN_MS);
     const traces = tracesOf(spec, child, stop.family);
-    await killRun(spec.marker, traces);
-    await removeOnceExited(spec.runs, run, traces);
-    await removeCgroup(spec.marker);
-    await spec.close?.();
+    await clearRun(spec, run, traces);
     const { code, signal, error } = exit;
     const isStarted = stop.by !== 'itself' || (await wasStarted(exit));
     const ended_by = isStarted ? stop.by : 'not_started';
@@ -146,6 +143,18 @@ export const ofRun = (
 /** Lists a program in the table of runs. Throws if it must not start. */
 export const enter = ({ runs, marker, own_dir, loopback, sandboxed = false }: Listed): ProcessRun =>
   runs.enter({ marker, loopback, sandboxed, ...(own_dir !== undefined && { dir: own_dir }) });
+
+/** Kills what is left of a run, takes it off the table once nothing is, and closes what belongs to it. */
+export const clearRun = async (
+  { marker, runs, close }: Pick<ProgramSpec, 'marker' | 'runs' | 'close'>,
+  run: ProcessRun,
+  traces: Traces,
+): Promise<void> => {
+  await killRun(marker, traces);
+  await removeOnceExited(runs, run, traces);
+  await removeCgroup(marker);
+  await close?.();
+};
 
 type Listed = Pick<ProgramSpec, 'runs' | 'marker' | 'own_dir' | 'loopback' | 'sandboxed'>;
 
