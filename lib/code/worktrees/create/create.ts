@@ -145,13 +145,13 @@ export const addWorktreeDurably = async (
   case_id: string,
   planned: NewWorktree,
 ): Promise<AddedWorktree> => {
-  const { store, git, config } = service;
+  const { store, git } = service;
   const { path, branch } = planned;
   const { common_dir } = planned.repository;
   await beginWorktreeChange(store, 'make', { case_id, path, branch, common_dir });
   try {
     const worktree = await addWorktree(git, planned);
-    await syncWorktree({ store, git, config }, worktree, branch);
+    await syncWorktree(service, worktree, branch);
     return worktree;
   } catch (error) {
     // git removed what it had created. Anything else at the path does not belong to the daemon.

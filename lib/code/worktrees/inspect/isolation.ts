@@ -22,14 +22,11 @@ export const verifyIsolation = async (
 ): Promise<WorktreeIsolation> => {
   const record = getWorktree(service.store, caseId);
   const state = await stateOf(record);
-  const asMade = {
-    name: 'as_made',
-    ok: state === 'ok',
-    detail:
-      state === 'ok'
-        ? `${record.path} is unchanged since it was created.`
-        : adviceFor(record, state),
-  };
+  const asMade = check(
+    'as_made',
+    state === 'ok',
+    state === 'ok' ? `${record.path} is unchanged since it was created.` : adviceFor(record, state),
+  );
   // In a tampered worktree git would read another repository, so the other checks are skipped.
   const checks = state === 'ok' ? [asMade, ...(await insideChecks(service, record))] : [asMade];
   return { isolated: checks.every(({ ok }) => ok), checks };

@@ -4,7 +4,7 @@ import { readRegularFile } from '../../../../store/front-matter/record-file.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { chooseBase } from '../../../tools/git/read/base.ts';
 import { headCommit, isAncestor } from '../../../tools/git/read/repository.ts';
-import type { WithGit } from '../../../tools/git/run/git.ts';
+import { repositoryOf, type WithGit } from '../../../tools/git/run/git.ts';
 import type { Install } from './installs.ts';
 
 /** What the sharing of directories gets from a set-up. */
@@ -111,11 +111,11 @@ export const contentOf = ({ path }: WorktreeRecord, name: string): Buffer | unde
 
 const isMain = async (
   { git }: WithGit,
-  { repository, common_dir }: WorktreeRecord,
+  record: WorktreeRecord,
   head: string | undefined,
 ): Promise<boolean> => {
   if (head === undefined) return false;
-  const at = git.at({ git_dir: common_dir, common_dir, root: repository, bare: false });
+  const at = git.at(repositoryOf(record));
   const base = await chooseBase(at).catch(() => undefined);
   return base !== undefined && isAncestor(at, head, base.commit);
 };

@@ -3,7 +3,7 @@ import { invalidState } from '../../../errors.ts';
 import { counted } from '../../../text/wording.ts';
 import { settingsText } from '../run/config.ts';
 import type { GitAt, GitPlace } from '../run/git.ts';
-import { commitOf, currentBranch, type Repository, shortName, symbolicRef } from './repository.ts';
+import { commitOf, currentBranch, shortName, symbolicRef } from './repository.ts';
 
 /** The commit that new work starts from. */
 export interface Base {
@@ -21,7 +21,7 @@ const CURRENT = 'current';
  * Chooses the named base, else the default branch: the local one unless its upstream is ahead. Fetches nothing. Throws 422 if
  * there is no such branch or commit.
  */
-export const chooseBase = async (git: GitAt<Repository>, named?: string): Promise<Base> => {
+export const chooseBase = async (git: GitAt, named?: string): Promise<Base> => {
   for (let left = LOOKS; left > 0; left -= 1) {
     const found = await firstCommit(git, named);
     if (found !== undefined) return found;
@@ -38,28 +38,25 @@ export const chooseBase = async (git: GitAt<Repository>, named?: string): Promis
 const LOOKS = 3;
 const LOOK_AGAIN_MS = 100;
 
-const firstCommit = async (
-  git: GitAt<Repository>,
-  named: string | undefined,
-): Promise<Base | undefined> => {
+const firstCommit = async (git: GitAt, named: string | undefined): Promise<Base | undefined> => {
   if (named === CURRENT) return currentBase(git);
   if (named !== undefined) return at(git, named);
   const chosen = await defaultBase(git);
   return chosen ?? currentBase(git);
 };
 
-const at = async (git: GitAt<Repository>, name: string): Promise<Base | undefined> => {
+const at = async (git: GitAt, name: string): Promise<Base | undefined> => {
   const commit = await commitOf(git, name);
   return commit === undefined ? undefined : { name, commit, notes: [] };
 };
 
-const currentBase = async (git: GitAt<Repository>): Promise<Base | undefined> => {
+const currentBase = async (git: GitAt): Promise<Base | undefined> => {
   const current = await currentBranch(git);
   const branch = current === undefined ? undefined : await at(git, current);
   return branch ?? at(git, 'HEAD');
 };
 
-const defaultBase = async (git: GitAt<Repository>): Promise<Base | undefined> => {
+const defaultBase = async (git: GitAt): Promise<Base | undefined> => {
   const current = await currentBranch(git);
   const branch = await defaultBranch(git, current);
   if (branch === undefined) return undefined;
@@ -71,7 +68,7 @@ const defaultBase = async (git: GitAt<Repository>): Promise<Base | undefined> =>
 
 // The remote's default branch; else the default name of new repositories, if there is such a branch.
 const defaultBranch = async (
-  git: GitAt<Repository>,
+  git: GitAt,
   current: string | undefined,
 ): Promise<string | undefined> => {
   const remote = await symbolicRef(git, 'refs/remotes/origin/HEAD');
