@@ -2,7 +2,6 @@ import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { CodeHost, WithCodeHost } from '../../codehost/code-host.ts';
 import { ServiceError } from '../../errors.ts';
 import { addressOf, type RemoteAddress } from '../../tools/git/remote/remote-address.ts';
-import type { Remote } from '../../tools/git/remote/remote-command.ts';
 import type { Checkout, WithGit } from '../../tools/git/run/git.ts';
 import { detect } from './detect.ts';
 import type { HostedNeeds } from './hosted-repository.ts';
@@ -24,13 +23,13 @@ interface Login {
 export const withLogin = async <T>(
   { git, codeHost }: WithCodeHost & WithGit,
   login: Login,
-  work: (remote: Remote) => Promise<T>,
+  work: (remote: RemoteAddress) => Promise<T>,
 ): Promise<T> => {
   const { place, remote, direction } = login;
   // The push URL can differ from the fetch URL.
   const address = await addressOf(git.at(place), remote, direction);
   try {
-    return await work(direction === 'push' ? address : remote);
+    return await work(address);
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code !== 'codehost_auth_missing') throw error;
     const credentials = await tokenFor(codeHost, login, address);
@@ -53,7 +52,7 @@ export const withWorktreeLogin = <T>(
   service: HostedNeeds,
   worktree: WorktreeRecord,
   { remote, direction }: Pick<Login, 'remote' | 'direction'>,
-  work: (remote: Remote) => Promise<T>,
+  work: (remote: RemoteAddress) => Promise<T>,
 ): Promise<T> => {
   const host = () => hostOfRemote(service, worktree, remote);
   return withLogin(service, { place: worktree, remote, host, direction }, work);

@@ -12,7 +12,7 @@ export interface Push extends RemoteQuery {
   commit: string;
   /** The commit that the ref must have now; null if it must not exist. */
   expected: string | null;
-  /** The remote's name, if `remote` is an address. */
+  /** The remote's name; without it no remote-tracking ref follows. */
   name?: string;
 }
 
@@ -31,7 +31,7 @@ export const pushWithLease = async (git: GitAt, push: Push): Promise<void> => {
       refs: [`${commit}:${ref}`],
       timeout_ms,
     });
-    if (answer.code !== 0) throw refusedPush(answer, ref);
+    if (answer.code !== 0) throw refusedPush(answer, { address: remote, ref });
   } catch (error) {
     // The connection may have broken after the remote had accepted the push.
     if (!isUnsure(error) || !(await arrived(git, { push, error }))) throw error;
@@ -64,10 +64,7 @@ const arrived = async (
 };
 
 // Updates the remote-tracking ref, as git does after a push by name. If that fails, the next fetch corrects it.
-const follow = async (
-  git: GitAt,
-  { remote, ref, commit, name = typeof remote === 'string' ? remote : undefined }: Push,
-): Promise<void> => {
+const follow = async (git: GitAt, { ref, commit, name }: Push): Promise<void> => {
   if (name === undefined) return;
   const own = `refs/remotes/${name}/${ref.replace(/^refs\/heads\//, '')}`;
   await git.run(['update-ref', own, commit]).catch(() => undefined);

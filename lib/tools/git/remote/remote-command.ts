@@ -1,13 +1,10 @@
 import type { GitAt, GitResult, RunOptions, Setting } from '../run/git.ts';
 
-import { addressOf, type Credentials, type RemoteAddress } from './remote-address.ts';
+import type { Credentials, RemoteAddress } from './remote-address.ts';
 import { remoteProblem } from './remote-error.ts';
 
-/** A remote by its configured name or by its address. */
-export type Remote = string | RemoteAddress;
-
 interface Question {
-  remote: Remote;
+  remote: RemoteAddress;
   /** `ls-remote`, `fetch` or `push`, with options. */
   args: readonly string[];
   /** The arguments after the address. */
@@ -23,23 +20,21 @@ interface Question {
 export const runRemoteCommand = async (
   git: GitAt,
   { remote, args, refs, timeout_ms }: Question,
-): Promise<GitResult & { address: RemoteAddress }> => {
+): Promise<GitResult> => {
   const isPush = args[0] === 'push';
-  const address =
-    typeof remote === 'string' ? await addressOf(git, remote, isPush ? 'push' : 'fetch') : remote;
-  const { url, credentials } = address;
+  const { url, credentials } = remote;
   const options: RunOptions = {
     remote: true,
     timeout_ms,
-    settings: [...exactly(url), ...PATIENCE, ...login(address)],
+    settings: [...exactly(url), ...PATIENCE, ...login(remote)],
     env: secrets(credentials),
     ok: isPush ? [0, 1] : [0],
   };
   try {
     const all = [...args, isPush ? OWN_RECEIVER : OWN_SENDER, '--', url, ...refs];
-    return { ...(await git.run(all, options)), address };
+    return await git.run(all, options);
   } catch (error) {
-    throw remoteProblem(error, address);
+    throw remoteProblem(error, remote);
   }
 };
 

@@ -107,8 +107,8 @@ const KNOWN: readonly Known[] = [
 
 /** The error of a push that git or the remote refused, or whose connection broke. */
 export const refusedPush = (
-  { code, stdout, stderr, address }: GitResult & { address: RemoteAddress },
-  ref: string,
+  { code, stdout, stderr }: GitResult,
+  { address, ref }: { address: RemoteAddress; ref: string },
 ): unknown => {
   const cause = new GitError({ args: ['push'], failure: 'failed', exit_code: code, stderr });
   const [, why] = /^!\t[^\t]*\t(.*)$/m.exec(stdout.toString('utf8')) ?? [];

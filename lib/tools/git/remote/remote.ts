@@ -1,6 +1,7 @@
 import { remoteSettings } from '../read/remotes.ts';
 import type { GitAt, GitPlace } from '../run/git.ts';
-import { type Remote, runRemoteCommand } from './remote-command.ts';
+import type { RemoteAddress } from './remote-address.ts';
+import { runRemoteCommand } from './remote-command.ts';
 
 /** Time limits of a query and of a fetch. */
 const ASK_MS = 30_000;
@@ -25,7 +26,7 @@ export const remoteNames = async (git: GitAt<GitPlace>): Promise<string[]> =>
   (await git.text(['remote'])).split('\n').filter(Boolean);
 
 export interface RemoteQuery {
-  remote: Remote;
+  remote: RemoteAddress;
   /** Time limit of one command, in milliseconds. */
   timeout_ms?: number;
 }

@@ -11,7 +11,6 @@ import {
   addressOf,
   type RemoteAddress,
 } from '../../../../../lib/tools/git/remote/remote-address.ts';
-import type { Remote } from '../../../../../lib/tools/git/remote/remote-command.ts';
 import { createGit } from '../../../../../lib/tools/git/run/create-git.ts';
 import { GitError } from '../../../../../lib/tools/git/run/error.ts';
 import type { Git } from '../../../../../lib/tools/git/run/git.ts';
@@ -51,7 +50,7 @@ const setUp = async (t: TestContext) => {
 const fetchMain = async (
   git: Git,
   place: Repository,
-  remote: Remote,
+  remote: RemoteAddress,
   branch = 'main',
 ): Promise<string> => {
   await fetchInto(git.at(place), { remote, branch, into: INTO });
@@ -132,7 +131,8 @@ describe('fetchInto', () => {
     const { mine, hosted, place, git } = await setUp(t);
     mine.git('remote', 'add', 'origin', hosted.url_with_token);
     const into = 'refs/remotes/origin/main';
-    await fetchInto(git.at(place), { remote: 'origin', branch: 'main', into });
+    const remote = await addressOf(git.at(place), 'origin', 'fetch');
+    await fetchInto(git.at(place), { remote, branch: 'main', into });
     assert.equal(mine.git('rev-parse', INTO), mine.git('rev-parse', 'main'));
   });
 
@@ -167,7 +167,8 @@ describe('pushWithLease', () => {
     const { mine, hosted, place, git } = await setUp(t);
     const first = commit(mine, 'one');
     mine.git('remote', 'add', 'origin', hosted.url_with_token);
-    const to = { remote: 'origin', ref: 'refs/heads/work/x' };
+    const remote = await addressOf(git.at(place), 'origin', 'push');
+    const to = { remote, name: 'origin', ref: 'refs/heads/work/x' };
     await pushWithLease(git.at(place), { ...to, commit: first, expected: null });
     assert.equal(hosted.git('rev-parse', 'work/x').trim(), first);
     mine.git('commit', '--quiet', '--amend', '-m', 'another');
