@@ -6,11 +6,7 @@ import type { WithStore } from '../../../../store/store.ts';
 import { badField, invalidState } from '../../../errors.ts';
 import { counted } from '../../../text/wording.ts';
 import { chooseBase, describeCommit } from '../../../tools/git/read/base.ts';
-import {
-  branchExists,
-  checkBranchName,
-  type Repository,
-} from '../../../tools/git/read/repository.ts';
+import { checkBranchName, commitOf, type Repository } from '../../../tools/git/read/repository.ts';
 import { status } from '../../../tools/git/read/status.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import { listWorktrees } from '../../../tools/git/write/worktree.ts';
@@ -79,11 +75,12 @@ export const branchNameFor = async (
   const item = await getItem(service.store, caseId);
   const branch = await branchFor(service, item, template);
   const repository = await repositoryFor(service, item.project);
-  const listed = await listWorktrees(git.at(repository));
+  const at = git.at(repository);
+  const listed = await listWorktrees(at);
   return {
     case_id: caseId,
     branch,
-    exists: await branchExists(git.at(repository), branch),
+    exists: (await commitOf(at, `refs/heads/${branch}`)) !== undefined,
     checked_out_at: listed.find((entry) => entry.branch === branch)?.path ?? null,
   };
 };

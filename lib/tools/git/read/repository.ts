@@ -89,10 +89,6 @@ export const symbolicRef = async (
   return plain ?? git.find(['symbolic-ref', '--quiet', name]);
 };
 
-export const branchExists = async (git: GitAt<GitPlace>, branch: string): Promise<boolean> =>
-  (await checkBranchName(git, branch)) &&
-  (await commitOf(git, `refs/heads/${branch}`)) !== undefined;
-
 /** Whether git accepts this as a branch name. False for names that git expands, such as `@{-1}`. */
 export const checkBranchName = async (git: GitSource, branch: string): Promise<boolean> => {
   if (PLAIN.test(branch)) return branch !== 'HEAD';

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { ServiceError } from '../../../../../lib/errors.ts';
 import {
-  branchExists,
   checkBranchName,
   commitOf,
   commitsOf,
@@ -163,12 +162,12 @@ describe('checkBranchName', () => {
   });
 });
 
-describe('branchExists', () => {
-  it('knows branches, but not tags or ids', async (t) => {
+describe('commitOf', () => {
+  it('finds branches by their full names, but no tags', async (t) => {
     const made = makeRepository(t);
     made.git('tag', 'v1');
-    const git = testGit(t);
-    const ask = (name: string) => branchExists(git.at(known(made)), name);
+    const git = testGit(t).at(known(made));
+    const ask = async (name: string) => (await commitOf(git, `refs/heads/${name}`)) !== undefined;
     assert.deepEqual(await Promise.all(['main', 'v1', 'nothing', '-x'].map(ask)), [
       true,
       false,
