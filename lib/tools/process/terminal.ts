@@ -4,19 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { findProgram } from './find-program.ts';
 
 /**
- * Runs a program at the operator's terminal with their whole environment. Returns its exit code; null if a signal ended it.
+ * Runs a program at the operator's terminal with their whole environment. Returns its exit code, null if a signal ended it,
+ * and what it wrote to standard error, which is shown as it comes.
  */
-const runAtTerminal = (
-  program: string,
-  args: readonly string[],
-  env: NodeJS.ProcessEnv,
-): Promise<number | null> =>
-  interruptedAlone(async () => {
-    const [code] = await once(spawn(program, args, { env, stdio: 'inherit' }), 'exit');
-    return code;
-  });
-
-/** The same, and also returns what the program wrote to standard error, which is shown as it comes. */
 export const runAtTerminalTold = (
   program: string,
   args: readonly string[],
@@ -96,7 +86,10 @@ export const editFile = async (
 ): Promise<string | undefined> => {
   const editor = source.VISUAL || source.EDITOR || findProgram('vi', { PATH: source.PATH ?? '' });
   if (editor === undefined) return 'No editor found. Set EDITOR.';
-  const code = await runAtTerminal('/bin/sh', ['-c', `${editor} "$@"`, editor, path], source);
+  const args = ['-c', `${editor} "$@"`, editor, path];
+  const [code] = await interruptedAlone(() =>
+    once(spawn('/bin/sh', args, { env: source, stdio: 'inherit' }), 'exit'),
+  );
   return code === 0 ? undefined : `The editor (${editor}) ended with ${code ?? 'a signal'}.`;
 };
 
