@@ -54,7 +54,8 @@ export const sanitizeGitDirectory = async (
   const { dir, name, before, aside } = directory;
   const now = readProgramSettings(dir);
   const isPlain = plainText(join(dir, 'config'), MOST_BYTES) !== undefined;
-  const safe = now.config === before?.config ? now.config : await safeSettings(git, directory, now.config);
+  const safe =
+    now.config === before?.config ? now.config : await safeSettings(git, directory, now.config);
   const odd = ['commondir', 'config.worktree', 'hooks'].filter((each) => {
     const found = lstatSync(join(dir, each), { throwIfNoEntry: false });
     if (found === undefined) return false;
