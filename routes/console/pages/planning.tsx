@@ -6,7 +6,7 @@ import type {
 } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { type Api, page } from '../common/page.ts';
-import { ApiForm } from '../parts/form.tsx';
+import { ApiForm, CallButton } from '../parts/form.tsx';
 import { Item } from '../parts/frames.tsx';
 import { Markdown } from '../parts/markdown.tsx';
 
@@ -33,15 +33,15 @@ const Gate = ({ id, status, artifacts }: PlanningGate & { id: string }) => (
   <div class={status === 'approved' ? 'box good' : 'box'}>
     <strong>{GATES[status]}</strong>
     {(status === 'pending' || status === 'stale') && (
-      <ApiForm
+      <CallButton
         call={`POST /api/cases/${id}/planning/approve`}
         body={{ artifacts: Object.fromEntries(artifacts.map((one) => [one.filename, one.sha256])) }}
         class="answers"
+        button="primary"
+        keys="a"
       >
-        <button type="submit" class="primary" data-key="a">
-          Approve files
-        </button>
-      </ApiForm>
+        Approve files
+      </CallButton>
     )}
   </div>
 );
@@ -146,14 +146,13 @@ const PlanningFile = ({ id, filename, of, text, etag }: PlanningText & { id: str
         </details>
       )}
       <div class="answers">
-        <ApiForm
+        <CallButton
           call={`POST /api/cases/${id}/planning/${call}`}
           {...(isEdited && { body: { overwrite: true } })}
+          keys="w"
         >
-          <button type="submit" data-key="w">
-            {wordOf(of !== undefined, isEdited)}
-          </button>
-        </ApiForm>
+          {wordOf(of !== undefined, isEdited)}
+        </CallButton>
       </div>
       <details class="edit">
         <summary data-key="e">{of === undefined ? 'Write' : 'Edit'}</summary>

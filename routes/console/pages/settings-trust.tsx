@@ -1,7 +1,7 @@
 import type { TrustedValue, WaitingValue } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { page } from '../common/page.ts';
-import { ApiForm } from '../parts/form.tsx';
+import { ApiForm, CallButton } from '../parts/form.tsx';
 import { Settings } from '../parts/frames.tsx';
 import { JsonValue, PendingValue } from '../parts/pending-value.tsx';
 import { RelativeTime } from '../parts/relative-time.tsx';
@@ -90,11 +90,15 @@ const Row = ({ value }: { value: WaitingValue }) => (
       <RelativeTime at={value.since} />
     </div>
     <PendingValue {...value} />
-    <ApiForm call="POST /trust" body={trustBody([value])} class="answers">
-      <button type="submit" class="primary" data-key="a">
-        {WORDS[value.kind] ?? 'Trust value'}
-      </button>
-    </ApiForm>
+    <CallButton
+      call="POST /trust"
+      body={trustBody([value])}
+      class="answers"
+      button="primary"
+      keys="a"
+    >
+      {WORDS[value.kind] ?? 'Trust value'}
+    </CallButton>
   </li>
 );
 
@@ -109,9 +113,9 @@ const Trusted = ({ values }: { values: readonly TrustedValue[] }) => (
             {since !== undefined && <RelativeTime at={since} />}
           </div>
           <JsonValue of={value} />
-          <ApiForm call={`DELETE /trusted/${encodeURIComponent(key)}`} class="answers">
-            <button type="submit">Revoke</button>
-          </ApiForm>
+          <CallButton call={`DELETE /trusted/${encodeURIComponent(key)}`} class="answers">
+            Revoke
+          </CallButton>
         </li>
       ))}
     </ol>

@@ -1,6 +1,6 @@
 import { useId } from 'preact/hooks';
 import type { AttentionItem, QuestionField } from '../../../lib/client/client.ts';
-import { ApiForm } from './form.tsx';
+import { ApiForm, CallButton } from './form.tsx';
 
 /** The actions on an inbox item, or a link to the page that has them. */
 export const Answers = (item: AttentionItem) => {
@@ -17,22 +17,22 @@ export const Answers = (item: AttentionItem) => {
       )}
       <div class="answers">
         {isOneCall(item) ? (
-          <ApiForm call={call} {...(answer.body !== undefined && { body: answer.body })}>
-            <button type="submit" data-key="a">
-              {buttonText(item)}
-            </button>
-          </ApiForm>
+          <CallButton
+            call={call}
+            {...(answer.body !== undefined && { body: answer.body })}
+            keys="a"
+          >
+            {buttonText(item)}
+          </CallButton>
         ) : (
           <a class="button" href={attentionLink(item)} data-key="a">
             {buttonText(item)}
           </a>
         )}
         {kind === 'sync' && (
-          <ApiForm call={call} body={{ prefer: 'remote' }}>
-            <button type="submit" data-key="r">
-              Use the host's version
-            </button>
-          </ApiForm>
+          <CallButton call={call} body={{ prefer: 'remote' }} keys="r">
+            Use the host's version
+          </CallButton>
         )}
       </div>
     </>
@@ -42,15 +42,15 @@ export const Answers = (item: AttentionItem) => {
 const Permission = ({ answer, options = [] }: AttentionItem) => (
   <div class="answers">
     {options.map(({ option_id, name, kind: leave }, at) => (
-      <ApiForm key={option_id} call={`${answer.method} ${answer.path}`} body={{ option_id }}>
-        <button
-          type="submit"
-          data-key={String(at + 1)}
-          class={leave.startsWith('allow') ? 'primary' : ''}
-        >
-          {name}
-        </button>
-      </ApiForm>
+      <CallButton
+        key={option_id}
+        call={`${answer.method} ${answer.path}`}
+        body={{ option_id }}
+        keys={String(at + 1)}
+        button={leave.startsWith('allow') ? 'primary' : ''}
+      >
+        {name}
+      </CallButton>
     ))}
   </div>
 );
@@ -65,11 +65,9 @@ const Question = ({ answer, fields = [] }: AttentionItem) => {
           Answer
         </button>
       </ApiForm>
-      <ApiForm call={call} body={{ action: 'decline' }}>
-        <button type="submit" data-key="d">
-          Decline
-        </button>
-      </ApiForm>
+      <CallButton call={call} body={{ action: 'decline' }} keys="d">
+        Decline
+      </CallButton>
     </div>
   );
 };

@@ -79,6 +79,24 @@ export const ApiForm = (given: ApiFormProps) => {
   );
 };
 
+interface CallButtonProps extends ApiFormProps {
+  /** The class of the button. */
+  button?: string;
+  /** The key that presses it. */
+  keys?: string;
+  /** Its name, where its text alone does not say what it is about. */
+  label?: string;
+}
+
+/** A form that is one button. */
+export const CallButton = ({ button, keys, label, children, ...form }: CallButtonProps) => (
+  <ApiForm {...form}>
+    <button type="submit" class={button} data-key={keys} aria-label={label}>
+      {children}
+    </button>
+  </ApiForm>
+);
+
 /** Why a form was refused. It can take the focus. */
 export const ProblemBox = ({ class: kind, ...told }: ProblemSummary & { class: string }) => (
   <div class={`box error ${kind}`} role="alert" data-status={told.status} tabIndex={-1}>

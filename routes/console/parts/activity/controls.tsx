@@ -1,5 +1,5 @@
 import type { Session } from '../../../../lib/client/client.ts';
-import { ApiForm } from '../form.tsx';
+import { ApiForm, CallButton } from '../form.tsx';
 import { hasEnded } from '../labels.ts';
 import { AbortSession, SendBack } from '../session-forms.tsx';
 
@@ -16,17 +16,20 @@ export const Controls = ({ of: session }: { of: Session }) => {
   const runs = status === 'planning' || status === 'working';
   return (
     <div class="controls">
-      {runs && <Press call={`${call}/pause`} body={meant} word="Pause" keys="p" />}
+      {runs && (
+        <CallButton call={`${call}/pause`} body={meant} keys="p">
+          Pause
+        </CallButton>
+      )}
       {status === 'paused' && (
-        <Press call={`${call}/resume`} body={meant} word="Resume" keys="r" isFirst />
+        <CallButton call={`${call}/resume`} body={meant} button="primary" keys="r">
+          Resume
+        </CallButton>
       )}
       {status === 'working' && provider === 'manual' && (
-        <Press
-          call={`POST /cases/${case_id}/sessions/${id}/finish`}
-          word="Finish"
-          keys="f"
-          isFirst
-        />
+        <CallButton call={`POST /cases/${case_id}/sessions/${id}/finish`} button="primary" keys="f">
+          Finish
+        </CallButton>
       )}
       <AbortSession case_id={case_id} id={id} />
       {status === 'paused' && provider === 'runbook' && mode === 'work' && (
@@ -55,22 +58,8 @@ const ACTIVE: ReadonlySet<string> = new Set(['planning', 'plan_ready', 'working'
 
 interface CallProps {
   call: string;
-  body?: object;
+  body: object;
 }
-
-interface PressProps extends CallProps {
-  word: string;
-  keys: string;
-  isFirst?: boolean;
-}
-
-const Press = ({ call, body, word, keys, isFirst = false }: PressProps) => (
-  <ApiForm call={call} body={body}>
-    <button type="submit" class={isFirst ? 'primary' : ''} data-key={keys}>
-      {word}
-    </button>
-  </ApiForm>
-);
 
 const CutOff = (call: CallProps) => (
   <details>

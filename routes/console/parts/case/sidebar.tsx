@@ -1,6 +1,6 @@
 import type { Case, CaseUsage, IssueLink } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { ApiForm } from '../form.tsx';
+import { ApiForm, CallButton } from '../form.tsx';
 import { labelOf, STATE_LABELS } from '../labels.ts';
 import { HostLink } from '../links.tsx';
 import { RelativeTime } from '../relative-time.tsx';
@@ -154,11 +154,9 @@ export const Issue = ({ id, issue }: { id: string; issue: IssueLink }) => {
           </>
         )}
       </p>
-      <ApiForm call={`POST /api/cases/${id}/github/sync`}>
-        <button type="submit" data-key="i">
-          Sync issue
-        </button>
-      </ApiForm>
+      <CallButton call={`POST /api/cases/${id}/github/sync`} keys="i">
+        Sync issue
+      </CallButton>
     </section>
   );
 };

@@ -1,7 +1,7 @@
 import type { Data, SessionLock } from '../../../../lib/client/client.ts';
 import { baseHasMoved } from '../../../../lib/text/wording.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { ApiForm } from '../form.tsx';
+import { ApiForm, CallButton } from '../form.tsx';
 import { Copy, OpenInEditor } from '../links.tsx';
 import { RelativeTime } from '../relative-time.tsx';
 
@@ -60,26 +60,24 @@ export const WorktreeActions = ({ lock, isThere }: { lock: SessionLock; isThere:
     <section aria-label="Worktree lock">
       <WorktreeLock {...lock} />
       {!isThere && (
-        <ApiForm call="POST /api/worktrees" body={{ case_id }}>
-          <button type="submit">Create worktree</button>
-        </ApiForm>
+        <CallButton call="POST /api/worktrees" body={{ case_id }}>
+          Create worktree
+        </CallButton>
       )}
       {isThere && (
         <details class="edit">
           <summary>Set up again or remove…</summary>
           <div class="fields">
-            <ApiForm call={`POST /api/worktrees/${case_id}/setup`}>
-              <button type="submit">Copy files and run setup again</button>
-            </ApiForm>
-            <ApiForm call={`DELETE ${at}`}>
-              <button type="submit">Remove worktree</button>
-            </ApiForm>
+            <CallButton call={`POST /api/worktrees/${case_id}/setup`}>
+              Copy files and run setup again
+            </CallButton>
+            <CallButton call={`DELETE ${at}`}>Remove worktree</CallButton>
             <p class="quiet">
               The branch stays. Refused if the worktree has work that exists nowhere else.
             </p>
-            <ApiForm call={`DELETE ${at}?force=true`}>
-              <button type="submit">Save that work under a recovery ref and remove</button>
-            </ApiForm>
+            <CallButton call={`DELETE ${at}?force=true`}>
+              Save that work under a recovery ref and remove
+            </CallButton>
           </div>
         </details>
       )}
@@ -104,11 +102,7 @@ const WorktreeLock = ({ case_id, locked, holder, acquired_at }: SessionLock) => 
         {session_id === undefined ? visible(operation ?? name ?? 'Another process') : 'A session'}{' '}
         holds the lock {acquired_at !== null && <RelativeTime at={acquired_at} />}
       </p>
-      {session_id === undefined && (
-        <ApiForm call={`DELETE ${call}`}>
-          <button type="submit">Release lock</button>
-        </ApiForm>
-      )}
+      {session_id === undefined && <CallButton call={`DELETE ${call}`}>Release lock</CallButton>}
     </>
   );
 };

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ConflictFile } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { ApiForm, hasUnsent, storeAgain } from '../form.tsx';
+import { ApiForm, CallButton, hasUnsent, storeAgain } from '../form.tsx';
 import { Patch, TextDiff } from '../text-diff.tsx';
 
 interface FilesProps {
@@ -90,9 +90,9 @@ export const ConflictFileShown = ({
       ))}
       {content !== undefined && <Edit call={call} etag={etag} content={content} path={path} />}
       {kind.startsWith('deleted') && etag !== undefined && (
-        <ApiForm call={`DELETE ${call}`} if_match={etag}>
-          <button type="submit">Delete file</button>
-        </ApiForm>
+        <CallButton call={`DELETE ${call}`} if_match={etag}>
+          Delete file
+        </CallButton>
       )}
     </section>
   );

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Conflict, ConflictFile, Data } from '../../../../lib/client/client.ts';
 import { counted } from '../../../../lib/text/wording.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { ApiForm } from '../form.tsx';
+import { ApiForm, CallButton } from '../form.tsx';
 import { labelOf } from '../labels.ts';
 import { RelativeTime } from '../relative-time.tsx';
 import { KINDS, pageOf, unsavedOf } from './files.tsx';
@@ -20,11 +20,14 @@ export const NewRebase = ({ id, last }: StartProps) => (
     {last !== undefined && isToPush(last) && (
       <div class="box">
         <strong>The branch is rebased onto {visible(last.onto)}</strong> and not pushed yet.
-        <ApiForm call={`POST /api/cases/${id}/conflicts/push-rebased`} class="answers">
-          <button type="submit" class="primary" data-key="p">
-            Push rebased branch
-          </button>
-        </ApiForm>
+        <CallButton
+          call={`POST /api/cases/${id}/conflicts/push-rebased`}
+          class="answers"
+          button="primary"
+          keys="p"
+        >
+          Push rebased branch
+        </CallButton>
       </div>
     )}
     <h2>Rebase</h2>
@@ -75,23 +78,20 @@ export const RebaseUnderWay = ({ of: conflict, files }: UnderWayProps) => {
       {isWaiting && (
         <div class="answers">
           <Apply id={case_id} files={files} />
-          <ApiForm
+          <CallButton
             call={`POST ${at}/resolve-with-agent`}
             then={`/dashboard/cases/${case_id}/sessions/{id}`}
+            keys="s"
           >
-            <button type="submit" data-key="s">
-              Ask an agent for a resolution
-            </button>
-          </ApiForm>
+            Ask an agent for a resolution
+          </CallButton>
           <details class="ask">
             <summary class="button" data-key="d">
               Abort…
             </summary>
-            <ApiForm call={`POST ${at}/abort`}>
-              <button type="submit" class="danger">
-                Restore the state before the rebase
-              </button>
-            </ApiForm>
+            <CallButton call={`POST ${at}/abort`} button="danger">
+              Restore the state before the rebase
+            </CallButton>
           </details>
         </div>
       )}

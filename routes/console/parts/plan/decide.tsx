@@ -1,6 +1,6 @@
 import { useContext, useEffect, useState } from 'preact/hooks';
 import { readComments } from '../../../../store/base/comments.ts';
-import { ApiForm } from '../form.tsx';
+import { ApiForm, CallButton } from '../form.tsx';
 import { AbortSession } from '../session-forms.tsx';
 import { withAskList } from './boundary.tsx';
 import { CommentsContext } from './comments.tsx';
@@ -22,11 +22,9 @@ export const Decide = ({ session, plan, boundary, ask, isWhole, at }: DecideProp
   return (
     <section class="decide" aria-label="Decision">
       {count > 0 && (
-        <ApiForm call={`POST ${call}/revise`}>
-          <button type="submit" class="primary" data-key="s">
-            {count === 1 ? 'Send 1 comment' : `Send ${count} comments`}
-          </button>
-        </ApiForm>
+        <CallButton call={`POST ${call}/revise`} button="primary" keys="s">
+          {count === 1 ? 'Send 1 comment' : `Send ${count} comments`}
+        </CallButton>
       )}
       <Approve
         session={session}

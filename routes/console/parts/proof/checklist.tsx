@@ -1,6 +1,6 @@
 import type { Case, ChecklistItem, ProofGate } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { ApiForm } from '../form.tsx';
+import { ApiForm, CallButton } from '../form.tsx';
 
 interface ChecklistProps {
   /** The Work item's id. */
@@ -77,38 +77,39 @@ const Entry = ({ id, item, etag, isAlone }: EntryProps) => {
         <span class="title">{description}</span>
         {!required && <span class="quiet">optional</span>}
         {task ? (
-          <ApiForm
+          <CallButton
             call={`PATCH ${at}`}
             body={{ done: !done }}
             if_match={isAlone ? undefined : etag}
+            keys="x"
+            label={nameOf(done, description)}
           >
-            <button type="submit" data-key="x" aria-label={nameOf(done, description)}>
-              {done ? 'Mark as open' : 'Mark as done'}
-            </button>
-          </ApiForm>
+            {done ? 'Mark as open' : 'Mark as done'}
+          </CallButton>
         ) : (
           <AsksFor {...item} />
         )}
         {command !== undefined && !satisfied && (
-          <ApiForm call={`POST /cases/${id}/proof/run`} body={{ command }}>
-            <button type="submit" aria-label={`Run ${visible(command)}`}>
-              Run <code>{visible(command)}</code>
-            </button>
-          </ApiForm>
+          <CallButton
+            call={`POST /cases/${id}/proof/run`}
+            body={{ command }}
+            label={`Run ${visible(command)}`}
+          >
+            Run <code>{visible(command)}</code>
+          </CallButton>
         )}
         <details class="ask">
           <summary class="button" data-key="d" aria-label={`Remove: ${description}`}>
             Remove…
           </summary>
-          <ApiForm call={`DELETE ${at}`} if_match={etag}>
-            <button
-              type="submit"
-              class="danger"
-              aria-label={`Remove from checklist: ${description}`}
-            >
-              Remove from checklist
-            </button>
-          </ApiForm>
+          <CallButton
+            call={`DELETE ${at}`}
+            if_match={etag}
+            button="danger"
+            label={`Remove from checklist: ${description}`}
+          >
+            Remove from checklist
+          </CallButton>
         </details>
       </div>
       {item.waived !== undefined && (

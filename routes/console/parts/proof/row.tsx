@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Proof } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { ApiForm } from '../form.tsx';
+import { ApiForm, CallButton } from '../form.tsx';
 import { labelOf } from '../labels.ts';
 import { Markdown } from '../markdown.tsx';
 import { RelativeTime } from '../relative-time.tsx';
@@ -134,22 +134,23 @@ const ProofFile = ({ file, at, text, proof }: FileProps) => (
 
 const Running = ({ at }: { at: string }) => (
   <div class="answers">
-    <ApiForm call={`POST ${at}/abort`}>
-      <button type="submit" data-key="x">
-        Abort
-      </button>
-    </ApiForm>
+    <CallButton call={`POST ${at}/abort`} keys="x">
+      Abort
+    </CallButton>
   </div>
 );
 
 const Decide = ({ proof, etag, at, resolves, viewed }: RowProps & { at: string }) => (
   <div class="answers">
     {proof.verified ? (
-      <ApiForm call={`DELETE ${at}/verify`} if_match={etag}>
-        <button type="submit" data-key="v" aria-label={`Revoke verification: ${proof.type}`}>
-          Revoke verification
-        </button>
-      </ApiForm>
+      <CallButton
+        call={`DELETE ${at}/verify`}
+        if_match={etag}
+        keys="v"
+        label={`Revoke verification: ${proof.type}`}
+      >
+        Revoke verification
+      </CallButton>
     ) : (
       <>
         <ApiForm call={`PUT ${at}/verify`} if_match={etag}>
@@ -162,11 +163,14 @@ const Decide = ({ proof, etag, at, resolves, viewed }: RowProps & { at: string }
       <summary class="button" data-key="d">
         Delete…
       </summary>
-      <ApiForm call={`DELETE ${at}`} if_match={etag}>
-        <button type="submit" class="danger" aria-label={`Delete proof: ${proof.type}`}>
-          Delete proof
-        </button>
-      </ApiForm>
+      <CallButton
+        call={`DELETE ${at}`}
+        if_match={etag}
+        button="danger"
+        label={`Delete proof: ${proof.type}`}
+      >
+        Delete proof
+      </CallButton>
     </details>
   </div>
 );

@@ -1,6 +1,6 @@
 import type { BodyUpdate, PullDraft, PullRequest } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { ApiForm } from '../form.tsx';
+import { ApiForm, CallButton } from '../form.tsx';
 import { Markdown } from '../markdown.tsx';
 import { RelativeTime } from '../relative-time.tsx';
 import { Patch } from '../text-diff.tsx';
@@ -57,14 +57,14 @@ const Update = ({ id, case_id, body_sha256, diff, created_at }: BodyUpdate) => (
     </p>
     <Patch diff={diff} />
     <div class="answers">
-      <ApiForm
+      <CallButton
         call={`POST /api/cases/${case_id}/pr-body/updates/${id}/approve`}
         body={{ body_sha256 }}
+        button="primary"
+        keys="y"
       >
-        <button type="submit" class="primary" data-key="y">
-          Publish description
-        </button>
-      </ApiForm>
+        Publish description
+      </CallButton>
     </div>
   </section>
 );
@@ -115,14 +115,12 @@ const Draft = ({ id, body, labels, edited, composed_at }: PullDraft & { id: stri
     <div class="pull-body">
       <Markdown text={body} />
     </div>
-    <ApiForm
+    <CallButton
       call={`POST /api/cases/${id}/pr-body/compose`}
       {...(edited && { body: { overwrite: true } })}
     >
-      <button type="submit">
-        {edited ? 'Generate again and discard edits' : 'Generate and save'}
-      </button>
-    </ApiForm>
+      {edited ? 'Generate again and discard edits' : 'Generate and save'}
+    </CallButton>
   </>
 );
 

@@ -1,6 +1,6 @@
 import type { Review } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { ApiForm } from '../form.tsx';
+import { ApiForm, CallButton } from '../form.tsx';
 import { labelOf } from '../labels.ts';
 import { HostLink } from '../links.tsx';
 import { Markdown } from '../markdown.tsx';
@@ -117,16 +117,14 @@ const Decide = (review: Review) => {
   return (
     <div class="answers">
       {!isOver && (feedback === null || feedback === 'addressed') && (
-        <ApiForm call={`POST ${at}/add-to-feedback`}>
-          <button
-            type="submit"
-            class="primary"
-            data-key="q"
-            aria-label={`Queue for a session: ${titleOf(review)}`}
-          >
-            Queue for a session
-          </button>
-        </ApiForm>
+        <CallButton
+          call={`POST ${at}/add-to-feedback`}
+          button="primary"
+          keys="q"
+          label={`Queue for a session: ${titleOf(review)}`}
+        >
+          Queue for a session
+        </CallButton>
       )}
       {feedback !== null && <span class="tag plan">{FEEDBACK[feedback]}</span>}
       {session_id !== null && (
@@ -134,11 +132,9 @@ const Decide = (review: Review) => {
       )}
       {resolved_at !== null && <span class="quiet">Resolved here</span>}
       {!isOver && (
-        <ApiForm call={`POST ${at}/resolve`}>
-          <button type="submit" data-key="x" aria-label={`Resolve: ${titleOf(review)}`}>
-            Resolve
-          </button>
-        </ApiForm>
+        <CallButton call={`POST ${at}/resolve`} keys="x" label={`Resolve: ${titleOf(review)}`}>
+          Resolve
+        </CallButton>
       )}
     </div>
   );

@@ -1,7 +1,7 @@
 import type { PullRequest, ReadyCheck } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import type { ProblemSummary } from '../../common/page.ts';
-import { ApiForm } from '../form.tsx';
+import { ApiForm, CallButton } from '../form.tsx';
 import { labelOf } from '../labels.ts';
 import { HostLink } from '../links.tsx';
 import { RelativeTime } from '../relative-time.tsx';
@@ -98,17 +98,13 @@ export const PullReady = ({ pull: { case_id, state, proof_comment }, ready }: Re
       {ready !== undefined && <Checks {...ready} />}
       <div class="answers">
         {state === 'draft' && (
-          <ApiForm call={`POST ${at}/mark-ready`}>
-            <button type="submit" class="primary" data-key="a">
-              Mark ready for review
-            </button>
-          </ApiForm>
+          <CallButton call={`POST ${at}/mark-ready`} button="primary" keys="a">
+            Mark ready for review
+          </CallButton>
         )}
-        <ApiForm call={`POST ${at}/comment-proof`}>
-          <button type="submit">
-            {proof_comment === null ? 'Publish proof' : 'Update published proof'}
-          </button>
-        </ApiForm>
+        <CallButton call={`POST ${at}/comment-proof`}>
+          {proof_comment === null ? 'Publish proof' : 'Update published proof'}
+        </CallButton>
         <details class="in-place push">
           <summary data-key="p">Push</summary>
           <ApiForm call={`POST ${at}/push`} class="fields below">

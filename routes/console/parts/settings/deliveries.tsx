@@ -2,7 +2,7 @@ import { useContext, useState } from 'preact/hooks';
 import type { Delivery, Webhook } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import type { Api } from '../../common/page.ts';
-import { ApiContext, ApiForm } from '../form.tsx';
+import { ApiContext, CallButton } from '../form.tsx';
 import { RelativeTime } from '../relative-time.tsx';
 
 /** A page of deliveries. */
@@ -120,11 +120,9 @@ const DeliveryRow = ({ delivery, at, isOpen }: DeliveryProps) => {
         <h3 class="title mono">{event_type}</h3>
         <RelativeTime at={body.timestamp} />
         {isOpen && status !== 'waiting' && (
-          <ApiForm call={`POST ${at}/${id}/redeliver`}>
-            <button type="submit" class="small" data-key="r">
-              {status === 'retrying' ? 'Retry now' : 'Redeliver'}
-            </button>
-          </ApiForm>
+          <CallButton call={`POST ${at}/${id}/redeliver`} button="small" keys="r">
+            {status === 'retrying' ? 'Retry now' : 'Redeliver'}
+          </CallButton>
         )}
       </div>
       {status === 'waiting' && <p class="quiet">Waiting for an earlier delivery.</p>}

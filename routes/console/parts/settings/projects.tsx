@@ -1,6 +1,6 @@
 import type { WorkspaceSettings } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { ApiForm } from '../form.tsx';
+import { ApiForm, CallButton } from '../form.tsx';
 import { Path } from '../links.tsx';
 
 type Project = WorkspaceSettings['projects'][number];
@@ -55,15 +55,14 @@ const Row = ({ project, projects, etag }: RowProps) => {
       ) : (
         <div class="answers">
           {!isDefault && standing?.of !== 'flag' && (
-            <ApiForm
+            <CallButton
               call="PUT /settings"
               body={{ projects: { default: project.path } }}
               if_match={etag}
+              keys="d"
             >
-              <button type="submit" data-key="d">
-                Make default
-              </button>
-            </ApiForm>
+              Make default
+            </CallButton>
           )}
           <details>
             <summary>

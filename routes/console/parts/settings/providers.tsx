@@ -1,6 +1,6 @@
 import type { Provider } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { ApiForm } from '../form.tsx';
+import { CallButton } from '../form.tsx';
 
 interface ProvidersProps {
   providers: readonly Provider[];
@@ -43,11 +43,16 @@ const Row = ({ one, isChosen, etag }: { one: Provider; isChosen: boolean; etag: 
         {!available && <span class="tag">Not available</span>}
         {available && login === 'no' && <span class="tag trust">Not logged in</span>}
         {available && !isChosen && (
-          <ApiForm call="PUT /settings" body={{ provider: id }} if_match={etag}>
-            <button type="submit" class="small" data-key="p" aria-label={`Use ${id}`}>
-              Use
-            </button>
-          </ApiForm>
+          <CallButton
+            call="PUT /settings"
+            body={{ provider: id }}
+            if_match={etag}
+            button="small"
+            keys="p"
+            label={`Use ${id}`}
+          >
+            Use
+          </CallButton>
         )}
       </div>
       <p class="message quiet">

@@ -1,6 +1,6 @@
 import type { Recovery } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { ApiForm } from '../form.tsx';
+import { ApiForm, CallButton } from '../form.tsx';
 import { RelativeTime } from '../relative-time.tsx';
 
 interface RecoveriesProps {
@@ -59,11 +59,9 @@ const Row = ({ one, canRestore }: { one: Recovery; canRestore: boolean }) => {
       {detail !== undefined && <p class="message">{visible(detail)}</p>}
       <div class="answers">
         {canRestore && (
-          <ApiForm call={`POST ${at}/restore`}>
-            <button type="submit" data-key="R">
-              Restore
-            </button>
-          </ApiForm>
+          <CallButton call={`POST ${at}/restore`} keys="R">
+            Restore
+          </CallButton>
         )}
         <details>
           <summary>
