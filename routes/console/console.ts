@@ -7,13 +7,16 @@ import type { LoginShown } from './pages/login.tsx';
 
 const KEYS = '/dashboard/keys';
 
+// The renderer is loaded for the first request of a page.
+const loadRenderer = () => import('./render.tsx');
+
 type KeysOutcome = Pick<KeysShown, 'made' | 'error'>;
 
 type Store = Parameters<typeof listKeys>[0];
 
 const renderKeys = async (asked: Asked, store: Store, told: KeysOutcome = {}, status?: number) => {
   const shown = { keys: listKeys(store), form_key: asked.form_key, ...told };
-  return (await import('./render.tsx')).showKeys(asked, shown, status);
+  return (await loadRenderer()).showKeys(asked, shown, status);
 };
 
 const keysRefused: ConsolePage['refused'] = ({ status, message }, asked, { store }) =>
@@ -50,7 +53,7 @@ const keyPages: readonly ConsolePage[] = [
 const LOGIN = '/dashboard/login';
 
 const renderLogin = async (shown: LoginShown, status?: number) =>
-  (await import('./render.tsx')).showLogin(shown, status);
+  (await loadRenderer()).showLogin(shown, status);
 
 const loginRefused: ConsolePage['refused'] = ({ status, message }, asked) =>
   renderLogin({ form_key: asked.form_key, back: backOf(asked), error: message }, status);
@@ -81,9 +84,6 @@ const loginPages: readonly ConsolePage[] = [
     refused: loginRefused,
   },
 ];
-
-// The renderer is loaded for the first request of a page.
-const loadRenderer = () => import('./render.tsx');
 
 const refused: ConsolePage['refused'] = async (error) => (await loadRenderer()).showRefusal(error);
 

@@ -3,6 +3,7 @@ import { visible } from '../../../store/base/visible.ts';
 import type { Api } from '../common/page.ts';
 import { problemSummary } from '../common/send-form.ts';
 import { ApiContext, PageContext } from '../parts/form.tsx';
+import { FormError } from '../parts/problems.tsx';
 import { type Editor, openEditor } from './codemirror.ts';
 import { type DiskFile, readUnsaved, storeUnsaved, type UnsavedText, useDisk } from './disk.ts';
 import { type LanguageServer, languageOf, startLanguageServer } from './language.ts';
@@ -39,11 +40,7 @@ export const FileEditor = (props: EditorProps) => {
         <span class="quiet">Ctrl+S saves, Ctrl+F searches, Escape leaves the editor.</span>
       </div>
       {server !== undefined && <p class="quiet file-server">{visible(server)}</p>}
-      {disk.errorMessage !== undefined && (
-        <p class="box error" role="alert">
-          {visible(disk.errorMessage)}
-        </p>
-      )}
+      <FormError error={disk.errorMessage && visible(disk.errorMessage)} />
       {theirs !== undefined && <Theirs of={theirs} onTake={() => open.take(theirs)} />}
       <div class="file-box" ref={box} />
     </section>

@@ -15,6 +15,7 @@ import { useArrowKeys, useKeepFocus } from '../parts/board/keys.ts';
 import { loadMoving, type Moving, useMoving } from '../parts/board/move.tsx';
 import { Table } from '../parts/board/table.tsx';
 import { ITEM_TYPES } from '../parts/case/start.tsx';
+import { Empty } from '../parts/facts.tsx';
 import { ApiForm } from '../parts/form.tsx';
 import { STATE_LABELS } from '../parts/labels.ts';
 
@@ -44,7 +45,7 @@ const View = ({ at, lists, moving: asked }: Board) => {
         <QuickCreate project={at.wanted.project} />
       </div>
       <Filters at={at} />
-      {total === 0 && <Empty at={at} />}
+      {total === 0 && <NoItems at={at} />}
       {at.view === 'list' && first !== undefined && total > 0 && (
         <Table of={first.of} turned={turned(at)} next={next(at, first.of)} {...how} />
       )}
@@ -100,12 +101,9 @@ const Folded = ({ state, of, at, drop }: FoldedProps) => {
   );
 };
 
-const Empty = ({ at }: { at: BoardView }) =>
+const NoItems = ({ at }: { at: BoardView }) =>
   addressOf({ ...at, view: 'board', closed: false }) === '/dashboard/board' ? (
-    <div class="empty">
-      <p>
-        <strong>No Work items</strong>
-      </p>
+    <Empty title="No Work items">
       <p>
         A Work item has a title and a description of what you want. An agent plans it, and you
         approve the plan.
@@ -113,16 +111,13 @@ const Empty = ({ at }: { at: BoardView }) =>
       <p>
         <a href="/dashboard/new">Create a Work item</a>
       </p>
-    </div>
+    </Empty>
   ) : (
-    <div class="empty">
-      <p>
-        <strong>{at.what === 'needs' ? 'No Work item needs you.' : 'No Work items match.'}</strong>
-      </p>
+    <Empty title={at.what === 'needs' ? 'No Work item needs you.' : 'No Work items match.'}>
       <p>
         <a href="/dashboard/board">Show all Work items</a>
       </p>
-    </div>
+    </Empty>
   );
 
 /** The most ids that one request may name. */

@@ -1,17 +1,14 @@
-import {
-  type Case,
-  Problem,
-  type Session,
-  type SessionMessage,
-} from '../../../lib/client/client.ts';
+import type { Case, Session, SessionMessage } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
+import { orProblem } from '../common/load.ts';
 import { type Api, page } from '../common/page.ts';
 import { type ListedFile, listFiles } from '../parts/diff/files.ts';
 import type { DiffBase } from '../parts/diff/review-state.ts';
 import { oneLine } from '../parts/diff/rows.ts';
 import { DiffView } from '../parts/diff/view.tsx';
+import { Empty } from '../parts/facts.tsx';
 import { SessionPage } from '../parts/frames.tsx';
-import { hasEnded } from '../parts/labels.ts';
+import { hasEnded, utcOf } from '../parts/labels.ts';
 
 interface Diff {
   item: Case;
@@ -93,10 +90,7 @@ const When = ({ session, since }: Pick<Diff, 'session' | 'since'>) => {
 type NoneProps = Pick<Diff, 'session' | 'worktree'> & { isEmpty: boolean };
 
 const None = ({ session: { status }, isEmpty, worktree }: NoneProps) => (
-  <div class="empty">
-    <p>
-      <strong>{isEmpty ? 'The session changed no files.' : 'No diff yet.'}</strong>
-    </p>
+  <Empty title={isEmpty ? 'The session changed no files.' : 'No diff yet.'}>
     {!isEmpty && (
       <p>
         {status === 'working'
@@ -113,7 +107,7 @@ const None = ({ session: { status }, isEmpty, worktree }: NoneProps) => (
         ))}
       </ul>
     )}
-  </div>
+  </Empty>
 );
 
 /** The part of a patch in the document; the browser loads the rest. In characters. */
@@ -121,11 +115,8 @@ const MOST = 16_384;
 /** The most uncommitted files listed while a session works. */
 const SOME = 200;
 
-const orNone = <T,>(answer: Promise<T>): Promise<T | undefined> =>
-  answer.catch((error: unknown) => {
-    if (error instanceof Problem) return undefined;
-    throw error;
-  });
+const orNone = async <T,>(answer: Promise<T>): Promise<T | undefined> =>
+  (await orProblem(answer)).value;
 
 const patchOf = async ({ call }: Api, at: { id: string; sid: string }, since: DiffBase) => {
   const [text, plan] = await Promise.all([
@@ -186,7 +177,7 @@ const Messages = ({ all }: { all: readonly SessionMessage[] }) => {
         {all.map(({ id, at, mode, text, delivered_at }) => (
           <li key={id}>
             <span class="quiet">
-              {`${at.slice(0, 16).replace('T', ' ')} UTC, ${mode === 'plan' ? 'Plan mode' : 'Work mode'}${delivered_at === null ? ', not delivered' : ''}`}
+              {`${utcOf(at)}, ${mode === 'plan' ? 'Plan mode' : 'Work mode'}${delivered_at === null ? ', not delivered' : ''}`}
             </span>
             <pre class="as-written">{visible(text)}</pre>
           </li>

@@ -10,6 +10,7 @@ import { oneLine } from '../parts/diff/rows.ts';
 import { Folder } from '../parts/file-list.tsx';
 import { Item } from '../parts/frames.tsx';
 import { Copy, OpenInEditor } from '../parts/links.tsx';
+import { LoadFailed } from '../parts/problems.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 
 type Entry = Data<'GET /cases/{id}/editor/directories'>[number];
@@ -127,14 +128,7 @@ const File = (shown: FileShown & { path: string }) => {
     return <Editor id={item.id} path={path} root={root} file={file} etag={shown.file?.etag} />;
   return (
     <>
-      {failed && (
-        <p class="box error" role="alert">
-          The editor could not be loaded.{' '}
-          <button type="button" onClick={retry}>
-            Try again
-          </button>
-        </p>
-      )}
+      {failed && <LoadFailed what="The editor" retry={retry} />}
       <section
         class="diff-text"
         aria-label="Text"

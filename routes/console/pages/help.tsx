@@ -1,5 +1,6 @@
 import type { GuideEntry } from '../../../lib/client/client.ts';
 import { page } from '../common/page.ts';
+import { Empty } from '../parts/facts.tsx';
 import { Help } from '../parts/frames.tsx';
 import { Markdown } from '../parts/markdown.tsx';
 
@@ -20,12 +21,9 @@ const View = ({ guides }: HelpShown) => (
       ))}
     </ul>
     {guides.length === 0 && (
-      <div class="empty">
-        <p>
-          <strong>No guides are installed.</strong>
-        </p>
+      <Empty title="No guides are installed.">
         <p>They are part of the package. Install it again.</p>
-      </div>
+      </Empty>
     )}
   </Help>
 );

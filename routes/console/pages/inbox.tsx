@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { page } from '../common/page.ts';
 import { type Attention, AttentionRows, loadAttention } from '../parts/attention-rows.tsx';
+import { Empty } from '../parts/facts.tsx';
 
 const View = (waits: Attention) => (
   <>
@@ -8,15 +9,12 @@ const View = (waits: Attention) => (
       <h1>Inbox</h1>
       <NotifyMe />
     </div>
-    {waits.items.length === 0 ? <Empty /> : <AttentionRows {...waits} />}
+    {waits.items.length === 0 ? <NothingWaits /> : <AttentionRows {...waits} />}
   </>
 );
 
-const Empty = () => (
-  <div class="empty">
-    <p>
-      <strong>The inbox is empty.</strong>
-    </p>
+const NothingWaits = () => (
+  <Empty title="The inbox is empty.">
     <p>
       Plans to approve, questions from agents, failed sessions and everything else that needs you
       appear here.
@@ -25,7 +23,7 @@ const Empty = () => (
       <a href="/dashboard/new">Create a Work item</a>, or open{' '}
       <a href="/dashboard/board">the board</a>.
     </p>
-  </div>
+  </Empty>
 );
 
 /** The inbox, oldest items first. */

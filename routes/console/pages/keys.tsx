@@ -1,5 +1,6 @@
 import type { ListedKey } from '../../../lib/guard/api-keys/keys.ts';
 import { Settings } from '../parts/frames.tsx';
+import { utcOf } from '../parts/labels.ts';
 import { ShownOnce } from '../parts/links.tsx';
 import { OneField } from '../parts/one-field.tsx';
 import { FormError } from '../parts/problems.tsx';
@@ -93,6 +94,4 @@ const Row = ({ of, form_key }: { of: ListedKey; form_key: string }) => (
   </tr>
 );
 
-const Time = ({ at }: { at: string }) => (
-  <time dateTime={at}>{`${at.slice(0, 10)} ${at.slice(11, 16)} UTC`}</time>
-);
+const Time = ({ at }: { at: string }) => <time dateTime={at}>{utcOf(at)}</time>;

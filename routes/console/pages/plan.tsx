@@ -3,7 +3,7 @@ import { approverText } from '../../../lib/text/wording.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { type Api, page } from '../common/page.ts';
 import { SessionPage } from '../parts/frames.tsx';
-import { hasEnded } from '../parts/labels.ts';
+import { hasEnded, utcOf } from '../parts/labels.ts';
 import { PlanBody, usePlanParts } from '../parts/plan/body.tsx';
 import { Permissions, PlanCommands, UnaskedCommands } from '../parts/plan/boundary.tsx';
 import { CommentsContext } from '../parts/plan/comments.tsx';
@@ -163,7 +163,7 @@ const ApprovalStatus = ({ session, plan, at }: StandingProps) => {
     );
   return (
     <p class={plan_edited === true ? 'box warn' : 'box'}>
-      {`Approved by ${approverText(session)} at ${approved_at.slice(0, 16).replace('T', ' ')} UTC. This text runs. `}
+      {`Approved by ${approverText(session)} at ${utcOf(approved_at)}. This text runs. `}
       {plan_edited === true && (
         <>
           plan.md was changed since. The change is not approved and does not run.{' '}

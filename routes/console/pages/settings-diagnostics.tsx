@@ -1,6 +1,7 @@
 import type { FileProblem, Machine, Version } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { page } from '../common/page.ts';
+import { Fact } from '../parts/facts.tsx';
 import { Settings } from '../parts/frames.tsx';
 import { Path } from '../parts/links.tsx';
 
@@ -79,26 +80,21 @@ const Places = ({ machine, version }: Pick<Diagnostics, 'machine' | 'version'>) 
   <section aria-labelledby="places">
     <h2 id="places">Paths and version</h2>
     <dl class="facts">
-      <dt>Workspace</dt>
-      <dd>
+      <Fact name="Workspace">
         <Path name="the path of the workspace" path={machine.workspace} />
-      </dd>
-      <dt>Daemon files</dt>
-      <dd>
+      </Fact>
+      <Fact name="Daemon files">
         <Path name="the path of the daemon's files" path={machine.internals} />
-      </dd>
-      <dt>Disk</dt>
-      <dd>
+      </Fact>
+      <Fact name="Disk">
         {(machine.disk.free / GIB).toFixed(1)} GiB free of {(machine.disk.total / GIB).toFixed(1)}
-      </dd>
-      <dt>Log</dt>
-      <dd>Standard error of the daemon</dd>
-      <dt>Version</dt>
-      <dd>
+      </Fact>
+      <Fact name="Log">Standard error of the daemon</Fact>
+      <Fact name="Version">
         {version.name} {version.version}
         {version.commit !== null && `, commit ${version.commit.slice(0, 8)}`}, Node {version.node},{' '}
         {version.platform}
-      </dd>
+      </Fact>
     </dl>
   </section>
 );

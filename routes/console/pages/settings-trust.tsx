@@ -1,6 +1,7 @@
 import type { TrustedValue, WaitingValue } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { page } from '../common/page.ts';
+import { Empty } from '../parts/facts.tsx';
 import { ApiForm, CallButton } from '../parts/form.tsx';
 import { Settings } from '../parts/frames.tsx';
 import { JsonValue, PendingValue } from '../parts/pending-value.tsx';
@@ -38,18 +39,15 @@ const View = ({ values, more, trusted }: TrustShown) => (
       Settings that run programs, name paths or open connections apply only once you trust them on
       this machine, if they were changed in a file, by git or by an import.
     </p>
-    {values.length === 0 ? <Empty /> : <List values={values} more={more} />}
+    {values.length === 0 ? (
+      <Empty title="Nothing needs your trust.">
+        <p>Changes through the console or the API apply at once.</p>
+      </Empty>
+    ) : (
+      <List values={values} more={more} />
+    )}
     {trusted.length > 0 && <Trusted values={trusted} />}
   </Settings>
-);
-
-const Empty = () => (
-  <div class="empty">
-    <p>
-      <strong>Nothing needs your trust.</strong>
-    </p>
-    <p>Changes through the console or the API apply at once.</p>
-  </div>
 );
 
 const List = ({ values, more }: Pick<TrustShown, 'values' | 'more'>) => (

@@ -1,6 +1,7 @@
 import type { Webhook } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { page } from '../common/page.ts';
+import { Fact } from '../parts/facts.tsx';
 import { Settings } from '../parts/frames.tsx';
 import { Copy } from '../parts/links.tsx';
 import { RelativeTime } from '../parts/relative-time.tsx';
@@ -35,14 +36,12 @@ const View = (shown: Shown) => {
       </div>
       <DeliveryStopped of={webhook} />
       <dl class="facts">
-        <dt>Events</dt>
-        <dd>
+        <Fact name="Events">
           <Events of={events} />
-        </dd>
-        <dt>Added</dt>
-        <dd>
+        </Fact>
+        <Fact name="Added">
           <RelativeTime at={created_at} />
-        </dd>
+        </Fact>
       </dl>
       <DeleteWebhook of={webhook} />
       <Deliveries key={id} {...shown} />

@@ -1,6 +1,7 @@
 import type { Delivery, Webhook } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { page } from '../common/page.ts';
+import { Empty } from '../parts/facts.tsx';
 import { Settings } from '../parts/frames.tsx';
 import { RelativeTime } from '../parts/relative-time.tsx';
 import { DeliveryTag } from '../parts/settings/deliveries.tsx';
@@ -31,12 +32,9 @@ const View = ({ webhooks, more, last }: Shown) => (
       Each event is sent to these addresses, signed, until the receiver accepts it.
     </p>
     {webhooks.length === 0 ? (
-      <div class="empty">
-        <p>
-          <strong>No webhooks.</strong>
-        </p>
+      <Empty title="No webhooks.">
         <p>Add the address of a program that should receive events.</p>
-      </div>
+      </Empty>
     ) : (
       <ul class="rows" aria-label="Webhooks">
         {webhooks.map((webhook) => (

@@ -3,6 +3,7 @@ import { counted } from '../../../lib/text/wording.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { orProblem } from '../common/load.ts';
 import { type Api, type ProblemSummary, page } from '../common/page.ts';
+import { Fact } from '../parts/facts.tsx';
 import { ApiForm } from '../parts/form.tsx';
 import { Settings } from '../parts/frames.tsx';
 import { Path } from '../parts/links.tsx';
@@ -58,14 +59,12 @@ const WorktreeDetails = ({ of }: { of: NonNullable<Shown['worktree']> }) => {
   return (
     <section aria-label="Worktree">
       <dl class="facts">
-        <dt>Branch</dt>
-        <dd>
+        <Fact name="Branch">
           <code>{visible(branch)}</code>
-        </dd>
-        <dt>Directory</dt>
-        <dd>
+        </Fact>
+        <Fact name="Directory">
           <Path name="the path of the worktree" path={path} />
-        </dd>
+        </Fact>
       </dl>
       <p class="quiet">
         {attached && 'An attached directory. '}

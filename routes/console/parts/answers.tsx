@@ -1,6 +1,7 @@
 import { useId } from 'preact/hooks';
 import type { AttentionItem, QuestionField } from '../../../lib/client/client.ts';
 import { ApiForm, CallButton } from './form.tsx';
+import { utcOf } from './labels.ts';
 
 /** The actions on an inbox item, or a link to the page that has them. */
 export const Answers = (item: AttentionItem) => {
@@ -10,11 +11,7 @@ export const Answers = (item: AttentionItem) => {
   const call = `${answer.method} ${answer.path}`;
   return (
     <>
-      {resume_at !== undefined && (
-        <p class="quiet">
-          It resumes by itself at {`${resume_at.slice(0, 10)} ${resume_at.slice(11, 16)} UTC`}.
-        </p>
-      )}
+      {resume_at !== undefined && <p class="quiet">It resumes by itself at {utcOf(resume_at)}.</p>}
       <div class="answers">
         {isOneCall(item) ? (
           <CallButton

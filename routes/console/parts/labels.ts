@@ -29,6 +29,9 @@ export const labelOf = (value: string): string => {
   return text.charAt(0).toUpperCase() + text.slice(1);
 };
 
+/** A time of the API to the minute. */
+export const utcOf = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 16)} UTC`;
+
 /** Whether a session has ended for good. */
 export const hasEnded = (status: Session['status']): boolean =>
   status === 'completed' || status === 'failed' || status === 'aborted';

@@ -1,21 +1,19 @@
 import type { WaitingValue } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
+import { Fact } from './facts.tsx';
 
 /** A value that waits for trust, and the value in use. */
 export const PendingValue = ({ value, trusted_value, file, line }: WaitingValue) => (
   <dl class="facts">
-    <dt>New value</dt>
-    <dd>
+    <Fact name="New value">
       <JsonValue of={value} />
-    </dd>
-    <dt>Current value</dt>
-    <dd>
+    </Fact>
+    <Fact name="Current value">
       <JsonValue of={trusted_value} />
-    </dd>
-    <dt>File</dt>
-    <dd>
+    </Fact>
+    <Fact name="File">
       <code>{line === undefined ? visible(file) : `${visible(file)}:${line}`}</code>
-    </dd>
+    </Fact>
   </dl>
 );
 

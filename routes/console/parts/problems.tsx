@@ -43,6 +43,16 @@ export const FailedCommands = ({ of }: { of: SessionCommands | undefined }) => {
   );
 };
 
+/** What could not be loaded, with a button to try again. */
+export const LoadFailed = ({ what, retry }: { what: string; retry: () => void }) => (
+  <p class="box error" role="alert">
+    {`${what} could not be loaded. `}
+    <button type="button" onClick={retry}>
+      Try again
+    </button>
+  </p>
+);
+
 /** Why the form was refused. */
 export const FormError = ({ error }: { error: string | undefined }) =>
   error === undefined ? null : (

@@ -1,8 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
+import { utcOf } from './labels.ts';
 
 /** A time: absolute on the server, relative in the browser. */
 export const RelativeTime = ({ at }: { at: string }) => {
-  const exactly = `${at.slice(0, 10)} ${at.slice(11, 16)} UTC`;
+  const exactly = utcOf(at);
   const [words, setWords] = useState(exactly);
   useEffect(() => {
     const tell = () => setWords(agoOf(Date.parse(at)));

@@ -1,4 +1,5 @@
 import type { SessionEvent, SessionEvents } from '../../../../lib/client/client.ts';
+import { utcOf } from '../labels.ts';
 import type { Note } from './entry.ts';
 import { cutText } from './file-diffs.ts';
 
@@ -36,7 +37,7 @@ const status = (data: SessionEvents['status']): EventText => {
     data.status.replace('_', ' '),
     waits_for && WAITS[waits_for],
     pause_reason && REASONS[pause_reason],
-    resume_at && `can resume at ${resume_at.slice(0, 16).replace('T', ' ')} UTC`,
+    resume_at && `can resume at ${utcOf(resume_at)}`,
     message,
   ];
   return quiet(`Status: ${parts.filter(Boolean).join(', ')}.`);

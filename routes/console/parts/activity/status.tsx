@@ -1,6 +1,8 @@
 import type { AttentionItem, Session } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import { Answers } from '../answers.tsx';
+import { Fact } from '../facts.tsx';
+import { utcOf } from '../labels.ts';
 import { Path } from '../links.tsx';
 import { RelativeTime } from '../relative-time.tsx';
 import type { Activity } from './activity.ts';
@@ -20,8 +22,7 @@ export const SessionStatus = ({ of: session, tail }: StatusProps) => {
       {pause_reason !== undefined && (
         <p class="box warn">
           {PAUSED[pause_reason]}
-          {resume_at !== undefined &&
-            ` It can resume at ${resume_at.slice(0, 16).replace('T', ' ')} UTC.`}
+          {resume_at !== undefined && ` It can resume at ${utcOf(resume_at)}.`}
         </p>
       )}
       {commit?.message != null && <p class="box warn">{visible(commit.message)}</p>}
@@ -104,29 +105,21 @@ export const SessionPaths = ({ of: { path, branch }, worktree }: PlacesProps) =>
   <section aria-label="Paths">
     <dl class="facts">
       {worktree !== undefined && (
-        <>
-          <dt>Worktree</dt>
-          <dd>
-            <Path name="the worktree's path" path={worktree} />
-          </dd>
-        </>
+        <Fact name="Worktree">
+          <Path name="the worktree's path" path={worktree} />
+        </Fact>
       )}
       {branch !== null && (
-        <>
-          <dt>Branch</dt>
-          <dd>
-            <Path name="the branch" path={branch} />
-          </dd>
-        </>
+        <Fact name="Branch">
+          <Path name="the branch" path={branch} />
+        </Fact>
       )}
-      <dt>Record</dt>
-      <dd>
+      <Fact name="Record">
         <Path name="the record's path" path={`${path}/session.md`} />
-      </dd>
-      <dt>Transcript</dt>
-      <dd>
+      </Fact>
+      <Fact name="Transcript">
         <Path name="the transcript's path" path={`${path}/events.ndjson`} />
-      </dd>
+      </Fact>
     </dl>
   </section>
 );

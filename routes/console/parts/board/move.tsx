@@ -90,16 +90,14 @@ export const MoveForm = ({ id, state, etag, to, move }: MoveFormProps) => {
   // Before the next key, which is meant for the form.
   useLayoutEffect(() => {
     const element = form.current?.querySelector('form');
-    // A form is reset after its call succeeded.
-    const done = () => {
-      if (to === undefined) keepFocus(id);
-      move(undefined);
-    };
-    element?.addEventListener('reset', done);
     if (to === undefined) element?.querySelector('select')?.focus();
     else element?.requestSubmit();
-    return () => element?.removeEventListener('reset', done);
   }, [id, to]);
+  // A form is reset after its call succeeded.
+  const onReset = () => {
+    if (to === undefined) keepFocus(id);
+    move(undefined);
+  };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Enter') {
       event.preventDefault();
@@ -110,7 +108,7 @@ export const MoveForm = ({ id, state, etag, to, move }: MoveFormProps) => {
     move(undefined);
   };
   return (
-    <div ref={form} class="move-form">
+    <div ref={form} class="move-form" onReset={onReset}>
       <ApiForm
         call={`PUT /cases/${id}/state`}
         if_match={etag}

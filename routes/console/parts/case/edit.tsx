@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { Case } from '../../../../lib/client/client.ts';
 import { ApiForm } from '../form.tsx';
 import { MarkdownField } from './markdown-field.tsx';
@@ -15,19 +15,14 @@ export const EditItem = (now: Version) => {
   const [editBase, setEditBase] = useState<Version>();
   const fold = useRef<HTMLDetailsElement>(null);
   const seen = editBase ?? now;
-  useEffect(() => {
-    const form = fold.current?.querySelector('form');
-    // A form is reset after its call succeeded.
-    const done = () => {
-      if (fold.current !== null) fold.current.open = false;
-    };
-    form?.addEventListener('reset', done);
-    return () => form?.removeEventListener('reset', done);
-  }, []);
+  // A form is reset after its call succeeded.
+  const onReset = () => {
+    if (fold.current !== null) fold.current.open = false;
+  };
   const onToggle = () => setEditBase(fold.current?.open === true ? now : undefined);
   const { id, title, type, description } = seen.item;
   return (
-    <details ref={fold} class="edit" onToggle={onToggle}>
+    <details ref={fold} class="edit" onToggle={onToggle} onReset={onReset}>
       <summary data-key="e">Edit</summary>
       <ApiForm
         call={`PUT /cases/${id}`}

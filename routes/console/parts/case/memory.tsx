@@ -6,6 +6,7 @@ import {
   type MemoryFile,
 } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
+import { Fact } from '../facts.tsx';
 import { Markdown } from '../markdown.tsx';
 import { RelativeTime } from '../relative-time.tsx';
 
@@ -18,12 +19,7 @@ export const UsageFact = ({ of }: { of: CaseUsage }) => {
     ...(output_tokens === null ? [] : [`${COUNT.format(output_tokens)} out`]),
   ];
   if (parts.length === 0) return null;
-  return (
-    <>
-      <dt>Usage</dt>
-      <dd>{`${at_least === true ? 'at least ' : ''}${parts.join(', ')}`}</dd>
-    </>
-  );
+  return <Fact name="Usage">{`${at_least === true ? 'at least ' : ''}${parts.join(', ')}`}</Fact>;
 };
 
 const COUNT = new Intl.NumberFormat('en', { notation: 'compact' });

@@ -1,5 +1,6 @@
 import type { Case, CaseUsage, IssueLink } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
+import { Fact } from '../facts.tsx';
 import { ApiForm, CallButton } from '../form.tsx';
 import { labelOf, STATE_LABELS } from '../labels.ts';
 import { HostLink } from '../links.tsx';
@@ -10,26 +11,17 @@ import type { WorktreeStatus } from './worktree.tsx';
 /** The properties of a Work item. */
 export const Facts = ({ of: item, usage }: { of: Case; usage: CaseUsage }) => (
   <dl class="facts">
-    {item.outcome !== null && (
-      <>
-        <dt>Outcome</dt>
-        <dd>{item.outcome}</dd>
-      </>
-    )}
-    <dt>Project</dt>
-    <dd>{visible(item.project)}</dd>
-    <dt>Created</dt>
-    <dd>
+    {item.outcome !== null && <Fact name="Outcome">{item.outcome}</Fact>}
+    <Fact name="Project">{visible(item.project)}</Fact>
+    <Fact name="Created">
       <RelativeTime at={item.created_at} />
-    </dd>
-    <dt>Updated</dt>
-    <dd>
+    </Fact>
+    <Fact name="Updated">
       <RelativeTime at={item.updated_at} />
-    </dd>
-    <dt>Files</dt>
-    <dd>
+    </Fact>
+    <Fact name="Files">
       <code>{visible(item.path)}</code>
-    </dd>
+    </Fact>
     <UsageFact of={usage} />
   </dl>
 );

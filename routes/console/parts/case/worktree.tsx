@@ -1,6 +1,7 @@
 import type { Data, SessionLock } from '../../../../lib/client/client.ts';
 import { baseHasMoved } from '../../../../lib/text/wording.ts';
 import { visible } from '../../../../store/base/visible.ts';
+import { Fact } from '../facts.tsx';
 import { ApiForm, CallButton } from '../form.tsx';
 import { Copy, OpenInEditor } from '../links.tsx';
 import { RelativeTime } from '../relative-time.tsx';
@@ -18,12 +19,10 @@ export const WorktreeFacts = ({ of }: { of: WorktreeShown }) => {
     <section aria-label="Worktree">
       <h2>Worktree</h2>
       <dl class="facts">
-        <dt>Branch</dt>
-        <dd>
+        <Fact name="Branch">
           <code>{visible(branch)}</code>
-        </dd>
-        <dt>Based on</dt>
-        <dd>
+        </Fact>
+        <Fact name="Based on">
           {visible([`${base} (${base_commit.slice(0, 7)}).`, ...base_notes].join(' '))}
           {new_in_base > 0 && (
             <>
@@ -31,16 +30,12 @@ export const WorktreeFacts = ({ of }: { of: WorktreeShown }) => {
               <span class="tag">{baseHasMoved(new_in_base)}</span>
             </>
           )}
-        </dd>
-        <dt>Path</dt>
-        <dd>
+        </Fact>
+        <Fact name="Path">
           <code>{visible(path)}</code>
-        </dd>
+        </Fact>
         {files.length > 0 && (
-          <>
-            <dt>Uncommitted</dt>
-            <dd>{files.length === 1 ? '1 file' : `${files.length} files`}</dd>
-          </>
+          <Fact name="Uncommitted">{files.length === 1 ? '1 file' : `${files.length} files`}</Fact>
         )}
       </dl>
       {status !== 'ok' && <p class="box warn">{detail ?? `The worktree is ${status}.`}</p>}

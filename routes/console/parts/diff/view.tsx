@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { visible } from '../../../../store/base/visible.ts';
 import { ApiContext } from '../form.tsx';
+import { LoadFailed } from '../problems.tsx';
 import { useLoaded } from '../use-loaded.ts';
 import type { BodyProps, ScrollRequest } from './body.tsx';
 import { DiffComments, WriteComment } from './comments.tsx';
@@ -48,17 +49,8 @@ export const DiffView = (shown: DiffShown) => {
     return <Live {...shown} text={patch} Body={body.value} />;
   return (
     <>
-      {[body, whole].map(
-        ({ failed, retry }, at) =>
-          failed && (
-            <p key={at} class="box error" role="alert">
-              {at === 0 ? 'The diff view could not be loaded. ' : 'The patch could not be loaded. '}
-              <button type="button" onClick={retry}>
-                Try again
-              </button>
-            </p>
-          ),
-      )}
+      {body.failed && <LoadFailed what="The diff view" retry={body.retry} />}
+      {whole.failed && <LoadFailed what="The patch" retry={whole.retry} />}
       <AsText {...shown} />
     </>
   );

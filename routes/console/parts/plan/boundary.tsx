@@ -1,6 +1,7 @@
 import type { Boundary } from '../../../../lib/client/client.ts';
 import { readFences } from '../../../../lib/text/markdown/fences.ts';
 import { visible } from '../../../../store/base/visible.ts';
+import { Fact } from '../facts.tsx';
 import type { PlanRead } from './read.ts';
 
 /** The sandbox and the network of the session, as facts of the plan's header. */
@@ -59,12 +60,11 @@ export const Permissions = ({ kind, permissions }: Boundary) => (
       <p>{UNASKED[kind]}</p>
     ) : (
       <dl class="facts">
-        <dt>Edits in the worktree</dt>
-        <dd>allowed</dd>
-        <dt>Commands</dt>
-        <dd>{commandWords(permissions)}</dd>
-        <dt>Network requests</dt>
-        <dd>{permissions.fetch === 'allow' ? 'allowed' : 'asks each time'}</dd>
+        <Fact name="Edits in the worktree">allowed</Fact>
+        <Fact name="Commands">{commandWords(permissions)}</Fact>
+        <Fact name="Network requests">
+          {permissions.fetch === 'allow' ? 'allowed' : 'asks each time'}
+        </Fact>
       </dl>
     )}
   </section>

@@ -2,6 +2,7 @@ import { useContext, useState } from 'preact/hooks';
 import { Problem } from '../../../../lib/client/client.ts';
 import { orProblem } from '../../common/load.ts';
 import type { Api } from '../../common/page.ts';
+import type { SessionRef } from '../activity/stream.ts';
 import { ApiContext } from '../form.tsx';
 import { readStored, writeStored } from '../storage.ts';
 
@@ -24,13 +25,8 @@ export interface CommentsState {
   isOpen: boolean;
 }
 
-interface Of {
-  id: string;
-  sid: string;
-}
-
 /** The comments of a session. A change that another tab or an editor preceded is applied to the new version. */
-export const useComments = (of: Of, given: CommentsFile): CommentsState => {
+export const useComments = (of: SessionRef, given: CommentsFile): CommentsState => {
   const api = useContext(ApiContext);
   const [now, setNow] = useState(given);
   const [failure, setFailure] = useState(given.etag);
@@ -65,7 +61,7 @@ const TRIES = 5;
 
 const write = async (
   api: Api,
-  of: Of,
+  of: SessionRef,
   { rule, seen }: WriteOptions,
 ): Promise<CommentsFile | undefined> => {
   for (let [tries, file] = [1, seen]; ; tries += 1) {
@@ -84,13 +80,13 @@ const write = async (
 };
 
 /** Reads the file; empty if it does not exist. */
-const readComments = async ({ request }: Api, of: Of): Promise<CommentsFile> => {
+const readComments = async ({ request }: Api, of: SessionRef): Promise<CommentsFile> => {
   const { data = '', etag } = await request('GET /cases/{id}/sessions/{sid}/comments', of);
   return { text: data, etag, ...(data.includes('\uFFFD') && { failure: NOT_TEXT }) };
 };
 
 /** As readComments, with the error as a text: a plan is shown even if its comments cannot be read. */
-export const loadComments = async (api: Api, of: Of): Promise<CommentsFile> => {
+export const loadComments = async (api: Api, of: SessionRef): Promise<CommentsFile> => {
   const { value, problem } = await orProblem(readComments(api, of));
   return value ?? { text: '', etag: undefined, failure: problem?.detail ?? problem?.title };
 };

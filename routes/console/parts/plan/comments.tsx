@@ -9,6 +9,7 @@ import {
 import { visible } from '../../../../store/base/visible.ts';
 import { PageContext } from '../form.tsx';
 import { Markdown } from '../markdown.tsx';
+import { FormError } from '../problems.tsx';
 import { type CommentsState, readDrafts, storeDraft } from './comments-file.ts';
 
 interface CommentsValue extends CommentsState {
@@ -43,11 +44,7 @@ export const UnsentComment = ({ comment }: { comment: PlanComment }) => {
     <div class="comment unsent">
       <p class="said-by">Your unsent comment</p>
       <Markdown text={comment.text} />
-      {failure !== undefined && (
-        <p class="box error" role="alert">
-          {failure}
-        </p>
-      )}
+      <FormError error={failure} />
       {isOpen && (
         <div class="line">
           <button type="button" class="small" onClick={() => setEdits(true)}>
@@ -136,11 +133,7 @@ const CommentForm = ({ place, from = '', save, close, isBack = false }: FormProp
   };
   return (
     <div class="comment writing">
-      {failure !== undefined && (
-        <p class="box error" role="alert">
-          {failure}
-        </p>
-      )}
+      <FormError error={failure} />
       <textarea
         ref={field}
         aria-label="Comment"

@@ -15,7 +15,8 @@ interface DecideProps extends Pick<PlanRead, 'session' | 'plan' | 'boundary' | '
 }
 
 /** The actions on a plan that waits for approval. */
-export const Decide = ({ session, plan, boundary, ask, isWhole, at }: DecideProps) => {
+export const Decide = (given: DecideProps) => {
+  const { session, at } = given;
   const { text } = useContext(CommentsContext);
   const count = readComments(text).unsent.length;
   const call = `/cases/${session.case_id}/sessions/${session.id}`;
@@ -26,15 +27,7 @@ export const Decide = ({ session, plan, boundary, ask, isWhole, at }: DecideProp
           {count === 1 ? 'Send 1 comment' : `Send ${count} comments`}
         </CallButton>
       )}
-      <Approve
-        session={session}
-        plan={plan}
-        boundary={boundary}
-        ask={ask}
-        isWhole={isWhole}
-        at={at}
-        isPrimary={count === 0}
-      />
+      <Approve {...given} isPrimary={count === 0} />
       <a class="button" href={`${at}?show=edit`} data-key="e">
         Edit
       </a>
@@ -62,19 +55,11 @@ const activityOf = ({ case_id, id }: PlanRead['session']) => ({
   name: 'Show activity',
 });
 
-interface ApproveProps extends Pick<PlanRead, 'session' | 'plan' | 'boundary' | 'ask'> {
-  /** The page shows the whole text. */
-  isWhole: boolean;
-  /** The address of the plan. */
-  at: string;
-  isPrimary?: boolean;
-}
-
 /**
  * Approves the shown text and the listed commands by one hash. Without the whole text on the page there is no approve
  * button.
  */
-export const Approve = (given: ApproveProps) => {
+export const Approve = (given: DecideProps & { isPrimary?: boolean }) => {
   const { session, plan, boundary, ask, isWhole, at, isPrimary = true } = given;
   const { case_id, id, plan_sha256 } = session;
   const { approval_sha256, plan_sha256: listed = plan_sha256 } = boundary?.unasked ?? {};

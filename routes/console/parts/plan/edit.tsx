@@ -52,7 +52,8 @@ export const EditPlan = (props: EditProps) => {
           )}
         </div>
       )}
-      <div ref={box}>
+      {/* A form is reset after its call succeeded. */}
+      <div ref={box} onReset={() => drop()}>
         <ApiForm
           call={`PUT /cases/${session.case_id}/sessions/${session.id}/plan`}
           if_match={draft.etag}
@@ -109,13 +110,6 @@ const useDraft = ({ session: { id, status }, plan, etag }: EditProps) => {
   useEffect(() => {
     if (readStored(name) === undefined && sent === undefined) setDraft({ text: plan, etag });
   }, [etag]);
-  // A form is reset after its call succeeded.
-  useEffect(() => {
-    const form = box.current?.querySelector('form');
-    const saved = (): void => drop();
-    form?.addEventListener('reset', saved);
-    return () => form?.removeEventListener('reset', saved);
-  }, []);
   return { draft, type, drop, box };
 };
 

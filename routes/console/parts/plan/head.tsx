@@ -1,6 +1,7 @@
 import type { Boundary, Session, WorktreeBase } from '../../../../lib/client/client.ts';
 import { baseHasMoved, describeBase } from '../../../../lib/text/wording.ts';
 import { visible } from '../../../../store/base/visible.ts';
+import { Fact } from '../facts.tsx';
 import { Copy } from '../links.tsx';
 import { boundaryFacts, IsolationWarnings } from './boundary.tsx';
 
@@ -24,29 +25,26 @@ export const PlanHead = ({ session, boundary, new_in_base, base }: HeadProps) =>
     <>
       {boundary && <IsolationWarnings {...boundary} />}
       <dl class="facts plan-facts">
-        <Fact name="Provider" text={[provider, model, effort].filter(Boolean).join(', ')} />
+        <Fact name="Provider">{visible([provider, model, effort].filter(Boolean).join(', '))}</Fact>
         {base_commit !== null && (
-          <Fact
-            name="Base"
-            text={`${base === undefined ? `${base_commit.slice(0, 10)}.` : describeBase(base)}${movedBy(new_in_base)}`}
-          />
+          <Fact name="Base">
+            {visible(
+              `${base === undefined ? `${base_commit.slice(0, 10)}.` : describeBase(base)}${movedBy(new_in_base)}`,
+            )}
+          </Fact>
         )}
         {boundary &&
           boundaryFacts(boundary).map(([name, text]) => (
-            <Fact key={name} name={name} text={text} />
+            <Fact key={name} name={name}>
+              {visible(text)}
+            </Fact>
           ))}
         {hash !== null && (
-          <>
-            <dt>{session.approved_sha256 === null ? 'Hash' : 'Approved'}</dt>
-            <dd>
-              <Hash of={hash} />
-            </dd>
-          </>
+          <Fact name={session.approved_sha256 === null ? 'Hash' : 'Approved'}>
+            <Hash of={hash} />
+          </Fact>
         )}
-        <Fact
-          name="Cost"
-          text={typeof cost === 'number' ? `$${cost.toFixed(2)}` : 'not reported'}
-        />
+        <Fact name="Cost">{typeof cost === 'number' ? `$${cost.toFixed(2)}` : 'not reported'}</Fact>
       </dl>
     </>
   );
@@ -56,13 +54,6 @@ const movedBy = (new_in_base: number | null): string => {
   if (new_in_base === null) return '';
   return new_in_base === 0 ? ' Up to date.' : ` ${baseHasMoved(new_in_base)}`;
 };
-
-const Fact = ({ name, text }: { name: string; text: string }) => (
-  <>
-    <dt>{name}</dt>
-    <dd>{visible(text)}</dd>
-  </>
-);
 
 const Hash = ({ of: hash }: { of: string }) => (
   <>

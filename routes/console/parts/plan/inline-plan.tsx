@@ -2,6 +2,7 @@ import { useContext, useState } from 'preact/hooks';
 import type { AttentionItem } from '../../../../lib/client/client.ts';
 import type { Api } from '../../common/page.ts';
 import { ApiContext, PageContext } from '../form.tsx';
+import { LoadFailed } from '../problems.tsx';
 import { SendBack } from '../session-forms.tsx';
 import { useLoaded } from '../use-loaded.ts';
 import { usePlanParts } from './body.tsx';
@@ -31,14 +32,7 @@ export const PlanInPlace = ({ id: key, case_id = '', session_id = '' }: Attentio
       }
     >
       <summary data-key="p">Review plan</summary>
-      {read.failed && (
-        <p class="box error" role="alert">
-          {'The plan could not be loaded. '}
-          <button type="button" onClick={read.retry}>
-            Try again
-          </button>
-        </p>
-      )}
+      {read.failed && <LoadFailed what="The plan" retry={read.retry} />}
       {isOpen && !read.failed && <Plan {...read} page={page} />}
     </details>
   );

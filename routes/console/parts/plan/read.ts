@@ -5,13 +5,9 @@ import {
   type WorktreeBase,
 } from '../../../../lib/client/client.ts';
 import type { Api } from '../../common/page.ts';
+import type { SessionRef } from '../activity/stream.ts';
 import { hasEnded } from '../labels.ts';
 import type { CommentsFile } from './comments-file.ts';
-
-interface Of {
-  id: string;
-  sid: string;
-}
 
 /** Everything to show before a plan is approved. */
 export interface PlanRead {
@@ -28,7 +24,7 @@ export interface PlanRead {
   base: WorktreeBase | undefined;
 }
 
-export const readPlan = async (api: Api, of: Of, ask?: string): Promise<PlanRead> => {
+export const readPlan = async (api: Api, of: SessionRef, ask?: string): Promise<PlanRead> => {
   const session = await api.call('GET /cases/{id}/sessions/{sid}', of);
   const [plan, surroundings] = await Promise.all([
     planOf(api, session),
@@ -91,7 +87,7 @@ const readAround = async (
 // If the plan no longer has a command of `ask`, the full list is requested.
 const boundaryOf = async (
   { call }: Pick<Api, 'call'>,
-  of: Of,
+  of: SessionRef,
   ask?: string,
 ): Promise<Pick<PlanRead, 'boundary' | 'ask'>> => {
   const query = ask === undefined ? {} : { ask };

@@ -1,5 +1,6 @@
 import type { Recovery } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
+import { Fact } from '../facts.tsx';
 import { ApiForm, CallButton } from '../form.tsx';
 import { RelativeTime } from '../relative-time.tsx';
 
@@ -51,10 +52,10 @@ const Row = ({ one, canRestore }: { one: Recovery; canRestore: boolean }) => {
         <RelativeTime at={created_at} />
       </div>
       <dl class="facts">
-        <Fact name="Branch" text={branch} />
-        <Fact name="Commit" text={head} />
-        <Fact name="Ref" text={ref} />
-        <Fact name="Patch" text={patch} />
+        <TextFact name="Branch" text={branch} />
+        <TextFact name="Commit" text={head} />
+        <TextFact name="Ref" text={ref} />
+        <TextFact name="Patch" text={patch} />
       </dl>
       {detail !== undefined && <p class="message">{visible(detail)}</p>}
       <div class="answers">
@@ -87,12 +88,9 @@ const Row = ({ one, canRestore }: { one: Recovery; canRestore: boolean }) => {
   );
 };
 
-const Fact = ({ name, text }: { name: string; text: string | null }) =>
+const TextFact = ({ name, text }: { name: string; text: string | null }) =>
   text === null ? null : (
-    <>
-      <dt>{name}</dt>
-      <dd>
-        <code>{visible(text)}</code>
-      </dd>
-    </>
+    <Fact name={name}>
+      <code>{visible(text)}</code>
+    </Fact>
   );
