@@ -42,13 +42,7 @@ export const dropFromChecklist = async (
   { id, look }: { id: string; look: Precondition },
 ): Promise<boolean | undefined> =>
   changeItem(store, caseId, async (item) => {
-    let isThere = false;
-    const drop = (text: string): string => {
-      const without = withoutItem(text, id);
-      isThere = without !== undefined;
-      return without ?? text;
-    };
-    await editChecklist(store, item, drop, look);
+    const isThere = await editChecklist(store, item, (text) => withoutItem(text, id), look);
     const rest = checklistOf(item).filter((entry) => entry.id !== id);
     if (isThere) acceptChange(store, item, { checklist: rest });
     await reconcileWritten(store, item);
@@ -104,13 +98,13 @@ export const waiveInChecklist = async (
 ): Promise<{ item: Item; isThere: boolean } | undefined> =>
   changeItem(store, caseId, async (item) => {
     const { item: id, ...waived } = waiver;
-    let isThere = false;
-    const waive = (text: string): string => {
+    const waive = (text: string): string | undefined => {
       const entry = parseChecklist(text).find((one) => one.id === id);
-      isThere = entry !== undefined;
-      return entry === undefined || entry.waived !== undefined ? text : withWaiver(text, waiver);
+      return entry === undefined || entry.waived !== undefined
+        ? entry && text
+        : withWaiver(text, waiver);
     };
-    await editChecklist(store, item, waive, look);
+    const isThere = await editChecklist(store, item, waive, look);
     const noted = (entry: ChecklistEntry) =>
       entry.id === id && entry.waived === undefined ? { ...entry, waived } : entry;
     if (isThere) acceptChange(store, item, { checklist: checklistOf(item).map(noted) });
@@ -134,31 +128,31 @@ export const tickTask = async (
   { id, done, look }: { id: string; done: boolean; look: Precondition },
 ): Promise<{ item: Item; isThere: boolean } | undefined> =>
   changeItem(store, caseId, async (item) => {
-    let isThere = false;
-    const tick = (text: string): string => {
+    const tick = (text: string): string | undefined => {
       const task = tasksIn(text).find((one) => one.id === id);
-      isThere = task !== undefined;
-      if (task === undefined || task.done === done) return text;
+      if (task === undefined || task.done === done) return task && text;
       return `${text.slice(0, task.at)}${done ? 'x' : ' '}${text.slice(task.at + 1)}`;
     };
-    await editChecklist(store, item, tick, look);
+    const isThere = await editChecklist(store, item, tick, look);
     const ticked = (entry: ChecklistEntry) => (entry.id === id ? { ...entry, done } : entry);
     if (isThere) acceptChange(store, item, { checklist: checklistOf(item).map(ticked) });
     await reconcileWritten(store, item);
     return { item, isThere };
   });
 
-// The new text is parsed before it is written, so that no unreadable checklist is created.
+// Returns false if `change` finds nothing to change, or there is no file. The new text is parsed before it is written, so that
+// no unreadable checklist is created.
 const editChecklist = async (
   store: Store,
   item: Item,
-  change: (text: string) => string,
+  change: (text: string) => string | undefined,
   look: Precondition = () => undefined,
-): Promise<void> => {
+): Promise<boolean> => {
   const file = `${item.dir}/proof/checklist.md`;
   const { layout } = store;
   const path = join(layout.root, file);
   refuseUnreadable(item, file);
+  let isThere = false;
   await untilWritten(file, async () => {
     const bytes = readRegularFile(layout.root, path);
     if (bytes === undefined) return true;
@@ -173,11 +167,13 @@ const editChecklist = async (
       const text = decodeRecord(bytes);
       parseChecklist(text);
       const changed = change(text);
-      parseChecklist(changed);
-      return Buffer.from(changed);
+      isThere = changed !== undefined;
+      parseChecklist(changed ?? text);
+      return Buffer.from(changed ?? text);
     });
     return bytes.equals(next) || replaceFile(layout, path, bytes, next);
   });
+  return isThere;
 };
 
 const refuseUnreadable = ({ files }: Item, file: string): void => {

@@ -7,7 +7,7 @@ import {
 } from '../front-matter/problem.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { readNewestJournal } from '../journal/journal-file.ts';
-import { seenIn } from '../journal/journal-state.ts';
+import { stateAfter } from '../journal/journal-state.ts';
 import type { Layout } from '../layout.ts';
 import { pendingOnDisk } from '../pending/offline.ts';
 import type { WaitingValue } from '../records/trust.ts';
@@ -36,13 +36,14 @@ export const checkWorkspace = async (
   advice: readonly FileProblem[] = [],
 ): Promise<Checked> => {
   const journal = readNewestJournal(layout.journal);
-  const seen = seenIn(journal?.lines ?? []);
+  const end = stateAfter(journal?.lines ?? []);
   const older = olderVersions(layout, committed);
-  const { items, findings } = await checkItems({ layout, seen, older });
+  const { items, findings } = await checkItems({ layout, seen: end.seen, older });
   const globals = checkGlobals(layout);
   const machine = checkMachine({
     layout,
     journal,
+    end,
     isRunning: (holderOf(layout)?.pid ?? process.pid) !== process.pid,
     ids: new Set(items.flatMap(({ files }) => files.case.value?.matter.id ?? [])),
     webhooks: new Map([...named('webhooks', globals.webhooks), ...items.flatMap(webhooksOf)]),

@@ -18,8 +18,7 @@ import { removeTreeSync } from '../fs/remove-tree.ts';
 import { linkedInUndo, unlinkKept } from '../fs/undo-links.ts';
 import type { JournalSnapshot } from '../journal/journal-file.ts';
 import { problemOfRollback } from '../journal/journal-problems.ts';
-import { endOf } from '../journal/journal-state.ts';
-import { isOlder, readMark } from '../journal/mark.ts';
+import { isOlder, type JournalEnd, readMark } from '../journal/mark.ts';
 import type { Layout } from '../layout.ts';
 import type { WebhookFile } from '../settings/read-webhooks.ts';
 import { checkKeyFile, keyFiles } from '../workspace/api-keys.ts';
@@ -32,6 +31,8 @@ export interface Machine {
   /** Whether a daemon runs, whose temporary files are not leftovers. */
   isRunning: boolean;
   journal: JournalSnapshot | undefined;
+  /** The end of the journal. */
+  end: JournalEnd;
   /** The ids of the Work items. */
   ids: ReadonlySet<string>;
   /** Every webhook registration by file, including unreadable ones. */
@@ -115,7 +116,7 @@ const checkUndo = (layout: Layout): Finding[] =>
     });
   });
 
-const checkJournal = ({ layout, isRunning, journal }: Machine): Finding[] => {
+const checkJournal = ({ layout, isRunning, journal, end }: Machine): Finding[] => {
   if (journal === undefined) return [];
   const path = join(layout.journal, journal.name);
   const file = relative(layout.root, path);
@@ -124,7 +125,7 @@ const checkJournal = ({ layout, isRunning, journal }: Machine): Finding[] => {
     ...damaged.map((line) =>
       warning({ file, line, column: 1, code: 'journal_damaged', message: DAMAGED }),
     ),
-    ...(isRunning ? [] : checkEnd(layout, journal)),
+    ...(isRunning ? [] : checkEnd(layout, journal, end)),
   ];
   if (tail === undefined || isRunning) return findings;
   const mend: Mend = async () => {
@@ -139,10 +140,13 @@ const checkJournal = ({ layout, isRunning, journal }: Machine): Finding[] => {
 };
 
 // Only without a running daemon, which could write between the reads of mark and journal.
-const checkEnd = (layout: Layout, { lines, damaged, tail }: JournalSnapshot): Finding[] => {
+const checkEnd = (
+  layout: Layout,
+  { damaged, tail }: JournalSnapshot,
+  end: JournalEnd,
+): Finding[] => {
   const mark = journalMarkFile(layout);
   const noted = mark === undefined ? undefined : readMark(mark);
-  const end = endOf(lines);
   // A damaged line may have been the end.
   if (damaged.length > 0 || tail !== undefined || !noted || !isOlder(end, noted)) return [];
   return [warning(problemOfRollback(layout, { last: end.last, told: noted.last }))];

@@ -86,8 +86,10 @@ export const isSameContent = <T>(a: ReadEntry<T>, b: ReadEntry<T>): boolean =>
 export const sameEntries = <T>(a: ReadonlyMap<string, T>, b: ReadonlyMap<string, T>): boolean =>
   a === b || (a.size === b.size && [...a].every(([name, entry]) => b.get(name) === entry));
 
+/** The signature of a file, empty if it is so young that it has to be read again. */
 // A time in the future is not young: the clock was set back, and another write gets another time.
-const isYoung = ({ mtimeMs }: Stats): boolean => Math.abs(Date.now() - mtimeMs) < RACY_MS;
+export const settledSignature = (stats: Stats): string =>
+  Math.abs(Date.now() - stats.mtimeMs) < RACY_MS ? '' : signatureOf(stats);
 
 export const signatureOf = ({ ino, size, mtimeMs, ctimeMs }: Stats): string =>
   `${ino} ${size} ${mtimeMs} ${ctimeMs}`;
@@ -118,7 +120,7 @@ const entryOf = <T>(
 
 const read = <T>(path: string, stats: Stats, reading: ReadAgain<T>): ReadEntry<T> => {
   const { before } = reading;
-  const look = { signature: isYoung(stats) ? '' : signatureOf(stats), written_at: stats.mtimeMs };
+  const look = { signature: settledSignature(stats), written_at: stats.mtimeMs };
   try {
     const bytes = readRegular(path, stats);
     const sha = sha256(bytes);

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { basename } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { hasCode } from '../fs/durable.ts';
+import { orElse } from '../base/attempt.ts';
 
 /** A line that does not match its checksum. */
 export interface Damage {
@@ -13,7 +13,7 @@ export interface Damage {
 }
 
 /** The result of reading a journal file, besides its lines. */
-export interface JournalReading {
+interface JournalReading {
   /** The number of lines, valid or damaged. */
   count: number;
   /** The end of the last line, valid or damaged. */
@@ -38,7 +38,7 @@ export type LineHandler = (json: string | undefined, lost: number) => void;
  */
 export const readJournalLines = (path: string, tell: LineHandler): JournalReading => {
   const reading: JournalReading = { count: 0, end: 0, sound: 0, damaged: [], used: 0 };
-  const descriptor = openOrNot(path);
+  const descriptor = orElse(() => openSync(path, 'r'), undefined, 'ENOENT');
   if (descriptor === undefined) return reading;
   const take = (line: Buffer, at: number): void => {
     const { json, lost } = lineIn(line);
@@ -54,15 +54,6 @@ export const readJournalLines = (path: string, tell: LineHandler): JournalReadin
     return reading;
   } finally {
     closeSync(descriptor);
-  }
-};
-
-const openOrNot = (path: string): number | undefined => {
-  try {
-    return openSync(path, 'r');
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
-    throw error;
   }
 };
 

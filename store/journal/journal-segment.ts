@@ -1,8 +1,8 @@
 import { closeSync, constants, fstatSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { type FileHandle, open, rename } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
+import { orElse } from '../base/attempt.ts';
 import { listDirectory } from '../front-matter/folder.ts';
-import { hasCode } from '../fs/durable.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { syncDirectory } from '../fs/synced.ts';
 import { lineIn } from './journal-lines.ts';
@@ -63,7 +63,7 @@ export const readPiece = (segment: Segment, from: number, size = PIECE): Piece =
 
 const readAt = ({ path, handle }: Segment, from: number, length: number): Buffer | undefined => {
   if (handle !== undefined) return readAll(handle.fd, Buffer.alloc(length), from);
-  const descriptor = openOrNot(path);
+  const descriptor = orElse(() => openSync(path, PLAINLY), undefined, 'ENOENT');
   if (descriptor === undefined) return undefined;
   try {
     return readAll(descriptor, Buffer.alloc(length), from);
@@ -72,14 +72,7 @@ const readAt = ({ path, handle }: Segment, from: number, length: number): Buffer
   }
 };
 
-const openOrNot = (path: string): number | undefined => {
-  try {
-    return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
-    throw error;
-  }
-};
+const PLAINLY = constants.O_RDONLY | constants.O_NOFOLLOW;
 
 const readAll = (descriptor: number, bytes: Buffer, position: number): Buffer => {
   let done = 0;

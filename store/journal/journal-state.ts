@@ -131,15 +131,8 @@ export const linesOf = function* (state: State): Generator<string> {
   yield encode({ last: state.last });
 };
 
-/** The last state of each Work item, from the lines of a journal. */
-export const seenIn = (lines: readonly string[]): ReadonlyMap<string, ToldState> => {
-  const state = emptyState();
-  for (const line of lines) apply(state, JSON.parse(line) as Line);
-  return state.seen;
-};
-
-/** The end of a journal, from its lines. */
-export const endOf = (lines: readonly string[]): JournalEnd => {
+/** The state after the lines of a journal. */
+export const stateAfter = (lines: readonly string[]): State => {
   const state = emptyState();
   for (const line of lines) apply(state, JSON.parse(line) as Line);
   return state;

@@ -33,12 +33,15 @@ import { pendingKeys } from '../workspace/api-keys.ts';
 import { claimedWorktrees, confirmWorktrees } from '../worktrees/claimed-worktrees.ts';
 
 /** All values that need the operator's confirmation, read without a daemon. Writes nothing. */
-export const pendingOnDisk = (layout: Layout): WaitingValue[] => [
-  ...lookForWaiting(layout),
-  ...pendingKeys(layout),
-  ...claimedWorktrees(layout),
-  ...claimedSessions(layout),
-];
+export const pendingOnDisk = (layout: Layout): WaitingValue[] => {
+  const consent = readConsentLog(layout);
+  return [
+    ...lookForWaiting(layout, consent),
+    ...pendingKeys(layout, consent),
+    ...claimedWorktrees(layout),
+    ...claimedSessions(layout, consent),
+  ];
+};
 
 /** Confirms values that the operator was shown, while no daemon runs. Throws StateDirError if that cannot be recorded. */
 export const trustOnDisk = async (
@@ -63,8 +66,8 @@ export const revokeOnDisk = (layout: Layout, key: string): boolean =>
   revokeTrusted(createTrustLog(openTrustLog(layout)), key);
 
 /** Untrusted settings and webhook receivers, read without a daemon. Writes nothing. */
-export const lookForWaiting = (layout: Layout): WaitingValue[] => {
-  const trustLog = createTrustLog(readConsentLog(layout));
+const lookForWaiting = (layout: Layout, consent: ConsentLog): WaitingValue[] => {
+  const trustLog = createTrustLog(consent);
   const { entries } = readFolder(layout.webhooks, new Map(), { parse: parseWebhook });
   return [
     ...waitingSettingsIn(layout, trustLog),
@@ -76,10 +79,7 @@ export const lookForWaiting = (layout: Layout): WaitingValue[] => {
 };
 
 /** Untrusted settings. */
-export const waitingSettingsIn = (
-  layout: Layout,
-  trustLog = createTrustLog(readConsentLog(layout)),
-): WaitingValue[] => {
+const waitingSettingsIn = (layout: Layout, trustLog: TrustLog): WaitingValue[] => {
   const entry = readSettings(layout);
   const { waiting } = computeEffective(entry?.value ?? {}, trustLog);
   return waitingSettingValues(layout, { waiting, written_at: entry?.written_at ?? 0 });
@@ -116,11 +116,11 @@ const waitingWebhooksIn = (
   });
 
 /** Sessions whose files claim a start or an approval without a record on this machine, read without a daemon. */
-export const claimedSessions = (layout: Layout, consent = readConsentLog(layout)): WaitingValue[] =>
+const claimedSessions = (layout: Layout, consent: ConsentLog): WaitingValue[] =>
   claimsIn(layout, consent).map((claim) => pendingClaim(layout, claim));
 
 /** Records the confirmation of claims that did not change since they were shown, while no daemon runs. */
-export const confirmOnDisk = (
+const confirmOnDisk = (
   layout: Layout,
   consent: ConsentLog,
   values: readonly WaitingValue[],

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import { isInGrace, RACY_MS, refuseOther, signatureOf } from '../front-matter/entry.ts';
+import { isInGrace, refuseOther, settledSignature, signatureOf } from '../front-matter/entry.ts';
 import { Problem, toProblem } from '../front-matter/problem.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import type { ToldState } from '../journal/journal-state.ts';
@@ -19,7 +19,7 @@ export interface ProofMedia {
 
 export type ProofMedias = ReadonlyMap<string, ProofMedia>;
 
-export const MAX_MEDIA_BYTES = 26_214_400;
+const MAX_MEDIA_BYTES = 26_214_400;
 
 /** Reads the files that proofs name, and hashes those that changed since `before` or since the journaled state. */
 export const readMedias = (
@@ -64,10 +64,6 @@ const withMessage = (message: string, before: ProofMedia | undefined): ProofMedi
 
 /** Problem code of a proof whose file is missing or unusable. */
 const PROOF_FILE = 'proof_file';
-
-// With a timestamp this young the file may still be written: an empty signature makes the next reading hash it again.
-const settledSignature = (stats: Stats): string =>
-  Math.abs(Date.now() - stats.mtimeMs) < RACY_MS ? '' : signatureOf(stats);
 
 // Editors that save by renaming leave such a gap, so the file stays valid for the grace period.
 const missingMedia = (name: string, before: ProofMedia | undefined): ProofMedia => {

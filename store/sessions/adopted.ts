@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { basename } from 'node:path';
-import { createFile, hasCode } from '../fs/durable.ts';
+import { orElse } from '../base/attempt.ts';
+import { createFile } from '../fs/durable.ts';
 import { adoptedFile } from '../layout.ts';
 import type { Store } from '../store.ts';
 
@@ -34,11 +35,5 @@ export const adoptedConversations = ({ layout }: Store): AdoptedConversation[] =
     return case_id && agent && id ? [{ case_id, agent, id }] : [];
   });
 
-const namesIn = (path: string): string[] => {
-  try {
-    return readdirSync(path).map((name) => basename(name, '.jsonl'));
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return [];
-    throw error;
-  }
-};
+const namesIn = (path: string): string[] =>
+  orElse(() => readdirSync(path), [], 'ENOENT').map((name) => basename(name, '.jsonl'));

@@ -69,7 +69,7 @@ const readMatter = ({ layout }: Store, dir: string, ofMany = false): LockMatter 
 
 /** Acquires the session lock; false if it is held. It is held until released, across restarts, without a timeout. */
 export const acquireLock = (store: Store, caseId: string, matter: LockMatter): Promise<boolean> =>
-  inSessionsFolder(store, caseId, false, (dir) =>
+  inSessionsFolder(store, caseId, (dir) =>
     withSessionLocksBlocked(store, () => {
       assertLockOrder(lockOn.sessionLock(caseId));
       const text = renderFrontMatter({ ...matter }, NOTE);
@@ -92,7 +92,7 @@ export const releaseLock = (
   caseId: string,
   isOurs: (holder: LockMatter) => boolean,
 ): Promise<boolean> =>
-  inSessionsFolder(store, caseId, false, async (dir) => {
+  inSessionsFolder(store, caseId, async (dir) => {
     const matter = readMatter(store, dir);
     if (matter === undefined || !isOurs(matter)) return false;
     rmSync(sessionLockFile(dir), { force: true });
@@ -101,15 +101,14 @@ export const releaseLock = (
     return true;
   });
 
-// Other programs may use the folder too: sessions/folder.lock excludes them.
-const inSessionsFolder = async <T>(
+// Other programs may use the folder too: sessions/folder.lock excludes them. False if there is no such Work item.
+const inSessionsFolder = async (
   store: Store,
   caseId: string,
-  absent: T,
-  work: (dir: string) => Promise<T>,
-): Promise<T> => {
+  work: (dir: string) => Promise<boolean>,
+): Promise<boolean> => {
   const dir = pathOfItem(store, caseId);
-  if (dir === undefined) return absent;
+  if (dir === undefined) return false;
   const folder = sessionsDir(dir);
   assertNoLinks(store.layout.root, folder);
   makeDirectory(folder);

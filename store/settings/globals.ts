@@ -9,7 +9,7 @@ import {
 } from '../front-matter/entry.ts';
 import { readFolder } from '../front-matter/folder.ts';
 import { type FrontMatter, parseFrontMatter } from '../front-matter/front-matter.ts';
-import { checkerOf } from '../front-matter/parse.ts';
+import { checkerOf, parserOf } from '../front-matter/parse.ts';
 import {
   type FileProblem,
   fileProblem,
@@ -65,10 +65,7 @@ const globalsOf = remembered(
 
 const check = checkerOf(Settings);
 
-const parseSettings = (text: string): Settings => {
-  const source = parseFrontMatter(text);
-  return check(source.data, source);
-};
+const parseSettings = parserOf(Settings);
 
 /** Reads workspace.md and the paths of this machine; undefined if neither exists. Writes nothing. */
 export const readSettings = (layout: Layout): ReadEntry<Settings> | undefined => {

@@ -1,16 +1,10 @@
 import { type ReadEntry, readEntry } from '../front-matter/entry.ts';
-import { parseFrontMatter } from '../front-matter/front-matter.ts';
-import { checkerOf } from '../front-matter/parse.ts';
+import { parserOf } from '../front-matter/parse.ts';
 import type { Layout } from '../layout.ts';
 import { LocalSettings } from '../records/local-settings.ts';
 import type { Settings } from '../records/settings.ts';
 
-const check = checkerOf(LocalSettings);
-
-const parse = (text: string): LocalSettings => {
-  const source = parseFrontMatter(text);
-  return check(source.data, source);
-};
+const parse = parserOf(LocalSettings);
 
 /** The path of the file in problems. */
 export const LOCAL = '.dossier/local.md';
@@ -25,7 +19,7 @@ export const readLocal = (
  * The settings of workspace.md with the paths of this machine, which take precedence. A project that workspace.md names by
  * remote has no path until this machine names one. Returns the same object if nothing changes.
  */
-export const withLocal = (shared: Settings, local: LocalSettings | undefined): Settings => {
+const withLocal = (shared: Settings, local: LocalSettings | undefined): Settings => {
   const { projects = {} } = shared;
   const own = local?.projects ?? {};
   const isPlain = Object.keys(own).length === 0 && !Object.values(projects).some(isRemote);

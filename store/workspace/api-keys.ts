@@ -1,7 +1,7 @@
 import { basename, join, relative } from 'node:path';
 import { lockOn } from '../base/locks.ts';
 import { sha256 } from '../base/sha256.ts';
-import { readConsentLog } from '../consent/log.ts';
+import type { ConsentLog } from '../consent/log.ts';
 import { trustHash } from '../consent/seal.ts';
 import { listDirectory } from '../front-matter/folder.ts';
 import { ifReadable, Problem } from '../front-matter/problem.ts';
@@ -63,7 +63,7 @@ export const isKeyGranted = ({ consent }: Pick<Store, 'consent'>, key: ApiKey): 
 };
 
 /** The keys without consent, which grant nothing until the operator confirms them. */
-export const pendingKeys = (layout: Layout, consent = readConsentLog(layout)): WaitingValue[] =>
+export const pendingKeys = (layout: Layout, consent: ConsentLog): WaitingValue[] =>
   apiKeys({ layout })
     .filter((key) => !isKeyGranted({ consent }, key))
     .map((key) => {
