@@ -63,7 +63,7 @@ const twins = (path: string, twin: string): string =>
 const MEBIBYTE = 1_048_576;
 const GIBIBYTE = 1024 * MEBIBYTE;
 
-export const MAX_ENTRIES = 1_000_000;
+const MAX_ENTRIES = 1_000_000;
 export const MAX_MANIFEST_BYTES = 256 * MEBIBYTE;
 const MAX_ENTRY_BYTES = 4 * GIBIBYTE;
 const MAX_TOTAL_BYTES = 64 * GIBIBYTE;

@@ -8,7 +8,7 @@ import { hasCode } from '../fs/durable.ts';
 import { isDirectoryItself, statsAt } from '../fs/plain-path.ts';
 
 /** The tasks directory and the settings file of a Backlog.md project. */
-export interface BacklogPlace {
+interface BacklogPlace {
   /** Absolute. */
   dir: string;
   config: string;
@@ -40,7 +40,7 @@ export interface BacklogProject {
 
 /** In order of precedence, because Backlog.md reuses the ids of archived tasks. */
 const FOLDERS = ['tasks', 'completed', 'drafts', 'archive/tasks', 'archive/drafts'] as const;
-export type BacklogFolder = (typeof FOLDERS)[number];
+type BacklogFolder = (typeof FOLDERS)[number];
 
 const CONFIGS = ['config.yml', 'config.yaml'];
 const ROOT_CONFIG = 'backlog.config.yml';

@@ -10,7 +10,7 @@ import { isExcluded, unfitReason } from './archive-files.ts';
 import type { Shelf } from './export-shelf.ts';
 import { IS_LINK, NO_PERMISSION, readSteady, type SteadyFile } from './steady-read.ts';
 
-export interface ReadFile extends SteadyFile {
+interface ReadFile extends SteadyFile {
   /** Relative to the workspace. */
   path: string;
 }

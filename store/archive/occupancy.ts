@@ -46,7 +46,7 @@ export const dataIn = (bytes: Uint8Array): Record<string, unknown> | undefined =
   ifReadable(() => parseFrontMatter(decodeText(bytes)).data, undefined);
 
 /** What is at the path of a file: nothing, the same bytes, other bytes, or something that blocks it. */
-export type Occupancy = 'free' | 'same' | 'other' | 'blocked';
+type Occupancy = 'free' | 'same' | 'other' | 'blocked';
 
 export interface WantedFile {
   /** Relative to the workspace, with slashes. */

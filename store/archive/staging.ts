@@ -116,7 +116,7 @@ const syncFile = async (path: string): Promise<void> =>
   withHandle(await open(path, 'r+'), (handle) => handle.sync());
 
 /** Moves a directory into the workspace by one rename; false if the name is taken. */
-export const moveDirectoryIn = ({ layout, dir }: Staging, path: string): boolean => {
+const moveDirectoryIn = ({ layout, dir }: Staging, path: string): boolean => {
   const target = placeFor(layout, path);
   // A rename would replace an empty directory.
   if (statsAt(target) !== undefined) return false;
@@ -125,7 +125,7 @@ export const moveDirectoryIn = ({ layout, dir }: Staging, path: string): boolean
 };
 
 /** Moves a file into the workspace; false if the name is taken. */
-export const moveFileIn = ({ layout, dir }: Staging, path: string): boolean =>
+const moveFileIn = ({ layout, dir }: Staging, path: string): boolean =>
   placeNew(join(dir, path), placeFor(layout, path));
 
 const placeFor = ({ root }: Layout, path: string): string => {
@@ -136,7 +136,7 @@ const placeFor = ({ root }: Layout, path: string): string => {
 };
 
 /** Syncs the directories of moved files. */
-export const syncPlaces = async ({ root }: Layout, paths: Iterable<string>): Promise<void> => {
+const syncPlaces = async ({ root }: Layout, paths: Iterable<string>): Promise<void> => {
   const places = new Set<string>();
   for (const path of paths)
     for (let at = dirname(path); !places.has(at); at = dirname(at)) places.add(at);
@@ -144,7 +144,7 @@ export const syncPlaces = async ({ root }: Layout, paths: Iterable<string>): Pro
 };
 
 /** Runs `work` on each element, at most `lanes` at once. After an error, waits for running work, then throws the first. */
-export const inParallel = async <T>(
+const inParallel = async <T>(
   all: Iterable<T>,
   lanes: number,
   work: (each: T) => Promise<void>,
@@ -164,7 +164,7 @@ export const inParallel = async <T>(
 };
 
 /** The staged files to move in, by their paths in the workspace. */
-export interface Arriving {
+interface Arriving {
   /** Work items. */
   directories: readonly string[];
   files: readonly string[];

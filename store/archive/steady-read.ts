@@ -12,7 +12,7 @@ export interface SteadyFile extends Shelved {
 }
 
 /** Why a file could not be read; `gone` if it no longer exists. */
-export interface RefusedRead {
+interface RefusedRead {
   reason: string;
   gone?: true;
 }

@@ -62,7 +62,7 @@ const bytesOf = async function* (
 const openPlain = (path: string) => open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
 
 /** What a path can be imported as. */
-export type SourceKind = 'absent' | 'file' | 'export' | 'workspace' | 'directory' | 'other';
+type SourceKind = 'absent' | 'file' | 'export' | 'workspace' | 'directory' | 'other';
 
 export const sourceKindOf = (path: string): SourceKind => {
   const stats = statSync(path, { throwIfNoEntry: false });

@@ -67,7 +67,7 @@ export const signal = (): Signal => {
 };
 
 /** Lets any number of readers wait for the next event. */
-export interface Notifier {
+interface Notifier {
   wake(): void;
   /** Resolves at the next `wake`, or when `signal` aborts. */
   wait(signal: AbortSignal): Promise<void>;

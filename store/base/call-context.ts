@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /** A value that a call carries through everything it awaits. */
-export interface CallContext<T> {
+interface CallContext<T> {
   /** The value of the current call; undefined outside a call, or after it ended. */
   get(): T | undefined;
   run<R>(carried: T, work: () => Promise<R>): Promise<R>;

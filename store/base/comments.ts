@@ -9,14 +9,14 @@ export interface PlanComment {
 }
 
 /** Comments that were sent to the agent together. */
-export interface SentRound {
+interface SentRound {
   at: string;
   /** The start of the plan's hash, if the file has it. */
   plan: string | undefined;
   comments: PlanComment[];
 }
 
-export interface PlanComments {
+interface PlanComments {
   rounds: SentRound[];
   unsent: PlanComment[];
   /** The source text of the unsent comments; empty if there are none. */

@@ -1,4 +1,4 @@
-export type StoreErrorCode =
+type StoreErrorCode =
   | 'unreadable_record'
   | 'worktree_elsewhere'
   | 'precondition_failed'

@@ -28,7 +28,7 @@ import { sessionsOf } from '../sessions/sessions.ts';
 import { readyToWrite, type Store, watchRequestsOf } from '../store.ts';
 import { type Filter, matchesFilter } from './case-filter.ts';
 
-export interface ServedCase {
+interface ServedCase {
   body: Buffer;
   etag: string;
 }
@@ -55,7 +55,7 @@ export const readCreatedCase = async (store: Store, id: string): Promise<Case | 
 export const casesMatching = (store: Store, filter: Filter): Item[] =>
   itemsByAge(store).filter((item) => matchesFilter(item, filter));
 
-export interface CaseFiles {
+interface CaseFiles {
   matter: CaseMatter;
   description: string;
   /** Further files of the new directory, by name. */
@@ -123,7 +123,7 @@ export const updateCase = (
   });
 
 /** A Work item right after a write, before its lock is released. */
-export interface ChangedCase {
+interface ChangedCase {
   record: Case;
   /** The response to GET; undefined if the Work item was removed meanwhile. */
   served?: ServedCase;

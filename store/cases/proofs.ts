@@ -157,7 +157,7 @@ export interface ProofChange extends Partial<ProofMatter> {
 }
 
 /** The content on disk, and the hash that a verification binds to. */
-export interface ProofContent {
+interface ProofContent {
   sha256: string;
   readonly text: string;
 }

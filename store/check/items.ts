@@ -20,7 +20,7 @@ import { type Older, restoreFix } from './older.ts';
 import { checkSessions } from './sessions.ts';
 
 /** The context of a check of all Work items. */
-export interface ItemCheck {
+interface ItemCheck {
   layout: Layout;
   /** The last known state of each Work item on this machine, by id. */
   seen: ReadonlyMap<string, ToldState>;

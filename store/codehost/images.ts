@@ -12,7 +12,7 @@ import type { Store } from '../store.ts';
 export const LARGEST_IMAGE = 5 * 1024 * 1024;
 
 /** A stored image of a Work item's issue. Its type comes from its first bytes. */
-export interface StoredImage {
+interface StoredImage {
   name: string;
   path: string;
   type: string;

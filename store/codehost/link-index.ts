@@ -93,7 +93,7 @@ const moveInIndex = (store: Store, id: string, { from, to }: IndexMove): void =>
   for (const other of itemIdsOf(store, from)) setLinkProblems(store, itemOf(store, other) as Item);
 };
 
-export interface LastLink {
+interface LastLink {
   issue: IssueLinkMatter | undefined;
   problems: FileProblem[];
 }

@@ -12,7 +12,7 @@ import type { Store } from '../store.ts';
 import { refreshLink } from './link-index.ts';
 
 /** `issue` is undefined if link.md names none. */
-export type StoredLink = StoredRecord<LinkMatter, { issue: IssueLinkMatter | undefined }>;
+type StoredLink = StoredRecord<LinkMatter, { issue: IssueLinkMatter | undefined }>;
 
 const links = sidecarRecords({
   schema: LinkMatter,
@@ -34,7 +34,7 @@ export interface LinkChange {
 }
 
 /** Computes the change of a link; undefined for none. */
-export type LinkRule = (current: StoredLink) => LinkChange | undefined;
+type LinkRule = (current: StoredLink) => LinkChange | undefined;
 
 /**
  * Applies a rule to the link to an issue, under the lock of the Work item. False if there is no such link; undefined if
@@ -84,7 +84,7 @@ export const createLink = (
     return isNew;
   });
 
-export interface NewLink {
+interface NewLink {
   issue: IssueLinkMatter;
   at: string;
   /** A sentence for the log. */

@@ -93,7 +93,7 @@ const servedSync = ({
   };
 };
 
-export const SIDES = ['base', 'here', 'host'] as const;
+const SIDES = ['base', 'here', 'host'] as const;
 export type Side = (typeof SIDES)[number];
 
 /** A description in the last synced copy, here, and on the host. */

@@ -11,7 +11,7 @@ import { PullTransition } from '../records/pull-request.ts';
 import type { Store } from '../store.ts';
 
 /** Parses one line of timeline.ndjson. */
-export const parseTransition = lineParserOf(PullTransition);
+const parseTransition = lineParserOf(PullTransition);
 
 /** Parses timeline.ndjson; throws the Problem of its first broken line. */
 export const parseTimeline = (text: string): PullTransition[] => {

@@ -68,7 +68,7 @@ export const openConsentLog = (
 };
 
 /** Selects the stricter decisions of the previous workspace at a path, which apply to the new one too. */
-export type Stricter = (decisions: ReadonlyMap<string, Consent>) => Consent[];
+type Stricter = (decisions: ReadonlyMap<string, Consent>) => Consent[];
 
 /** The key that names the previous workspace of such decisions. */
 export const FORMER = 'workspace/former';

@@ -2,7 +2,7 @@ import { fenceFor } from '../base/text.ts';
 import type { FrontMatter } from './front-matter.ts';
 
 /** A text under a heading in a record's body. */
-export interface TextSection {
+interface TextSection {
   heading: string;
   text: string;
 }

@@ -174,11 +174,7 @@ export const bodyOfText = (text: string, eol: FrontMatter['eol']): string => {
 };
 
 /** The YAML errors of a text as one Problem, at most one per line, worded for people who edit by hand. */
-export const yamlProblem = (
-  yaml: string,
-  errors: readonly YAMLError[],
-  counter: LineCounter,
-): Problem => {
+const yamlProblem = (yaml: string, errors: readonly YAMLError[], counter: LineCounter): Problem => {
   const lines = yaml.split(/\r?\n/);
   const found = new Map<number, Problem>();
   for (const error of errors) {

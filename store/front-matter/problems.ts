@@ -9,7 +9,7 @@ import {
 } from './problem.ts';
 
 /** Reports a new problem, or a file whose problems are all gone. */
-export type ProblemNews = (news: 'found' | 'mended', problem: FileProblem) => void;
+type ProblemNews = (news: 'found' | 'mended', problem: FileProblem) => void;
 
 /** All known problems, by owner: a Work item, a directory or the workspace. Each is reported once, and once when gone. */
 export interface Problems {

@@ -53,14 +53,14 @@ export const writeText = (
   ifMatch?: string,
 ): Promise<WrittenText> => editText(layout, path, () => content, ifMatch);
 
-export interface TextPath {
+interface TextPath {
   dir: string;
   filename: string;
   /** Throws if `dir` is not the expected directory; a file created in it is then removed. */
   assertMeant?: (() => void) | undefined;
 }
 
-export interface WrittenText {
+interface WrittenText {
   created: boolean;
   content: Buffer | string;
 }

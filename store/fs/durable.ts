@@ -37,7 +37,7 @@ export const replaceFile = async (
   return done;
 };
 
-export interface Replacement {
+interface Replacement {
   temporary: string;
   target: string;
   expected: Buffer;

@@ -17,7 +17,7 @@ import { notRegular } from './plain-path.ts';
 const CHUNK = 16_384;
 
 /** Parses a line; undefined if it is invalid. */
-export type ParseLine<T> = (line: string) => T | undefined;
+type ParseLine<T> = (line: string) => T | undefined;
 
 /**
  * Opens a file of JSON lines for appending. A last line that a crash cut short is removed; a complete one that only lacks

@@ -2,7 +2,7 @@ import type { CommitObject } from 'isomorphic-git';
 import type { HistoryEntry } from '../records/history.ts';
 import { type GitReader, type GitTreeEntry, openGitReader } from './git-objects.ts';
 
-export interface HistoryQuery {
+interface HistoryQuery {
   /** The directory of the Work item, relative to the workspace. */
   dir: string;
   /** When the item was created: older commits without it are skipped. */

@@ -47,7 +47,7 @@ const FOLDERS: Readonly<Record<string, Kind>> = {
 };
 
 /** Sidecar records as last read, by path within the Work item. Entries have only what tells problems and changes. */
-export type SidecarFiles = ReadonlyMap<string, ReadEntry<unknown>>;
+type SidecarFiles = ReadonlyMap<string, ReadEntry<unknown>>;
 
 /** Reads the files that changed since the last reading, with a problem for each unreadable folder. */
 export const readSidecarFiles = (path: string, before: SidecarFiles = NONE): SidecarFiles => {

@@ -82,11 +82,7 @@ const ownerOf = (id: string): string => `${id}/sessions`;
 export type SessionFiles = ReadonlyMap<string, ReadEntry<unknown>>;
 
 /** Reads the files that changed since the last reading. */
-export const readSessionFiles = (
-  root: string,
-  dir: string,
-  before: SessionFiles = NONE,
-): SessionFiles => {
+const readSessionFiles = (root: string, dir: string, before: SessionFiles = NONE): SessionFiles => {
   const path = join(root, dir);
   const { names, fault } = listFolder(sessionsDir(path));
   const found = new Map<string, ReadEntry<unknown>>();
@@ -120,7 +116,7 @@ const checkedTexts = (name: string, entry: ReadEntry<unknown> | undefined): stri
 };
 
 /** Whether comments on a plan may have changed. */
-export const haveCommentsChanged = (files: SessionFiles, before: SessionFiles = NONE): boolean =>
+const haveCommentsChanged = (files: SessionFiles, before: SessionFiles = NONE): boolean =>
   [...new Set([...files.keys(), ...before.keys()])].some(
     (file) => file.endsWith(`/${COMMENTS}`) && files.get(file) !== before.get(file),
   );
@@ -172,7 +168,7 @@ const approvedIn = (entry: ReadEntry<unknown> | undefined): string | undefined =
   seenIn(entry).approved;
 
 /** The names of open sessions' directories, with the ids of the sessions. */
-export const openSessionsIn = (files: SessionFiles): ReadonlyMap<string, string> => {
+const openSessionsIn = (files: SessionFiles): ReadonlyMap<string, string> => {
   const found = [...files].flatMap(([file, entry]): [string, string][] => {
     const { open } = seenIn(entry);
     return open === undefined ? [] : [[basename(dirname(file)), open]];
@@ -195,5 +191,5 @@ const faultOf = (problem: Problem | undefined): ReadEntry<unknown> | undefined =
   problem && problemEntry(problem);
 
 /** The problems of the files. */
-export const problemsOfSessions = (dir: string, files: SessionFiles): FileProblem[] =>
+const problemsOfSessions = (dir: string, files: SessionFiles): FileProblem[] =>
   [...files].flatMap(([name, entry]) => entryProblem(`${dir}/${name}`, entry));

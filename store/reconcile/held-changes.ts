@@ -8,7 +8,7 @@ import type { CaseFile } from './read-case.ts';
 import type { ProofFile } from './read-proofs.ts';
 
 /** The fields of case.md that only the operator decides, compared as one value. */
-export interface DecidedState {
+interface DecidedState {
   state: State;
   outcome: string | null;
   blocked_from: State | null;
@@ -25,7 +25,7 @@ export interface AcceptedValues {
 type Verified = Pick<ProofMatter, 'type' | 'verified' | 'verified_sha256'>;
 
 /** A guarded value in a file that differs from the accepted one. */
-export interface HeldValue {
+interface HeldValue {
   /** `state`, `checklist`, or `proof/` and the name of the file. */
   key: string;
   /** Relative to the Work item. */
@@ -49,7 +49,7 @@ export interface HeldChanges {
 }
 
 /** The files of a Work item that have guarded values, and the values that were accepted. */
-export interface GuardedFiles {
+interface GuardedFiles {
   files: {
     case: ReadEntry<CaseFile>;
     proofs: ReadonlyMap<string, ReadEntry<ProofFile>>;

@@ -53,7 +53,7 @@ const resolveOne = async (store: Store, id: string): Promise<void> => {
 };
 
 /** The last journaled state of a directory that was removed by hand, kept in case it comes back. */
-export const goneEntry = (
+const goneEntry = (
   { clock }: Store,
   id: string,
   seen: ToldState | undefined,

@@ -61,7 +61,7 @@ const withId = (item: unknown): unknown => {
 };
 
 /** A task line, and the offset of its mark in the text. */
-export interface ChecklistTask extends ChecklistEntry {
+interface ChecklistTask extends ChecklistEntry {
   done: boolean;
   at: number;
 }

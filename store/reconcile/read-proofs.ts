@@ -18,7 +18,7 @@ export interface ProofFile {
 }
 
 /** The record of a proof that names a file, and the file as last read. */
-export interface AboutFile {
+interface AboutFile {
   said: ProofMatter;
   made: MatterChanges;
   text_sha256: string;

@@ -29,7 +29,7 @@ const WaitingCommits = {
   committed_at: Time,
 };
 
-export const AdoptableWorktree = Type.Object(
+const AdoptableWorktree = Type.Object(
   {
     path: Type.String(),
     branch: Type.String(),
@@ -37,7 +37,6 @@ export const AdoptableWorktree = Type.Object(
   },
   { $id: 'AdoptableWorktree' },
 );
-export type AdoptableWorktree = Static<typeof AdoptableWorktree>;
 
 export const AdoptableBranch = Type.Object(
   { name: Type.String(), ...WaitingCommits },

@@ -2,7 +2,7 @@ import type { ProviderSettings, Settings } from './settings.ts';
 import type { WorktreeConfig } from './worktree-config.ts';
 
 /** Agents known by name, which need no entry in the settings. */
-export const KNOWN_AGENTS = ['claude', 'codex', 'gemini', 'opencode', 'qwen'] as const;
+const KNOWN_AGENTS = ['claude', 'codex', 'gemini', 'opencode', 'qwen'] as const;
 export type KnownAgent = (typeof KNOWN_AGENTS)[number];
 
 /** The default provider. */

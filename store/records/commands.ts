@@ -6,7 +6,6 @@ const FailedCommand = Type.Object({
   exit_code: orNull(Type.Integer(), 'Null if the agent does not report it'),
   output: Type.String({ description: 'The end of its output' }),
 });
-export type FailedCommand = Static<typeof FailedCommand>;
 
 /** The results of approved commands, as in session.md. */
 export const CommandsMatter = Type.Object({

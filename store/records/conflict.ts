@@ -3,7 +3,7 @@ import { State } from './case.ts';
 import { Id, Oid, Time } from './id.ts';
 import { orNull } from './or-null.ts';
 
-export const CONFLICT_KINDS = [
+const CONFLICT_KINDS = [
   'both_modified',
   'both_added',
   'deleted_in_base',

@@ -2,13 +2,13 @@ import { type Static, Type } from 'typebox';
 import { Id, Time } from './id.ts';
 import { orNull } from './or-null.ts';
 
-export const ISSUE_STATES = ['open', 'closed'] as const;
+const ISSUE_STATES = ['open', 'closed'] as const;
 
 /**
  * `linked`: unchanged since the last sync. `conflict`: changed here and there. `stale`: not synced yet, or changed there
  * since. `moved`, `missing`: it is not where it was.
  */
-export const LINK_STATUSES = ['linked', 'conflict', 'stale', 'moved', 'missing'] as const;
+const LINK_STATUSES = ['linked', 'conflict', 'stale', 'moved', 'missing'] as const;
 
 const Host = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?$' });
 const Repository = Type.String({

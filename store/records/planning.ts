@@ -41,7 +41,7 @@ export const PlanningArtifact = Type.Object(
 );
 export type PlanningArtifact = Static<typeof PlanningArtifact>;
 
-export const GATE_STATUSES = ['not_started', 'pending', 'approved', 'stale'] as const;
+const GATE_STATUSES = ['not_started', 'pending', 'approved', 'stale'] as const;
 
 export const PlanningGate = Type.Object(
   {

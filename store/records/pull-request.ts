@@ -3,8 +3,8 @@ import { Id, Oid, Sha256, Time } from './id.ts';
 import { maybe, orNull } from './or-null.ts';
 
 export const PULL_STATES = ['draft', 'open', 'closed', 'merged'] as const;
-export const REVIEW_DECISIONS = ['approved', 'changes_requested', 'review_required'] as const;
-export const CHECK_RESULTS = ['success', 'failure', 'pending'] as const;
+const REVIEW_DECISIONS = ['approved', 'changes_requested', 'review_required'] as const;
+const CHECK_RESULTS = ['success', 'failure', 'pending'] as const;
 
 /** The proof comment: its URL, and the hash of its content. */
 const ProofComment = Type.Object({

@@ -32,7 +32,7 @@ export const PullStatus = Type.Object(
 );
 export type PullStatus = Static<typeof PullStatus>;
 
-export const READY_CHECKS = [
+const READY_CHECKS = [
   'state',
   'proof_gate',
   'reviews',

@@ -18,7 +18,7 @@ export const RecoveryNote = Type.Object({
 });
 export type RecoveryNote = Static<typeof RecoveryNote>;
 
-export const RECOVERY_KINDS = ['removed', 'snapshot', 'undone', 'refs', 'set_aside'] as const;
+const RECOVERY_KINDS = ['removed', 'snapshot', 'undone', 'refs', 'set_aside'] as const;
 
 /** Work of a removed or changed worktree that can be restored. */
 export const Recovery = Type.Object(

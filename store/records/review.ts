@@ -3,11 +3,11 @@ import { Id, Time } from './id.ts';
 import { maybe, orNull } from './or-null.ts';
 
 /** `review:<n>` and `check:<n>` with the host's numbers, or `thread:<id>` with the host's id. */
-export const REVIEW_ID =
+const REVIEW_ID =
   '^(?:review:[1-9][0-9]{0,18}|check:(?:status-)?[1-9][0-9]{0,18}|thread:[A-Za-z0-9_+/=:.-]{1,200})$';
 
 /** The decision of a review; whether a thread is resolved; whether a check result is current. */
-export const REVIEW_STATES = [
+const REVIEW_STATES = [
   'approved',
   'changes_requested',
   'commented',

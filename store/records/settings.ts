@@ -49,7 +49,7 @@ export const ProviderSettings = Type.Object({
 });
 export type ProviderSettings = Static<typeof ProviderSettings>;
 
-export const WorktreeSettings = Type.Object({
+const WorktreeSettings = Type.Object({
   root: Type.Optional(Type.String({ minLength: 1 })),
   ttl_hours: Type.Optional(Type.Number({ minimum: 0 })),
   branch_prefix: Type.Optional(Type.String()),

@@ -17,9 +17,9 @@ export type FieldName = (typeof FIELDS)[number];
  * `taken`: changed on the host only. `kept`: changed here only. `same`: changed alike. `conflict`: changed on both, and
  * kept. `settled`: a conflict resolved by the operator.
  */
-export const FIELD_OUTCOMES = ['taken', 'kept', 'same', 'conflict', 'settled'] as const;
-export const SYNC_OUTCOMES = ['unchanged', 'updated', 'conflict', 'moved', 'missing'] as const;
-export const TRIGGERS = ['link', 'sync', 'sync_all'] as const;
+const FIELD_OUTCOMES = ['taken', 'kept', 'same', 'conflict', 'settled'] as const;
+const SYNC_OUTCOMES = ['unchanged', 'updated', 'conflict', 'moved', 'missing'] as const;
+const TRIGGERS = ['link', 'sync', 'sync_all'] as const;
 
 const Value = Type.Union([Type.Null(), Type.String(), Type.Array(Type.String())]);
 

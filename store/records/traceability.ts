@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { Time } from './id.ts';
 
-export const NODE_KINDS = ['issue', 'case', 'session', 'pr', 'proof'] as const;
-export const EDGE_KINDS = [
+const NODE_KINDS = ['issue', 'case', 'session', 'pr', 'proof'] as const;
+const EDGE_KINDS = [
   'issue-imported_as-case',
   'case-has-session',
   'session-produced-pr',

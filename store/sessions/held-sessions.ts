@@ -95,7 +95,7 @@ const forgetSettled = ({ sessions, planning }: FileGate): void => {
   for (const [id, { waits }] of planning) if (waits === undefined) planning.delete(id);
 };
 
-export interface FoundSession {
+interface FoundSession {
   dir: string;
   matter: SessionMatter;
   plan: string | null;
@@ -134,7 +134,7 @@ export const sessionKey = (dir: string): string => basename(dir).slice(-shortId(
 const LONG = '00000000-0000';
 
 /** The fields of the schema, without those that were added by hand. */
-export const guardedOf = (matter: SessionMatter): SessionMatter =>
+const guardedOf = (matter: SessionMatter): SessionMatter =>
   Object.fromEntries(
     Object.entries(matter).filter(([key, value]) => FIELDS.has(key) && value !== undefined),
   ) as SessionMatter;

@@ -9,12 +9,12 @@ export interface LogFiles {
 }
 
 /** A position in one of the files. */
-export interface LogPosition {
+interface LogPosition {
   file: () => string;
   offset: number;
 }
 
-export interface LogBatch {
+interface LogBatch {
   /** The events after those that the reader has. */
   found: readonly TranscriptEvent[];
   place: LogPosition;
@@ -114,11 +114,11 @@ const inIdOrder = (events: readonly TranscriptEvent[]): readonly TranscriptEvent
 };
 
 /** The offset in a file from which to read the events after `after`. */
-export const placeAfter = (path: string, after: number): number =>
+const placeAfter = (path: string, after: number): number =>
   after === 0 ? 0 : seekLines(path, parseEvent, ({ id }) => id <= after);
 
 /** The events after `after`, each once, with a `gap` event for missing numbers. Returns the array itself if it fits as it is. */
-export const eventsAfter = (
+const eventsAfter = (
   events: readonly TranscriptEvent[],
   after: number,
 ): readonly TranscriptEvent[] => {

@@ -14,7 +14,7 @@ import {
 } from './transcript-event.ts';
 
 /** Writes a session's log: completely into events.ndjson up to its limit, then without texts, with the complete log in `rest`. */
-export interface LogWriter {
+interface LogWriter {
   /** The number of the last event, of both files. */
   readonly seq: number;
   /** The last event when the log was opened. */
@@ -84,7 +84,7 @@ const lastOf = (path: () => string): { seq: number; event: TranscriptEvent | und
 };
 
 /** A log file that is open for appending. */
-export interface EventLog {
+interface EventLog {
   /** The file's size in bytes, including edits by other programs. Opens the file. */
   size(): number;
   add(text: string): void;
@@ -92,7 +92,7 @@ export interface EventLog {
   sync(): void;
 }
 
-export const openEventLog = (path: () => string): EventLog => {
+const openEventLog = (path: () => string): EventLog => {
   let log: OpenLog | undefined;
   const close = (): void => {
     if (log !== undefined) closeSync(log.descriptor);

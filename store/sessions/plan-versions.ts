@@ -106,7 +106,7 @@ export const readSentBack = ({ layout }: Store, dir: string): TextFile | undefin
 };
 
 /** Whether the operator has sent a plan back. */
-export const wasSentBack = (dir: string): boolean =>
+const wasSentBack = (dir: string): boolean =>
   listDirectory(dir).some((name) => SENT_BACK.test(name));
 
 const numberOf = (name: string): number => Number(SENT_BACK.exec(name)?.[1] ?? 1);

@@ -33,7 +33,7 @@ export interface PlanningChange {
 }
 
 /** Computes the change of a planning, or throws to refuse it. Called again if a file changed meanwhile. */
-export type PlanningRule = (current: Planning) => PlanningChange;
+type PlanningRule = (current: Planning) => PlanningChange;
 
 /**
  * Applies a rule to the planning of a Work item under its lock: writes the file first, then planning.md. Undefined if there

@@ -46,7 +46,7 @@ export interface TranscriptOptions {
 }
 
 /** The event after which a session's stream ends. */
-export const LAST_EVENT = 'complete';
+const LAST_EVENT = 'complete';
 
 /**
  * Opens the transcript of a session, live or ended. Readers keep a file position, not the events. `where` returns the

@@ -19,7 +19,7 @@ export interface DaemonLock {
   release(at?: Layout): Promise<void>;
 }
 
-export interface LockEvents {
+interface LockEvents {
   /** The lock was lost, with the reason: nothing may be written. Called again if the reason changes. */
   lost: (why: string) => void;
   regained: () => void;

@@ -15,7 +15,7 @@ import type { IdempotentCall } from '../reconcile/new-id.ts';
 import { readyToWrite, type Store } from '../store.ts';
 
 /** The saved response to a request with an idempotency key. */
-export interface SavedResponse {
+interface SavedResponse {
   status: number;
   headers: Record<string, string>;
   etag?: string;
@@ -32,7 +32,7 @@ export interface KeyedCall {
   make: (call: IdempotentCall) => Promise<SavedResponse>;
 }
 
-export type KeyedResult = { answer: SavedResponse; isFirst: boolean } | 'in_use' | 'mismatch';
+type KeyedResult = { answer: SavedResponse; isFirst: boolean } | 'in_use' | 'mismatch';
 
 /**
  * The first responses to requests with an idempotency key, kept for 24 hours. A request is recorded on disk before it runs,

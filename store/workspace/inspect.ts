@@ -5,7 +5,7 @@ import { problemsIn, readItemFiles } from '../reconcile/read-item.ts';
 import { walk } from '../reconcile/walk.ts';
 import { watchesWanted } from '../watch/watch-limits.ts';
 
-export interface Inspection {
+interface Inspection {
   items: number;
   /** Unreadable records. */
   problems: FileProblem[];

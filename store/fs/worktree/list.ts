@@ -13,7 +13,7 @@ export interface TreeEntry {
   modified_at: string;
 }
 
-export interface TreePage {
+interface TreePage {
   entries: TreeEntry[];
   /** Whether more entries follow. */
   more: boolean;

@@ -14,7 +14,7 @@ export interface WaitingPart {
   hash: string;
 }
 
-export interface Effective {
+interface Effective {
   settings: Settings;
   waiting: WaitingPart[];
   verdicts: TrustVerdict[];
