@@ -4,10 +4,10 @@ import { visible } from '../../../store/base/visible.ts';
 import { orProblem } from '../common/load.ts';
 import { type Api, type ProblemSummary, page } from '../common/page.ts';
 import { Fact } from '../parts/facts.tsx';
-import { ApiForm } from '../parts/form.tsx';
+import { ApiForm, CallButton } from '../parts/form.tsx';
 import { Settings } from '../parts/frames.tsx';
 import { Path } from '../parts/links.tsx';
-import { Recoveries } from '../parts/settings/recoveries.tsx';
+import { RelativeTime } from '../parts/relative-time.tsx';
 
 type Status = Data<'GET /api/worktrees/{case_id}/status'>;
 
@@ -146,3 +146,94 @@ const RemoveWorktree = ({ case_id, attached }: { case_id: string; attached: bool
     </details>
   );
 };
+
+interface RecoveriesProps {
+  of: readonly Recovery[];
+  /** Nothing can be restored while a worktree exists. */
+  hasWorktree: boolean;
+}
+
+/** The recoveries of a Work item's worktrees, newest first. */
+const Recoveries = ({ of, hasWorktree }: RecoveriesProps) => (
+  <section aria-labelledby="kept">
+    <h2 id="kept">Saved work</h2>
+    {of.length === 0 ? (
+      <p class="quiet">
+        No saved work. Work is saved when a worktree with work is removed, before a rebase, on an
+        abort, and after a Plan turn that changed files.
+      </p>
+    ) : (
+      <>
+        {hasWorktree && of.some(({ restorable }) => restorable) && (
+          <p class="quiet">Remove the worktree to restore saved work.</p>
+        )}
+        <ol class="rows" aria-label="Saved work">
+          {of.toReversed().map((one) => (
+            <Row key={one.id} one={one} canRestore={one.restorable && !hasWorktree} />
+          ))}
+        </ol>
+      </>
+    )}
+  </section>
+);
+
+const KINDS: Readonly<Record<Recovery['kind'], string>> = {
+  removed: 'Removed worktree',
+  snapshot: 'Before a rebase',
+  undone: 'Undone by an abort or after a Plan turn',
+  refs: 'Branches and tags before they were restored',
+  set_aside: 'Changes that did not apply after a rebase',
+};
+
+const Row = ({ one, canRestore }: { one: Recovery; canRestore: boolean }) => {
+  const { id, case_id, kind, created_at, branch, head, ref, patch, detail } = one;
+  const at = `/api/worktrees/${case_id}/recoveries/${encodeURIComponent(id)}`;
+  return (
+    <li class="row" data-row={id} tabIndex={-1}>
+      <div class="head">
+        <h3 class="title">{KINDS[kind]}</h3>
+        <RelativeTime at={created_at} />
+      </div>
+      <dl class="facts">
+        <TextFact name="Branch" text={branch} />
+        <TextFact name="Commit" text={head} />
+        <TextFact name="Ref" text={ref} />
+        <TextFact name="Patch" text={patch} />
+      </dl>
+      {detail !== undefined && <p class="message">{visible(detail)}</p>}
+      <div class="answers">
+        {canRestore && (
+          <CallButton call={`POST ${at}/restore`} keys="R">
+            Restore
+          </CallButton>
+        )}
+        <details>
+          <summary>
+            Delete…<span class="unseen"> {id}</span>
+          </summary>
+          <ApiForm call={`DELETE ${at}`}>
+            <p>
+              <strong>This cannot be undone.</strong>{' '}
+              <span class="quiet">
+                {ref !== null &&
+                  'The ref is deleted, and its commits at the next garbage collection of git. '}
+                {patch !== null &&
+                  'The patch is deleted. A copy stays in .dossier/undo for some days.'}
+              </span>
+            </p>
+            <button type="submit" class="danger">
+              Delete saved work
+            </button>
+          </ApiForm>
+        </details>
+      </div>
+    </li>
+  );
+};
+
+const TextFact = ({ name, text }: { name: string; text: string | null }) =>
+  text === null ? null : (
+    <Fact name={name}>
+      <code>{visible(text)}</code>
+    </Fact>
+  );
