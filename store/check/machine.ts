@@ -12,7 +12,7 @@ import {
   Problem,
   toProblem,
 } from '../front-matter/problem.ts';
-import { NOT_A_DIRECTORY } from '../fs/directories.ts';
+import { NOT_A_DIRECTORY, privateOf } from '../fs/directories.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { removeTreeSync } from '../fs/remove-tree.ts';
 import { linkedInUndo, unlinkKept } from '../fs/undo-links.ts';
@@ -73,22 +73,10 @@ const octal = (mode: number): string => mode.toString(8).padStart(4, '0');
 
 // The daemon refuses to start with a link here, which could make it overwrite or empty files elsewhere.
 const checkLinks = (layout: Layout): Finding[] =>
-  [layout.dossier, ...placesOf(layout)]
+  privateOf(layout)
     .flatMap((dir) => listDirectory(dir).map((name) => join(dir, name)))
     .filter((path) => statsAt(path)?.isSymbolicLink() === true)
     .flatMap((path) => errorAt(relative(layout.root, path), LINKED_FOLDER));
-
-const placesOf = (layout: Layout): string[] => [
-  layout.tmp,
-  layout.trash,
-  layout.undo,
-  layout.secrets,
-  layout.deliveries,
-  layout.arrivals,
-  layout.answers,
-  layout.worktrees,
-  layout.journal,
-];
 
 const checkLeftovers = ({ root, tmp, trash }: Layout): Finding[] =>
   [tmp, trash].flatMap((dir) => {

@@ -18,7 +18,8 @@ export const makeDirectories = (layout: Layout): void => {
   for (const path of privateOf(layout)) makePlainDirectory(layout, path, 0o700);
 };
 
-const privateOf = (layout: Layout): string[] => [
+/** The directories of `.dossier/` that the daemon creates, and which may contain no link. */
+export const privateOf = (layout: Layout): string[] => [
   layout.dossier,
   layout.tmp,
   layout.trash,

@@ -226,6 +226,20 @@ describe('dossier check', () => {
     assert.match((await said('--fix')).stderr, /cannot be read and written by this user/);
   });
 
+  it('names a link in every directory in which the daemon refuses one', async (t) => {
+    const root = fresh(t);
+    const places = ['answers', 'api-keys', 'baselines', 'journal', 'repositories'];
+    for (const name of places) {
+      mkdirSync(join(root, '.dossier', name), { recursive: true, mode: 0o700 });
+      symlinkSync('/etc/hostname', join(root, '.dossier', name, 'a'));
+    }
+    chmodSync(join(root, '.dossier'), 0o700);
+    assert.deepEqual(
+      await found(root),
+      places.map((name) => `.dossier/${name}/a symbolic_link`),
+    );
+  });
+
   it('refuses what it is not meant for', async (t) => {
     for (const argv of [
       ['serve', '--fix'],
