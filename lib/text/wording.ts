@@ -82,6 +82,13 @@ export const attachedText = (
     : `attached ${at(started_at)}–${at(ended_at)}`;
 };
 
+/** What a session's commands reach of the network. */
+export const networkWords = (network: 'host' | 'proxy' | { allow: readonly string[] }): string => {
+  if (network === 'host') return 'open, including this machine';
+  if (network === 'proxy') return 'open, except this machine';
+  return network.allow.length === 0 ? 'closed' : `only ${network.allow.join(', ')}`;
+};
+
 interface Approved {
   approved_by: string | null;
   approved_name?: string;

@@ -1,6 +1,7 @@
 import type { Boundary, Dossier } from '../../client/client.ts';
 import { readFences } from '../../text/markdown/fences.ts';
 import { readLeaves } from '../../text/markdown/leaves.ts';
+import { networkWords } from '../../text/wording.ts';
 import { sessionOf } from '../connection/session.ts';
 import { warn as tell } from '../output/terminal.ts';
 import {
@@ -97,12 +98,6 @@ const factsOf = ({
   ['Unasked', permissions === undefined ? UNASKED[kind] : leaveWords(permissions)],
   ...(commits ? [['Commit', 'on its branch, once it completes'] as const] : []),
 ];
-
-const networkWords = (network: NonNullable<Boundary['network']>): string => {
-  if (network === 'host') return 'open, including this machine';
-  if (network === 'proxy') return 'open, except this machine';
-  return network.allow.length === 0 ? 'closed' : `only ${network.allow.join(', ')}`;
-};
 
 const UNASKED: Readonly<Record<Boundary['kind'], string>> = {
   runbook: 'only the blocks of the plan, one by one',

@@ -1,5 +1,6 @@
 import type { Boundary } from '../../../../lib/client/client.ts';
 import { readFences } from '../../../../lib/text/markdown/fences.ts';
+import { networkWords } from '../../../../lib/text/wording.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import { Fact } from '../facts.tsx';
 import type { PlanRead } from './read.ts';
@@ -22,12 +23,6 @@ const SANDBOXES = {
   seatbelt: 'Seatbelt (untested)',
   none: 'none',
 } as const;
-
-const networkWords = (network: NonNullable<Boundary['network']>): string => {
-  if (network === 'host') return 'open, including this machine';
-  if (network === 'proxy') return 'open, except this machine';
-  return network.allow.length === 0 ? 'closed' : `only ${network.allow.join(', ')}`;
-};
 
 /** The warnings that precede an approval. */
 export const IsolationWarnings = ({ sandbox, network, reason, missing }: Boundary) => (
