@@ -1,4 +1,5 @@
 import type { Case } from '../../../lib/client/client.ts';
+import { counted } from '../../../lib/text/wording.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { page } from '../common/page.ts';
 import { Settings } from '../parts/frames.tsx';
@@ -21,9 +22,8 @@ const View = ({ workspace, total, ...items }: Shown) => (
     <section aria-labelledby="workspace">
       <h2 id="workspace">Workspace</h2>
       <p>
-        All files in a zip archive with a manifest:{' '}
-        {total === 1 ? '1 Work item' : `${total} Work items`} with sessions, plans, proofs and
-        memory, the settings, and webhooks without their secrets.
+        All files in a zip archive with a manifest: {counted(total, 'Work item')} with sessions,
+        plans, proofs and memory, the settings, and webhooks without their secrets.
       </p>
       <p>
         <a class="button primary" href="/api/export" download data-key="x">

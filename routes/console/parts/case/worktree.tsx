@@ -1,5 +1,5 @@
 import type { Data, SessionLock } from '../../../../lib/client/client.ts';
-import { baseHasMoved } from '../../../../lib/text/wording.ts';
+import { baseHasMoved, counted } from '../../../../lib/text/wording.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import { Fact } from '../facts.tsx';
 import { ApiForm, CallButton } from '../form.tsx';
@@ -34,9 +34,7 @@ export const WorktreeFacts = ({ of }: { of: WorktreeShown }) => {
         <Fact name="Path">
           <code>{visible(path)}</code>
         </Fact>
-        {files.length > 0 && (
-          <Fact name="Uncommitted">{files.length === 1 ? '1 file' : `${files.length} files`}</Fact>
-        )}
+        {files.length > 0 && <Fact name="Uncommitted">{counted(files.length, 'file')}</Fact>}
       </dl>
       {status !== 'ok' && <p class="box warn">{detail ?? `The worktree is ${status}.`}</p>}
       <p class="line">

@@ -1,6 +1,6 @@
 import type { Boundary } from '../../../../lib/client/client.ts';
 import { readFences } from '../../../../lib/text/markdown/fences.ts';
-import { networkWords } from '../../../../lib/text/wording.ts';
+import { counted, networkWords } from '../../../../lib/text/wording.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import { Fact } from '../facts.tsx';
 import type { PlanRead } from './read.ts';
@@ -148,9 +148,7 @@ export const PlanCommands = ({ text }: { text: string }) => {
   );
   return (
     <details class="commands" open={blocks.length > 0}>
-      <summary>
-        {blocks.length === 1 ? '1 command block' : `${blocks.length} command blocks`}
-      </summary>
+      <summary>{counted(blocks.length, 'command block')}</summary>
       {blocks.slice(0, MOST).map(({ content, lead }, at) => (
         <div key={at}>
           {lead !== '' && <p class="quiet">{visible(lead)}</p>}

@@ -1,5 +1,6 @@
 import { useContext, useState } from 'preact/hooks';
 import type { Delivery, Webhook } from '../../../../lib/client/client.ts';
+import { counted } from '../../../../lib/text/wording.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import type { Api } from '../../common/page.ts';
 import { ApiContext, CallButton } from '../form.tsx';
@@ -133,7 +134,7 @@ const DeliveryRow = ({ delivery, at, isOpen }: DeliveryProps) => {
       )}
       <details>
         <summary data-key="e" title="Attempts and body">
-          {attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`}
+          {counted(attempts.length, 'attempt')}
           <span class="unseen"> of {event_type}</span>
         </summary>
         {attempts.length > 0 && <Attempts of={attempts} />}

@@ -3,7 +3,7 @@ import type {
   StaleWorktree,
   WorktreeConfig,
 } from '../../../../lib/client/client.ts';
-import { snapshotsText } from '../../../../lib/text/wording.ts';
+import { counted, snapshotsText } from '../../../../lib/text/wording.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import { ApiForm } from '../form.tsx';
 import { labelOf } from '../labels.ts';
@@ -153,7 +153,7 @@ export const Stale = ({ stale, titles, ttl_hours }: StaleProps) => {
       {stale.length === 0 && <p class="quiet">No stale worktrees.</p>}
       {goes.length > 0 && (
         <>
-          <h3>Can be removed: {countOf(goes)}</h3>
+          <h3>Can be removed: {counted(goes.length, 'worktree')}</h3>
           <List name="Can be removed" of={goes} titles={titles} />
           <ApiForm
             call="POST /api/worktrees/cleanup"
@@ -171,16 +171,13 @@ export const Stale = ({ stale, titles, ttl_hours }: StaleProps) => {
       )}
       {stays.length > 0 && (
         <>
-          <h3>Cannot be removed: {countOf(stays)}</h3>
+          <h3>Cannot be removed: {counted(stays.length, 'worktree')}</h3>
           <List name="Cannot be removed" of={stays} titles={titles} />
         </>
       )}
     </section>
   );
 };
-
-const countOf = ({ length }: readonly unknown[]): string =>
-  length === 1 ? '1 worktree' : `${length} worktrees`;
 
 interface ListProps extends Pick<StaleProps, 'titles'> {
   name: string;
