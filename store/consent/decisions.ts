@@ -60,14 +60,17 @@ export const decisionLines = (place: Place, consents: readonly Consent[]): strin
 const macOf = ({ id, key }: Place, json: string): string =>
   createHmac('sha256', key).update(`${id}\n${json}`).digest('hex');
 
+/** Compares MACs in a time that does not depend on where they differ. */
+export const isSameMac = (found: string, right: string): boolean => {
+  const [a, b] = [Buffer.from(found), Buffer.from(right)];
+  return a.length === b.length && timingSafeEqual(a, b);
+};
+
 const MAC_LENGTH = 64;
 
 /** The decision in a line; undefined unless it was written with the key. */
 export const parseDecision = (place: Place, line: string): Consent | undefined => {
   const json = line.slice(MAC_LENGTH + 1).trimEnd();
-  const [found, right] = [line.slice(0, MAC_LENGTH), macOf(place, json)].map((mac) =>
-    Buffer.from(mac),
-  );
-  if (found === undefined || right === undefined || found.length !== right.length) return undefined;
-  return timingSafeEqual(found, right) ? (JSON.parse(json) as Consent) : undefined;
+  const isOurs = isSameMac(line.slice(0, MAC_LENGTH), macOf(place, json));
+  return isOurs ? (JSON.parse(json) as Consent) : undefined;
 };

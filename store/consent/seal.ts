@@ -1,10 +1,11 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { relative } from 'node:path';
 import { orElse } from '../base/attempt.ts';
 import { sha256 } from '../base/sha256.ts';
 import { Problem } from '../front-matter/problem.ts';
 import { readJson } from '../front-matter/record-file.ts';
 import type { Layout } from '../layout.ts';
+import { isSameMac } from './decisions.ts';
 import { readStateKey } from './state-dir.ts';
 import { knownWorkspaceId } from './workspace-id.ts';
 
@@ -49,11 +50,8 @@ const isSealed = (
   path: string,
   { seal, record }: { seal: unknown; record: object },
 ): boolean => {
-  const [found, right] = [`${seal}`, sealOf(layout, path, record)].map((one) =>
-    Buffer.from(one ?? ''),
-  );
-  if (found === undefined || right === undefined || right.length === 0) return false;
-  return found.length === right.length && timingSafeEqual(found, right);
+  const right = sealOf(layout, path, record);
+  return right !== undefined && isSameMac(`${seal}`, right);
 };
 
 /** The seal of a record; undefined if this machine has no key for the workspace. A renamed workspace keeps its seals. */
