@@ -28,7 +28,7 @@ interface PlanShown extends PlanRead {
 type Show = 'plan' | 'diff' | 'source' | 'whole' | 'edit' | 'since';
 
 const View = (shown: PlanShown) => {
-  const { item, session, comments, plan, boundary, new_in_base, base, show } = shown;
+  const { item, session, comments, plan, show } = shown;
   const now = useComments({ id: item.id, sid: session.id }, comments);
   const at = pathOf(session);
   const waits = session.status === 'plan_ready';
@@ -36,7 +36,7 @@ const View = (shown: PlanShown) => {
   return (
     <SessionPage item={item} of={session} tab="Plan">
       <CommentsContext.Provider value={{ sid: session.id, ...now }}>
-        <PlanHead session={session} boundary={boundary} new_in_base={new_in_base} base={base} />
+        <PlanHead {...shown} />
         <HiddenTextWarnings of={session.warnings} />
         <ApprovalStatus session={session} plan={plan} at={at} />
         {comments.failure !== undefined && (
@@ -86,7 +86,7 @@ const PlanOrNothing = (shown: PlanViewProps) => {
 };
 
 const Text = (shown: PlanViewProps & { text: string }) => {
-  const { session, plan, boundary, ask, show, from, compared, text, at } = shown;
+  const { session, show, from, compared, text, at } = shown;
   const asSource = show === 'source';
   const isByParts = compared === undefined && show !== 'whole';
   const { parts, pages } = usePlanParts(isByParts ? text : '', asSource);
@@ -106,16 +106,7 @@ const Text = (shown: PlanViewProps & { text: string }) => {
         />
       )}
       {show === 'whole' && <pre class="as-written plan-whole">{visible(text)}</pre>}
-      {waits && (
-        <Decide
-          session={session}
-          plan={plan}
-          boundary={boundary}
-          ask={ask}
-          at={at}
-          isWhole={!isByParts || pages.length === 1}
-        />
-      )}
+      {waits && <Decide {...shown} isWhole={!isByParts || pages.length === 1} />}
     </>
   );
 };

@@ -63,14 +63,7 @@ const Plan = ({ value, page }: { value: PlanRead | undefined; page: string }) =>
       {boundary && <Permissions {...boundary} />}
       {boundary?.unasked && <UnaskedCommands {...boundary.unasked} ask={ask} at={page} />}
       <PlanCommands text={plan.text} />
-      <Text
-        session={session}
-        plan={plan}
-        boundary={boundary}
-        ask={ask}
-        page={page}
-        isOther={isOther}
-      />
+      <Text {...value} plan={plan} page={page} isOther={isOther} />
     </>
   );
 };
@@ -82,7 +75,8 @@ interface TextProps extends Pick<PlanRead, 'session' | 'boundary' | 'ask'> {
   isOther: boolean;
 }
 
-const Text = ({ session, plan, boundary, ask, page, isOther }: TextProps) => {
+const Text = (given: TextProps) => {
+  const { session, plan, page, isOther } = given;
   const { parts, pages } = usePlanParts(plan.text, false);
   const isWhole = pages.length === 1;
   return (
@@ -95,14 +89,7 @@ const Text = ({ session, plan, boundary, ask, page, isOther }: TextProps) => {
       {!isWhole && <p class="box warn">Only the beginning of this long plan is shown.</p>}
       {!isOther && (
         <div class="answers">
-          <Approve
-            session={session}
-            plan={plan}
-            boundary={boundary}
-            ask={ask}
-            isWhole={isWhole}
-            at={page}
-          />
+          <Approve {...given} isWhole={isWhole} at={page} />
           <SendBack at={`/cases/${session.case_id}/sessions/${session.id}`} keys="r" />
         </div>
       )}
