@@ -5,9 +5,9 @@ import { statsAt } from '../fs/plain-path.ts';
 import type { Layout } from '../layout.ts';
 import { compactLog, finishCompaction } from './compact.ts';
 import { appendDecisions, type Consent, type Place, parseDecision } from './decisions.ts';
-import { canonical, trustHash } from './seal.ts';
-import { needStateDir, needStateKey, readStateKey, StateDirError } from './state-dir.ts';
-import { knownWorkspaceId, needWorkspaceId, stateOfWorkspace } from './workspace-id.ts';
+import { canonical, readPlace, trustHash } from './seal.ts';
+import { needStateDir, needStateKey, StateDirError } from './state-dir.ts';
+import { needWorkspaceId, stateOfWorkspace } from './workspace-id.ts';
 
 /**
  * The operator's decisions on this machine about one workspace, by key and value: trusted settings, started sessions and
@@ -80,12 +80,8 @@ const NO_STATE_DIR =
 export const readConsentLog = (layout: Layout): ConsentLog => {
   const { state } = layout;
   // Without permission to read, nothing is granted.
-  const place = orElse(() => {
-    const id = state && knownWorkspaceId(layout, state);
-    const key = state && readStateKey(state);
-    return id && key && state ? placeOf(state, id, key) : undefined;
-  }, undefined);
-  return logOf(place);
+  const place = readPlace(layout);
+  return logOf(place && state ? placeOf(state, place.id, place.key) : undefined);
 };
 
 const placeOf = (state: string, id: string, key: Buffer): Place => ({

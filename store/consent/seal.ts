@@ -71,17 +71,19 @@ interface Place {
 const places = new WeakMap<Layout, Place>();
 
 const placeOf = (layout: Layout): Place | undefined => {
-  const known = places.get(layout);
-  if (known !== undefined) return known;
-  const found = orElse(() => {
+  const place = places.get(layout) ?? readPlace(layout);
+  if (place !== undefined) places.set(layout, place);
+  return place;
+};
+
+/** The id of a workspace and the key of this machine; undefined if one of them is missing or cannot be read. */
+export const readPlace = (layout: Layout): Place | undefined =>
+  orElse(() => {
     const { state } = layout;
     const id = state && knownWorkspaceId(layout, state);
     const key = state && readStateKey(state);
     return id && key ? { id, key } : undefined;
   }, undefined);
-  if (found !== undefined) places.set(layout, found);
-  return found;
-};
 
 /** JSON with sorted keys; undefined becomes null. */
 export const canonical = (value: unknown): string => JSON.stringify(sorted(value ?? null));
