@@ -75,7 +75,7 @@ export const OpenInEditor = ({ root, path, label = OPEN, name, ...rest }: OpenPr
 const OPEN = 'Open in editor';
 
 /** The `vscode://` link to a file; undefined for a path that leaves the root or has invisible characters. */
-export const editorLink = (root: string, path?: string, line?: number): string | undefined => {
+export const editorLink = (root: string, path?: string): string | undefined => {
   const whole = path === undefined ? root : `${root}/${path}`;
   const [top, ...names] = whole.split('/');
   const leadsOut = top !== '' || names.some((name) => /^\.{0,2}$/.test(name));
@@ -83,7 +83,7 @@ export const editorLink = (root: string, path?: string, line?: number): string |
   if (leadsOut || visible(whole) !== whole || /[\n\t]/.test(whole)) return undefined;
   // Editors read a position after a colon.
   const encoded = names.map((name) => encodeURIComponent(name).replaceAll('%3A', ':'));
-  return `vscode://file/${encoded.join('/')}${line === undefined ? '' : `:${line}`}`;
+  return `vscode://file/${encoded.join('/')}`;
 };
 
 interface ShownOnceProps {

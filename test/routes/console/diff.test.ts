@@ -123,7 +123,7 @@ describe('a patch', () => {
 
 describe('what leads out of the page', () => {
   it('opens files of the worktree alone', () => {
-    assert.equal(editorLink('/w/t', 'a b/c#.ts', 3), 'vscode://file/w/t/a%20b/c%23.ts:3');
+    assert.equal(editorLink('/w/t', 'a b/c#.ts'), 'vscode://file/w/t/a%20b/c%23.ts');
     assert.equal(editorLink('/w/t'), 'vscode://file/w/t');
     assert.equal(editorLink('/w/t/a.md:3:1'), 'vscode://file/w/t/a.md:3:1');
     for (const path of ['../x', 'a/../../x', '/etc/passwd', 'a//b', './a', 'a\u202eb', 'a\nb', ''])
