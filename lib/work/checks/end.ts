@@ -6,10 +6,11 @@ import type { CheckRun, Proof, ProofMatter } from '../../../store/records/proof.
 import { listHeldLocks } from '../../../store/sessions/locks.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { tracesOf } from '../../code/worktrees/read.ts';
-import { invalidState, orNotFound } from '../../errors.ts';
+import { invalidState } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
 import { killRun } from '../../tools/process/process-tree.ts';
-import { listProofs } from '../proof/attach.ts';
+import { getProof } from '../proof/attach.ts';
+import { stopLive } from '../sessions/live/engine.ts';
 import type { SessionNeeds } from '../sessions/live/needs.ts';
 import { evidenceText } from './evidence.ts';
 
@@ -63,23 +64,11 @@ export const abortCheck = async (
   caseId: string,
   id: string,
 ): Promise<Proof> => {
-  const proofs = await listProofs(service.store, caseId);
-  const proof = orNotFound(
-    proofs.find((one) => one.id === id),
-    'proof',
-    id,
-  );
+  const { proof } = await getProof(service.store, caseId, id);
   const live = service.engine.live.get(id);
   if (live === undefined) throw invalidState(notRunning(proof));
-  live.stopping = true;
-  await live.run?.kill();
-  await live.finished;
-  const after = await listProofs(service.store, caseId);
-  return orNotFound(
-    after.find((one) => one.id === id),
-    'proof',
-    id,
-  );
+  await stopLive(live);
+  return (await getProof(service.store, caseId, id)).proof;
 };
 
 const notRunning = ({ run }: Proof): string => {

@@ -1,9 +1,6 @@
 import { fenceOff } from '../../../store/base/text.ts';
 import type { CheckRun, Proof } from '../../../store/records/proof.ts';
 
-/** The part of a run's record that says how it ended. */
-export type CheckEnd = Pick<CheckRun, 'status' | 'exit_code' | 'changed_tree'>;
-
 /** The number of the next run of this command on the same files, from 1. */
 export const nextAttempt = (
   proofs: readonly Pick<Proof, 'tree' | 'run'>[],

@@ -1,12 +1,9 @@
-import { lockOn } from '../../../store/base/locks.ts';
 import { withoutLocks } from '../../../store/base/mutex.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { isRepeatedCall, newId } from '../../../store/reconcile/new-id.ts';
 import { runLimits } from '../../../store/records/applied.ts';
-import type { LockMatter } from '../../../store/records/lock.ts';
 import type { CheckRun, Proof } from '../../../store/records/proof.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
-import { releaseLock } from '../../../store/sessions/locks.ts';
 import { settingsOf } from '../../../store/settings/globals.ts';
 import { liveOutput } from '../../agents/coalesce.ts';
 import { launchDeps } from '../../agents/launch.ts';
@@ -14,24 +11,19 @@ import { plainRun } from '../../agents/run-end.ts';
 import { type Ran, runScript } from '../../agents/script.ts';
 import { describeWork, worktreeDiff } from '../../code/worktrees/inspect/diff.ts';
 import { checkState } from '../../code/worktrees/inspect/status.ts';
-import { getWorktree, requireUnlocked } from '../../code/worktrees/read.ts';
-import { refuseSession } from '../../code/worktrees/rebase/rebase-state.ts';
+import { getWorktree } from '../../code/worktrees/read.ts';
 import { viewOf } from '../../code/worktrees/turn/open.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Program } from '../../tools/process/spawn.ts';
 import { checkTexts } from '../cases/text.ts';
 import { listProofs, newMatter, storeProof } from '../proof/attach.ts';
-import { startQueued } from '../sessions/lifecycle/launch.ts';
-import { acquireUnlessLive, type LiveRun, newRun } from '../sessions/live/engine.ts';
+import { beginOperation, type Operation } from '../sessions/lifecycle/operation.ts';
+import { type LiveRun, mustStop } from '../sessions/live/engine.ts';
 import type { SessionNeeds } from '../sessions/live/needs.ts';
-import { isAtCapacity } from '../sessions/live/slots.ts';
 import { storeResult } from './end.ts';
 import { changedTests, evidenceText, nextAttempt } from './evidence.ts';
 
-/** The operation of the lock, which the daemon releases when the check has ended or at its next start. */
-const CHECK = 'check';
-
-export interface CheckRequest {
+interface CheckRequest {
   /** The command exactly as the operator sent it, which is the consent to run it. */
   command: string;
   type: string;
@@ -54,13 +46,14 @@ export const runCheck = async (
   if (made !== undefined) return made;
   const worktree = getWorktree(service.store, caseId);
   await checkState(worktree);
-  const { live, ended } = await begin(service, caseId, id);
+  const run = { case_id: caseId, session_id: id, phase: 'work' } as const;
+  const operation = await beginOperation(service, run, 'check');
   try {
-    const check = await storeStarted(service, live, { worktree, command, type });
-    void withoutLocks(() => finish(service, live, check).finally(ended));
+    const check = await storeStarted(service, operation.live, { worktree, command, type });
+    void withoutLocks(() => finish(service, operation, check));
     return check.proof;
   } catch (error) {
-    await finish(service, live, undefined).finally(ended);
+    await finish(service, operation, undefined);
     throw error;
   }
 };
@@ -73,41 +66,6 @@ const refuseHidden = (command: string): void => {
     { errors: [{ path: '/command', message: 'contains invisible characters' }] },
   );
 };
-
-interface Live {
-  live: LiveRun;
-  /** Resolves `live.finished`. */
-  ended: () => void;
-}
-
-const begin = (service: SessionNeeds, caseId: string, id: string): Promise<Live> =>
-  service.store.locks.take(lockOn.start(), async () => {
-    const { store, engine } = service;
-    if (engine.closing)
-      throw new ServiceError(
-        'unavailable',
-        'The daemon is stopping. Try again once it has restarted.',
-      );
-    refuseSession(store, caseId, CHECK);
-    requireUnlocked(service, caseId);
-    if (isAtCapacity(service)) throw busy('All max_sessions slots are in use.');
-    if (!(await acquireUnlessLive(service, caseId, CHECK)))
-      throw busy('The worktree is in use by a session or an operation.');
-    const live = newRun({ session_id: id, case_id: caseId, run_marker: id, phase: 'work' });
-    live.entered = true;
-    let ended = (): void => undefined;
-    live.finished = new Promise<void>((resolve) => {
-      ended = resolve;
-    });
-    engine.live.set(id, live);
-    return { live, ended };
-  });
-
-const busy = (why: string): ServiceError =>
-  new ServiceError(
-    'session_active',
-    `${why} Wait for the running session to end, or abort it, then try again.`,
-  );
 
 interface Check {
   worktree: WorktreeRecord;
@@ -152,30 +110,14 @@ const sandboxKind = (service: SessionNeeds): CheckRun['sandbox'] => {
 
 const finish = async (
   service: SessionNeeds,
-  live: LiveRun,
+  { live, end }: Operation,
   check: Check | undefined,
 ): Promise<void> => {
-  try {
-    if (check !== undefined) await perform(service, live, check);
-  } catch (error) {
-    service.log.error(
-      { err: error, case_id: live.case_id },
-      'storing the result of a check failed',
-    );
-  }
-  const isOurs = ({ operation }: LockMatter): boolean => operation === CHECK;
-  await releaseLock(service.store, live.case_id, isOurs)
-    .catch((error: unknown) =>
-      service.log.error(
-        { err: error, case_id: live.case_id },
-        'releasing the lock of a check failed',
-      ),
-    )
-    .finally(() => service.engine.live.delete(live.session_id));
-  if (!service.engine.closing)
-    await startQueued(service).catch((error: unknown) =>
-      service.log.error({ err: error }, 'starting queued sessions failed'),
-    );
+  const complain = (what: string) => (error: unknown) =>
+    service.log.error({ err: error, case_id: live.case_id }, what);
+  if (check !== undefined)
+    await perform(service, live, check).catch(complain('storing the result of a check failed'));
+  await end().catch(complain('ending a check failed'));
 };
 
 const perform = async (service: SessionNeeds, live: LiveRun, check: Check): Promise<void> => {
@@ -211,7 +153,7 @@ const runIn = async (
   live: LiveRun,
   { worktree, run: { command } }: Check,
 ): Promise<Ran> => {
-  if (live.stopping || service.engine.closing) return { ...NOTHING, failure: 'was not started' };
+  if (mustStop(service.engine, live)) return { ...NOTHING, failure: 'was not started' };
   live.worktree = worktree.path;
   const spec = {
     ...viewOf(service.store, worktree, { phase: 'work' }),

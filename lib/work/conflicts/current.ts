@@ -28,8 +28,8 @@ import type { WithLog } from '../../log.ts';
 import { currentBranch, headCommit, isAncestor } from '../../tools/git/read/repository.ts';
 import type { Git } from '../../tools/git/run/git.ts';
 import { awaitRebase, type RebaseState } from '../../tools/git/write/rebase.ts';
+import { releaseOperationLock } from '../sessions/lifecycle/operation.ts';
 import type { TurnNeeds } from '../sessions/live/needs.ts';
-import { releaseOperationLock } from './exclusively.ts';
 import { finish } from './finish.ts';
 import { block, stopAt, unblockCase } from './stop.ts';
 

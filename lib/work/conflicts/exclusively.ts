@@ -1,14 +1,12 @@
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
-import { releaseLock } from '../../../store/sessions/locks.ts';
-import { readyToWrite, type Store, type WithStore } from '../../../store/store.ts';
+import { readyToWrite } from '../../../store/store.ts';
 import { withWorktreeLock } from '../../../store/worktrees/worktrees.ts';
 import { checkState } from '../../code/worktrees/inspect/status.ts';
-import type { WithSetups } from '../../code/worktrees/needs.ts';
 import { getWorktree, requireUnlocked } from '../../code/worktrees/read.ts';
 import { reclaimTurnLocked } from '../../code/worktrees/turn/reclaim.ts';
 import { ServiceError } from '../../errors.ts';
 import { startQueued } from '../sessions/lifecycle/launch.ts';
-import { acquireUnlessLive, type WithEngine } from '../sessions/live/engine.ts';
+import { acquireUnlessLive, releaseOperationLock } from '../sessions/lifecycle/operation.ts';
 import type { SessionNeeds } from '../sessions/live/needs.ts';
 
 /**
@@ -35,7 +33,7 @@ export const exclusively = async <T>(
 };
 
 const takeLock = async (
-  service: WithEngine & WithSetups & WithStore,
+  service: SessionNeeds,
   caseId: string,
   operation: string,
 ): Promise<void> => {
@@ -46,9 +44,4 @@ const takeLock = async (
     'session_active',
     'A session is running in the worktree. Wait for it to end, or abort it, then try again.',
   );
-};
-
-/** Releases the session lock, where an operation of the daemon holds it. */
-export const releaseOperationLock = async (store: Store, caseId: string): Promise<void> => {
-  await releaseLock(store, caseId, ({ operation }) => operation !== undefined);
 };

@@ -1,37 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import { lockOn } from '../../../store/base/locks.ts';
 import { visible } from '../../../store/base/visible.ts';
-import type { LockMatter } from '../../../store/records/lock.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { baselineOwners, readBaseline } from '../../../store/sessions/baselines.ts';
-import { releaseLock } from '../../../store/sessions/locks.ts';
-import type { Store, WithStore } from '../../../store/store.ts';
+import type { Store } from '../../../store/store.ts';
 import { answering } from '../../agents/prompt.ts';
 import type { Provider, RunResult, RunSpec } from '../../agents/provider.ts';
 import { ensureWorktree } from '../../code/worktrees/create/create.ts';
-import type { GitNeeds, WithSetups } from '../../code/worktrees/needs.ts';
-import { requireUnlocked, tracesOf } from '../../code/worktrees/read.ts';
-import { refuseSession } from '../../code/worktrees/rebase/rebase-state.ts';
+import type { GitNeeds } from '../../code/worktrees/needs.ts';
+import { tracesOf } from '../../code/worktrees/read.ts';
 import { viewOf } from '../../code/worktrees/turn/open.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Log, WithLog } from '../../log.ts';
 import { forgetState } from '../../sandbox/state/open.ts';
 import { killRun } from '../../tools/process/process-tree.ts';
-import { startQueued } from '../sessions/lifecycle/launch.ts';
-import {
-  acquireUnlessLive,
-  type LiveRun,
-  newRun,
-  type WithEngine,
-} from '../sessions/live/engine.ts';
+import { beginOperation } from '../sessions/lifecycle/operation.ts';
+import type { LiveRun } from '../sessions/live/engine.ts';
 import type { SessionNeeds } from '../sessions/live/needs.ts';
-import { isAtCapacity } from '../sessions/live/slots.ts';
 import { comparedRun, undoInterrupted } from '../sessions/turns/baseline.ts';
 import type { ReadingTurn } from '../sessions/turns/reading-turn.ts';
 import { openRunMcp } from '../sessions/turns/run.ts';
-
-/** The operation of the lock, which the daemon releases afterwards or at its next start. */
-const PLANNING = 'planning';
 
 interface Asked {
   provider: { name: string; run: Provider };
@@ -49,60 +36,13 @@ export const runReadOnlyTurn = async (
   caseId: string,
   asked: Asked,
 ): Promise<string> => {
-  const { live, ended } = await begin(service, caseId);
+  const run = { case_id: caseId, session_id: randomUUID(), phase: 'plan' } as const;
+  const { live, end } = await beginOperation(service, run, 'planning');
   try {
     return answerOf(await compared(service, live, asked));
   } finally {
-    await free(service, live).finally(ended);
+    await end();
   }
-};
-
-const free = async (service: SessionNeeds, { case_id, session_id }: LiveRun): Promise<void> => {
-  const isOurs = ({ operation }: LockMatter): boolean => operation === PLANNING;
-  await releaseLock(service.store, case_id, isOurs).finally(() =>
-    service.engine.live.delete(session_id),
-  );
-  await startQueued(service);
-};
-
-interface Begun {
-  live: LiveRun;
-  /** Resolves `live.finished`. */
-  ended: () => void;
-}
-
-const begin = (service: WithEngine & WithSetups & WithStore, caseId: string): Promise<Begun> =>
-  service.store.locks.take(lockOn.start(), async () => {
-    const { store, engine } = service;
-    if (engine.closing) throw new ServiceError('unavailable', STOPPED);
-    refuseSession(store, caseId, PLANNING);
-    requireUnlocked(service, caseId);
-    if (isAtCapacity(service)) throw busy('All max_sessions slots are in use.');
-    if (!(await acquireUnlessLive(service, caseId, PLANNING)))
-      throw busy('The worktree is in use by a session or an operation.');
-    const begun = liveRun(caseId);
-    engine.live.set(begun.live.session_id, begun.live);
-    return begun;
-  });
-
-const STOPPED = 'The daemon stopped before the agent answered. Try again once it has restarted.';
-
-const busy = (why: string): ServiceError =>
-  new ServiceError(
-    'session_active',
-    `${why} Wait for the running session to end, or abort it, then try again.`,
-  );
-
-const liveRun = (case_id: string): Begun => {
-  const id = randomUUID();
-  let ended: () => void = () => undefined;
-  const finished = new Promise<void>((resolve) => {
-    ended = resolve;
-  });
-  const live = newRun({ session_id: id, case_id, run_marker: id, phase: 'plan' });
-  live.entered = true;
-  live.finished = finished;
-  return { live, ended };
 };
 
 const compared = async (service: SessionNeeds, live: LiveRun, asked: Asked): Promise<RunResult> => {
@@ -117,7 +57,7 @@ const compared = async (service: SessionNeeds, live: LiveRun, asked: Asked): Pro
 };
 
 /** A turn without a session: findings go to the log, and undone changes stay under a ref. */
-export const turnOfPlanning = (
+const turnOfPlanning = (
   log: Log,
   turn: Pick<ReadingTurn, 'case_id' | 'id' | 'provider'>,
 ): ReadingTurn => ({
@@ -166,6 +106,8 @@ const answerOf = ({ outcome, error, plan = '' }: RunResult): string => {
     `${visible(error ?? 'The agent stopped without an answer.')} Nothing was written.`,
   );
 };
+
+const STOPPED = 'The daemon stopped before the agent answered. Try again once it has restarted.';
 
 /**
  * Cleans up after planning agents of the previous daemon: ends their processes and compares the worktree. Their locks

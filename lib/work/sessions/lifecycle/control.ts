@@ -12,7 +12,7 @@ import { update } from '../../cases/change.ts';
 import { unblock } from '../../cases/moves.ts';
 import { decide, pauseLater } from '../guards/decide.ts';
 import { activeSession, approvedPlan, refuseLost } from '../guards/preconditions.ts';
-import { cancelLive, type Engine, type LiveRun, stopLive } from '../live/engine.ts';
+import { type Engine, type LiveRun, stopLive } from '../live/engine.ts';
 import type { SessionNeeds, TurnNeeds } from '../live/needs.ts';
 import { noteStatus } from '../live/stream.ts';
 import { digestOf, type TranscriptCall } from '../live/transcript-summary.ts';
@@ -155,7 +155,7 @@ export const pauseSession = async (
   // An approval or a resume may start another run meanwhile, which is cancelled too.
   for (;;) {
     const live = service.engine.live.get(session.id);
-    if (live !== undefined) await cancelLive(live);
+    if (live !== undefined) await stopLive(live, 'cancel');
     const kept = await keepPaused(service, session, live);
     if (kept.session.status === 'paused') return kept.session;
   }

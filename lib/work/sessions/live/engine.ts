@@ -2,12 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { lockOn } from '../../../../store/base/locks.ts';
 import { sha256 } from '../../../../store/base/sha256.ts';
 import { transcriptFile } from '../../../../store/layout.ts';
-import type { LockMatter } from '../../../../store/records/lock.ts';
-import { acquireLock } from '../../../../store/sessions/locks.ts';
 import { createPieces } from '../../../../store/sessions/log-reader.ts';
 import { type StoredSession, sessionDirOf } from '../../../../store/sessions/sessions.ts';
 import { openTranscript, type Transcript } from '../../../../store/sessions/transcript.ts';
-import type { Store, WithStore } from '../../../../store/store.ts';
+import type { Store } from '../../../../store/store.ts';
 import { isTokenOf } from '../../../agents/mcp-access.ts';
 import type { Phase, Run, RunResult, Waiting } from '../../../agents/provider.ts';
 import type { AgentRequest } from './agent-requests.ts';
@@ -137,7 +135,7 @@ export const createEngine = (store: Store): Engine => {
     close: async () => {
       engine.closing = true;
       await store.locks.whenFree(lockOn.start());
-      await Promise.all([...live.values()].map(stopLive));
+      await Promise.all([...live.values()].map((run) => stopLive(run)));
       for (const transcript of transcripts.values()) transcript.sync();
     },
   };
@@ -152,19 +150,14 @@ export const runOfToken = ({ live }: Engine, token: string): LiveRun | undefined
 export const mustStop = ({ closing }: Engine, { stopping }: LiveRun): boolean =>
   stopping || closing;
 
-/** Cancels the agent's turn, which lets it save its own session, and ends the run; resolves as stopLive does. */
-export const cancelLive = async (live: LiveRun): Promise<void> => {
+/**
+ * Ends a run at any point; resolves when none of its processes is alive and its end is recorded. By `cancel` the agent's turn
+ * is cancelled first, which lets it save its own session.
+ */
+export const stopLive = async (live: LiveRun, by: 'kill' | 'cancel' = 'kill'): Promise<void> => {
   live.stopping = true;
   live.enter();
-  await live.run?.cancel();
-  await live.finished;
-};
-
-/** Ends a run at any point; resolves when none of its processes is alive and its end is recorded. */
-export const stopLive = async (live: LiveRun): Promise<void> => {
-  live.stopping = true;
-  live.enter();
-  await live.run?.kill();
+  await live.run?.[by]();
   await live.finished;
 };
 
@@ -176,14 +169,3 @@ export interface WithEngine {
 /** Whether a run uses the Work item's worktree. Deleting lock.md by hand frees the lock but not the worktree. */
 export const isLive = ({ live }: Engine, caseId: string): boolean =>
   [...live.values()].some(({ case_id }) => case_id === caseId);
-
-/** Takes the session lock for an operation of the daemon. False while the lock is held or a run exists. */
-export const acquireUnlessLive = async (
-  { engine, store }: WithEngine & WithStore,
-  caseId: string,
-  operation: string,
-): Promise<boolean> => {
-  const acquired_at = store.clock().toISOString();
-  const matter: LockMatter = { kind: 'operator', name: 'the daemon', operation, acquired_at };
-  return !isLive(engine, caseId) && acquireLock(store, caseId, matter);
-};

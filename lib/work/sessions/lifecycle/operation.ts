@@ -1,0 +1,75 @@
+import { lockOn } from '../../../../store/base/locks.ts';
+import type { LockMatter } from '../../../../store/records/lock.ts';
+import { acquireLock, releaseLock } from '../../../../store/sessions/locks.ts';
+import type { Store } from '../../../../store/store.ts';
+import { requireUnlocked } from '../../../code/worktrees/read.ts';
+import { refuseSession } from '../../../code/worktrees/rebase/rebase-state.ts';
+import { ServiceError } from '../../../errors.ts';
+import { isLive, type LiveRun, newRun } from '../live/engine.ts';
+import type { EngineNeeds, SessionNeeds } from '../live/needs.ts';
+import { isAtCapacity } from '../live/slots.ts';
+import { startQueued } from './launch.ts';
+
+/** A run of the daemon itself in a Work item's worktree, such as a check: it belongs to no session. */
+export interface Operation {
+  live: LiveRun;
+  /** Releases the lock and the slot, starts queued sessions, and resolves `live.finished`. */
+  end(): Promise<void>;
+}
+
+/**
+ * Begins an operation, which holds the session lock and a slot of `max_sessions`. The next start of the daemon releases the
+ * lock if this one does not. Throws 409 while the worktree is in use.
+ */
+export const beginOperation = (
+  service: SessionNeeds,
+  run: Pick<LiveRun, 'case_id' | 'session_id' | 'phase'>,
+  operation: string,
+): Promise<Operation> =>
+  service.store.locks.take(lockOn.start(), async () => {
+    const { store, engine } = service;
+    const { case_id, session_id } = run;
+    if (engine.closing) throw new ServiceError('unavailable', STOPPING);
+    refuseSession(store, case_id, operation);
+    requireUnlocked(service, case_id);
+    if (isAtCapacity(service)) throw busy('All max_sessions slots are in use.');
+    if (!(await acquireUnlessLive(service, case_id, operation)))
+      throw busy('The worktree is in use by a session or an operation.');
+    const live = newRun({ ...run, run_marker: session_id });
+    live.entered = true;
+    let ended = (): void => undefined;
+    live.finished = new Promise<void>((resolve) => {
+      ended = resolve;
+    });
+    engine.live.set(session_id, live);
+    return { live, end: () => end(service, live).finally(ended) };
+  });
+
+const STOPPING = 'The daemon is stopping. Try again once it has restarted.';
+
+const busy = (why: string): ServiceError =>
+  new ServiceError(
+    'session_active',
+    `${why} Wait for the running session to end, or abort it, then try again.`,
+  );
+
+const end = (service: SessionNeeds, { case_id, session_id }: LiveRun): Promise<void> =>
+  releaseOperationLock(service.store, case_id)
+    .finally(() => service.engine.live.delete(session_id))
+    .finally(() => startQueued(service));
+
+/** Takes the session lock for an operation of the daemon. False while the lock is held or a run exists. */
+export const acquireUnlessLive = async (
+  { engine, store }: EngineNeeds,
+  caseId: string,
+  operation: string,
+): Promise<boolean> => {
+  const acquired_at = store.clock().toISOString();
+  const matter: LockMatter = { kind: 'operator', name: 'the daemon', operation, acquired_at };
+  return !isLive(engine, caseId) && acquireLock(store, caseId, matter);
+};
+
+/** Releases the session lock, where an operation of the daemon holds it. */
+export const releaseOperationLock = async (store: Store, caseId: string): Promise<void> => {
+  await releaseLock(store, caseId, ({ operation }) => operation !== undefined);
+};
