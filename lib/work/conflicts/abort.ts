@@ -16,7 +16,7 @@ import { putGitFiles } from '../../tools/git/write/git-files.ts';
 import type { SessionNeeds, TurnNeeds } from '../sessions/live/needs.ts';
 import { ourRebase } from './current.ts';
 import { exclusively } from './exclusively.ts';
-import { block, unblockCase } from './stop.ts';
+import { block, close } from './stop.ts';
 
 /** Aborts the rebase and restores the exact state before it. Changes made since are kept under a ref. */
 export const abortRebase = (service: SessionNeeds, caseId: string): Promise<AbortedRebase> =>
@@ -27,12 +27,9 @@ export const abortRebase = (service: SessionNeeds, caseId: string): Promise<Abor
     const restored = await restoreSnapshot(service, worktree, found);
     const left = unrestoredPaths(restored);
     if (left.length === 0) await dropSnapshots(service.git, worktree, found);
-    await unblockCase(service, found);
-    await changeConflict(store, found, {
+    await close(service, found, {
       outcome: 'aborted',
-      step: null,
-      ended_at: service.store.clock().toISOString(),
-      ...(left.length === 0 && { snapshot: null, conflicted: null, set_aside: null }),
+      ...(left.length === 0 && DROPPED),
       line: left.length === 0 ? 'aborted: the worktree is restored' : leftLine(left, worktree),
     });
     const { branch, orig_head: head } = found.matter;
@@ -79,6 +76,8 @@ const dropSnapshots = async (
     if (kept !== null) await dropSnapshot(git.at(worktree), kept);
 };
 
+const DROPPED = { snapshot: null, conflicted: null, set_aside: null };
+
 /** Undoes a rebase that failed to start; only its record remains, with the reason. Rethrows the error. */
 export const undoFailedStart = async (
   service: TurnNeeds & WithLog,
@@ -91,14 +90,9 @@ export const undoFailedStart = async (
   try {
     await restoreSnapshot(service, worktree, conflict);
     await dropSnapshots(service.git, worktree, conflict);
-    await unblockCase(service, conflict);
-    await changeConflict(store, conflict, {
+    await close(service, conflict, {
       outcome: 'failed',
-      step: null,
-      snapshot: null,
-      conflicted: null,
-      set_aside: null,
-      ended_at: service.store.clock().toISOString(),
+      ...DROPPED,
       line: `failed, the worktree is restored: ${messageOf(error)}`,
     });
   } catch (other) {

@@ -31,7 +31,7 @@ import { awaitRebase, type RebaseState } from '../../tools/git/write/rebase.ts';
 import { releaseOperationLock } from '../sessions/lifecycle/operation.ts';
 import type { TurnNeeds } from '../sessions/live/needs.ts';
 import { finish } from './finish.ts';
-import { block, stopAt, unblockCase } from './stop.ts';
+import { block, close, stopAt } from './stop.ts';
 
 /**
  * The rebase in progress in this worktree. A step that the previous daemon left unfinished is examined first and
@@ -44,7 +44,8 @@ export const currentConflict = async (
   const conflict = openConflict(service.store, worktree.case_id);
   if (conflict === undefined) return undefined;
   if (!isOf(conflict, worktree)) {
-    await close(service, conflict, 'its worktree is gone; the rebase is not continued in another');
+    const line = 'its worktree is gone; the rebase is not continued in another';
+    await close(service, conflict, { outcome: 'interrupted', line });
     return undefined;
   }
   const { step } = conflict.matter;
@@ -75,16 +76,6 @@ export const ourRebase = async (
   return { conflict, state };
 };
 
-const close = async (service: TurnNeeds, conflict: StoredConflict, line: string): Promise<void> => {
-  await unblockCase(service, conflict);
-  await changeConflict(service.store, conflict, {
-    outcome: 'interrupted',
-    step: null,
-    ended_at: service.store.clock().toISOString(),
-    line,
-  });
-};
-
 /**
  * Examines a step whose daemon died. Only what git proves counts as done: that it stopped at a conflict, ended, or
  * changed nothing. Otherwise the operator decides.
@@ -97,15 +88,14 @@ const recoverStep = async (
   const { id, step, snapshot } = conflict.matter;
   await awaitRebase(id);
   const state = await stateOfRebase(service.git.at(worktree), conflict);
-  if (snapshot === null && state === undefined)
-    return close(service, conflict, `${DAEMON_DIED} before anything was changed`);
+  if (snapshot === null && state === undefined) return close(service, conflict, UNCHANGED);
   if (step === 'aborting')
     return markInterrupted(service.store, conflict, 'Send …/conflicts/abort again');
   if (state !== undefined) return recoverStopped(service, worktree, { conflict, state });
   if (await hasRebaseEnded(service.git, worktree, conflict))
     return finishOrInterrupt(service, worktree, conflict);
   if (snapshot !== null && (await isUntouched(service.git, worktree, snapshot)))
-    return close(service, conflict, `${DAEMON_DIED} before anything was changed`);
+    return close(service, conflict, UNCHANGED);
   return markInterrupted(
     service.store,
     conflict,
@@ -128,6 +118,10 @@ const finishOrInterrupt = async (
 };
 
 const DAEMON_DIED = 'the daemon stopped during this step';
+const UNCHANGED = {
+  outcome: 'interrupted',
+  line: `${DAEMON_DIED} before anything was changed`,
+} as const;
 
 const recoverStopped = async (
   service: TurnNeeds,

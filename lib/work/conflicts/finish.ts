@@ -12,7 +12,7 @@ import { commitOf, headCommit } from '../../tools/git/read/repository.ts';
 import type { Git } from '../../tools/git/run/git.ts';
 import { putMessage } from '../../tools/git/write/git-files.ts';
 import type { TurnNeeds } from '../sessions/live/needs.ts';
-import { stopAt, unblockCase } from './stop.ts';
+import { close, stopAt } from './stop.ts';
 
 /**
  * Ends the rebase after its last commit: the changes that were set aside are restored, and where they conflict, the
@@ -81,14 +81,11 @@ const complete = async (
   const base = (await isBranch(git, worktree, onto)) ? onto : worktree.base;
   await moveBase(store, worktree, { base, base_commit: onto_commit });
   if (conflicted !== null) await dropSnapshot(git.at(worktree), conflicted);
-  await unblockCase(service, conflict);
-  await changeConflict(store, conflict, {
+  await close(service, conflict, {
     outcome: conflicted_at === null ? 'clean' : 'resolved',
-    step: null,
     head,
     conflicted: null,
     set_aside: null,
-    ended_at: store.clock().toISOString(),
     line: `${how}: ${conflict.matter.branch} is at ${head}`,
   });
   const answer = { status: 'clean' as const, head, onto };

@@ -1,6 +1,10 @@
 import type { ConflictFile, StoppedRebase } from '../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
-import { changeConflict, type StoredConflict } from '../../../store/sessions/conflicts.ts';
+import {
+  type ConflictChange,
+  changeConflict,
+  type StoredConflict,
+} from '../../../store/sessions/conflicts.ts';
 import type { Store } from '../../../store/store.ts';
 import { dropSnapshot, snapshot } from '../../code/snapshots/snapshot.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
@@ -67,12 +71,18 @@ export const block = async (store: Store, { case_id }: StoredConflict): Promise<
 };
 
 /**
- * Returns the Work item to its state before, unless something else had blocked it, and aborts queued conflict sessions.
+ * Ends the rebase: aborts queued conflict sessions, and returns the Work item to its state before, unless something else had
+ * blocked it. The record is written last.
  */
-export const unblockCase = async (
+export const close = async (
   service: TurnNeeds,
-  { case_id, matter }: StoredConflict,
+  conflict: StoredConflict,
+  change: ConflictChange,
 ): Promise<void> => {
+  const { store } = service;
+  const { case_id, matter } = conflict;
   await endQueued(service, case_id, CONFLICT);
-  if (matter.case_state_before !== 'BLOCKED') await update(service.store, case_id, unblock);
+  if (matter.case_state_before !== 'BLOCKED') await update(store, case_id, unblock);
+  const ended_at = store.clock().toISOString();
+  await changeConflict(store, conflict, { step: null, ended_at, ...change });
 };
