@@ -199,9 +199,9 @@ interface Media {
 
 /** The file of a proof. Throws 404 where it has none, or the file is missing. */
 export const getMedia = async (store: Store, caseId: string, id: string): Promise<Media> => {
-  const { file, file_sha256 } = (await getProof(store, caseId, id)).proof;
-  const bytes =
-    file === null ? undefined : readMedia(store, await getItemWithProofs(store, caseId), file);
+  const item = await getItemWithProofs(store, caseId);
+  const { file, file_sha256 } = orNotFound(readProof(store, item, id), 'proof', id).proof;
+  const bytes = file === null ? undefined : readMedia(store, item, file);
   if (file === null || file_sha256 === null || bytes === undefined)
     throw notFound('file of proof', id);
   const ending = file.slice(file.lastIndexOf('.') + 1).toLowerCase();

@@ -60,12 +60,16 @@ export const tickChecklist = async (
 ): Promise<ChecklistItem> => {
   const look = unlessChanged(ifMatch);
   const kept = orNotFound(await tickTask(store, caseId, { id, done, look }), 'Work item', caseId);
-  const entry = checklistOf(kept.item).find((one) => one.id === id);
-  if (entry === undefined) throw notFound('checklist item', id);
-  if (kept.isThere) return servedOf(entry, kept.item);
+  const entry = servedIn(kept.item, id);
+  if (kept.isThere) return entry;
   throw invalidState(
     `Only task lines can be ticked. This item needs a verified proof of the type ${entry.type}: attach and verify one.`,
   );
+};
+
+const servedIn = (item: Item, id: string): ChecklistItem => {
+  const entry = checklistOf(item).find((one) => one.id === id);
+  return servedOf(orNotFound(entry, 'checklist item', id), item);
 };
 
 /**
@@ -85,9 +89,7 @@ export const waiveChecklist = async (
     'Work item',
     caseId,
   );
-  const entry = checklistOf(kept.item).find((one) => one.id === id);
-  if (entry === undefined) throw notFound('checklist item', id);
-  return servedOf(entry, kept.item);
+  return servedIn(kept.item, id);
 };
 
 /** Removes an item from the checklist. Throws 404, and 412 where the list has changed. */
