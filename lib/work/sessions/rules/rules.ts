@@ -53,23 +53,22 @@ export const planReady =
   };
 
 const endBy =
-  (
-    event: 'complete' | 'fail' | 'abort',
-    { at, summary, turn, commands, commit }: SessionEnding,
-  ): SessionRule =>
+  (event: 'complete' | 'fail' | 'abort', ending: SessionEnding): SessionRule =>
   (session, matter) => {
     const status = nextStatus(session, event);
-    return (
-      status && {
-        status,
-        ended_at: at,
-        summary,
-        ...(commands && { commands }),
-        ...commitChange(matter, commit),
-        ...turnChange(session, matter, turn),
-      }
-    );
+    return status && { status, ended_at: ending.at, ...workChange(session, matter, ending) };
   };
+
+const workChange = (
+  session: Session,
+  matter: SessionMatter,
+  { summary, turn, commands, commit }: Partial<SessionEnding>,
+): SessionChange => ({
+  ...(summary !== undefined && { summary }),
+  ...(commands && { commands }),
+  ...commitChange(matter, commit),
+  ...turnChange(session, matter, turn),
+});
 
 // What an earlier pause left uncommitted is outdated.
 const commitChange = ({ commit: before }: SessionMatter, commit?: WorkCommit): SessionChange => {
@@ -98,26 +97,17 @@ export const abort =
 
 /** Pauses a session at the operator's request. The agent's own session id and its usage are kept. */
 export const pause =
-  ({ summary, turn, commands, commit }: Omit<SessionEnding, 'at'>): SessionRule =>
-  (session, matter) => {
-    const status = checkEvent(session, 'pause');
-    return {
-      status,
-      error: null,
-      ...pauseChange(matter, 'operator'),
-      summary,
-      ...(commands && { commands }),
-      ...commitChange(matter, commit),
-      ...turnChange(session, matter, turn),
-    };
-  };
+  (ending: Omit<SessionEnding, 'at'>): SessionRule =>
+  (session, matter) => ({
+    status: checkEvent(session, 'pause'),
+    error: null,
+    ...pauseChange(matter, 'operator'),
+    ...workChange(session, matter, ending),
+  });
 
 /** Pauses a session that cannot continue. It does not restart by itself: the operator resumes or aborts it. */
 export const interrupt =
-  (
-    error: string,
-    { summary, turn, outage, commands, commit }: Partial<SessionEnding> & WithOutage = {},
-  ): SessionRule =>
+  (error: string, { outage, ...ending }: Partial<SessionEnding> & WithOutage = {}): SessionRule =>
   (session, matter) => {
     const status = nextStatus(session, 'interrupt');
     return (
@@ -125,10 +115,7 @@ export const interrupt =
         status,
         error: visible(error),
         ...pauseChange(matter, outage?.reason ?? 'interrupted', outage?.resume_at),
-        ...(summary !== undefined && { summary }),
-        ...(commands && { commands }),
-        ...commitChange(matter, commit),
-        ...turnChange(session, matter, turn),
+        ...workChange(session, matter, ending),
       }
     );
   };
