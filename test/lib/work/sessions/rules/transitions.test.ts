@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { ERRORS, ServiceError } from '../../../../../lib/errors.ts';
+import { ERRORS, type ErrorCode, ServiceError } from '../../../../../lib/errors.ts';
 import { dismiss } from '../../../../../lib/work/sessions/lifecycle/answers.ts';
 import { requestChanges, startWork } from '../../../../../lib/work/sessions/rules/approval.ts';
 import { addMessage } from '../../../../../lib/work/sessions/rules/messages.ts';
@@ -16,12 +16,10 @@ import {
   startPlanning,
 } from '../../../../../lib/work/sessions/rules/rules.ts';
 import {
-  EVENTS,
-  type EventRule,
+  type Next,
   nextStatus,
   type SessionEvent,
   TRANSITIONS,
-  transitions,
 } from '../../../../../lib/work/sessions/rules/transitions.ts';
 import { sha256 } from '../../../../../store/base/sha256.ts';
 import {
@@ -32,6 +30,29 @@ import {
   type Status,
 } from '../../../../../store/records/session.ts';
 import type { SessionRule } from '../../../../../store/sessions/sessions.ts';
+
+interface EventRule {
+  /** In the guide. */
+  cause: string;
+  /** The error of a call that has no transition; undefined for events that are then ignored. */
+  refusal?: ErrorCode;
+}
+
+/** What the guide says of each event, and how it is refused. */
+const EVENTS = {
+  start: { cause: 'the session lock and a place of `max_sessions` are free' },
+  plan_written: { cause: 'the agent has written a plan' },
+  message: { cause: 'you send a message' },
+  request_changes: { cause: 'you send the plan back', refusal: 'plan_not_ready' },
+  approve: { cause: 'you approve the plan', refusal: 'plan_not_ready' },
+  complete: { cause: 'the work is done and its diff is on disk' },
+  pause: { cause: 'you pause the session', refusal: 'invalid_state' },
+  interrupt: { cause: 'the daemon stopped, or the model is unavailable' },
+  resume: { cause: 'you resume the session', refusal: 'invalid_state' },
+  fail: { cause: 'the agent, git or the disk failed' },
+  abort: { cause: 'you abort the session', refusal: 'invalid_state' },
+  dismiss: { cause: 'you dismiss the completed work', refusal: 'invalid_state' },
+} as const satisfies Record<SessionEvent, EventRule>;
 
 /** The whole table; `-` is an event that is not legal, `plan|work` depends on the mode. */
 const TABLE = `
@@ -49,6 +70,27 @@ fail             failed    failed      failed      failed     failed            
 abort            aborted   aborted     aborted     aborted    aborted           -          -       -
 dismiss          -         -           -           -          -                 completed  -       -
 `;
+
+interface Transition {
+  from: Status;
+  event: SessionEvent;
+  to: Status;
+  /** Only in this mode. */
+  mode?: Session['mode'];
+}
+
+/** Every transition, in the order of the table. */
+const transitions = (): Transition[] =>
+  STATUSES.flatMap((from) =>
+    (Object.entries(TRANSITIONS[from]) as [SessionEvent, Next][]).flatMap(([event, next]) =>
+      typeof next === 'object'
+        ? [
+            { from, event, to: next.plan, mode: 'plan' as const },
+            { from, event, to: next.work, mode: 'work' as const },
+          ]
+        : [{ from, event, to: next }],
+    ),
+  );
 
 const MODES = ['plan', 'work'] as const;
 const NAMES = Object.keys(EVENTS) as SessionEvent[];
