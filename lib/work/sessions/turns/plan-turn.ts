@@ -18,9 +18,9 @@ import { noteStatus } from '../live/stream.ts';
 import { planReady } from '../rules/rules.ts';
 import { comparedRun, undoInterrupted } from './baseline.ts';
 import { endTurn, failSession, wasCancelled } from './end.ts';
-import { deliveredTexts, needsAnotherRun, recordFinishedRun } from './messages.ts';
+import { needsAnotherRun, recordFinishedRun } from './messages.ts';
 import { prepareWorktree } from './prepare.ts';
-import { promptFor, promptSubject } from './prompt.ts';
+import { promptFor } from './prompt.ts';
 import { type ReadingTurn, turnOfSession } from './reading-turn.ts';
 import { runTurn } from './run.ts';
 
@@ -82,12 +82,7 @@ const propose = async (
   const given = planGivenTo(service.store, { case_id, matter: kept.matter });
   if (given !== undefined) return { outcome: 'completed', plan: given.plan };
   await markCommentsSent(service.store, kept);
-  const about = await promptSubject(service, kept, worktree);
-  const prompt = await promptFor(service.store, case_id, {
-    ...feedbackFor(service, kept),
-    ...deliveredTexts(service, kept),
-    ...about,
-  });
+  const prompt = await promptFor(service, kept, worktree, feedbackFor(service, kept));
   return runTurn(service, { kept, phase: 'plan', worktree, prompt, signed_as });
 };
 

@@ -22,23 +22,33 @@ import { counted, fairShare } from '../../../text/wording.ts';
 import { imagesIn, linkedUrls } from '../../issue-text/references.ts';
 import type { Engine } from '../live/engine.ts';
 import type { SessionNeeds } from '../live/needs.ts';
+import { deliveredTexts } from './messages.ts';
+
+/** The parts that differ by turn: in Work mode the approved plan verbatim. */
+type TurnParts = Pick<PromptParts, 'plan' | 'partial' | 'feedback' | 'proposed'>;
 
 /**
- * The prompt for a Work item; `turn` has the parts of this turn, in Work mode the approved plan verbatim. The other
- * parts are limited, and say what was left out.
+ * The prompt for a session of a Work item, with the messages that were delivered in its mode. The parts of the Work item are
+ * limited, and say what was left out.
  */
 export const promptFor = async (
-  store: Store,
-  caseId: string,
-  turn: Omit<PromptParts, 'title' | 'type' | 'description' | 'memory' | 'global_memory'>,
+  service: SessionNeeds,
+  kept: StoredSession,
+  worktree: WorktreeRecord,
+  turn: TurnParts,
 ): Promise<PromptParts> => {
+  const { store } = service;
+  const caseId = kept.session.case_id;
+  const before = deliveredTexts(service, kept);
+  const subject = await promptSubject(service, kept, worktree);
   const item = await readCase(store, caseId);
   const { title = '', type = '', description = '' } = item ?? {};
   const folder = memoryRootOf(store, caseId)?.path ?? '';
   const memory = bounded(memoryFilesOf(store, caseId) ?? [], MEMORY_CHARACTERS, folder);
   const global_memory = bounded(listGlobalMemory(store), GLOBAL_CHARACTERS, store.layout.memory);
   const { output } = capText(description, DESCRIPTION_CHARACTERS);
-  return { title, type, description: output, memory, global_memory, ...turn };
+  const about = { title, type, description: output, memory, global_memory };
+  return { ...about, ...turn, ...before, ...subject };
 };
 
 // The API's limit; a description written by hand can be longer.
@@ -86,7 +96,7 @@ export const namedPaths = (
  * The subject of a session besides its Work item: the linked issue, and by type the conflict to resolve or the reviews
  * to address.
  */
-export const promptSubject = async (
+const promptSubject = async (
   service: SessionNeeds,
   kept: StoredSession,
   worktree: WorktreeRecord,

@@ -14,9 +14,9 @@ import { digestOf } from '../live/transcript-summary.ts';
 import { failedEdits } from '../rules/commands.ts';
 import { completeSession } from '../rules/rules.ts';
 import { endTurn, wasCancelled } from './end.ts';
-import { deliveredTexts, needsAnotherRun, recordFinishedRun } from './messages.ts';
+import { needsAnotherRun, recordFinishedRun } from './messages.ts';
 import { prepareWorktree } from './prepare.ts';
-import { promptFor, promptSubject } from './prompt.ts';
+import { promptFor } from './prompt.ts';
 import { runTurn, type SessionTurn } from './run.ts';
 import { readableDiffOf, recordWorkStart, wrapUpCompleted } from './wrap-up.ts';
 
@@ -63,13 +63,8 @@ const runUntilDone = async (
   const { worktree, plan } = work;
   for (let { kept } = work, isBegun = isResumed; ; isBegun = true) {
     const partial = isBegun ? await partialWork(service, kept, worktree) : undefined;
-    const about = await promptSubject(service, kept, worktree);
-    const prompt = await promptFor(service.store, kept.session.case_id, {
-      plan,
-      ...deliveredTexts(service, kept),
-      ...about,
-      ...(partial !== undefined && { partial }),
-    });
+    const turn = { plan, ...(partial !== undefined && { partial }) };
+    const prompt = await promptFor(service, kept, worktree, turn);
     const ended = await runWorkTurn(service, { kept, worktree, prompt });
     if (!(await needsAnotherRun(service, kept, ended))) return ended;
     kept = await recordFinishedRun(service, kept, ended);
