@@ -46,30 +46,29 @@ export const wrapUp = async (
   kept: StoredSession,
   ended: Ended,
 ): Promise<SessionEnding> => {
-  const changes =
-    kept.session.mode === 'work'
-      ? await keepDiff(service, kept).catch((error: unknown) => ({
-          unknown: messageOf(error),
-        }))
-      : undefined;
+  const changes = kept.session.mode === 'work' ? await changesSoFar(service, kept) : undefined;
   const isKnown = changes !== undefined && !('unknown' in changes);
   const commit = isKnown ? await leftUncommitted(service, kept) : undefined;
   return summarize(service, kept, { ...ended, commit }, changes);
 };
 
+const changesSoFar = (service: TurnNeeds, kept: StoredSession): Promise<WorktreeChanges> =>
+  readableDiffOf(service, kept)
+    .then((diff) => keepDiff(service, kept, diff))
+    .catch((error: unknown) => ({ unknown: messageOf(error) }));
+
 /**
  * The same for completed work, which needs its diff: rejects when the diff cannot be made, or the files cannot be
- * synced to disk. `diff` is passed where it was made after the work ended.
+ * synced to disk.
  */
 export const wrapUpCompleted = async (
   service: SessionNeeds,
   kept: StoredSession,
-  { turn, diff }: { turn: FinishedTurn; diff?: WorktreeDiff | undefined },
+  { turn, diff }: { turn: FinishedTurn; diff: WorktreeDiff },
 ): Promise<SessionEnding> => {
-  const whole = diff ?? (await readableDiffOf(service, kept));
   const worktree = getWorktree(service.store, kept.session.case_id);
-  await syncWork(service, worktree, whole);
-  const changes = await keepDiff(service, kept, whole);
+  await syncWork(service, worktree, diff);
+  const changes = await keepDiff(service, kept, diff);
   const commit = await commitWork(service, kept, worktree);
   await syncCommits(service, worktree);
   return summarize(service, kept, { status: 'completed', turn, commit }, changes);
@@ -110,9 +109,8 @@ const imagesOf = (store: Store, caseId: string, description: string): string[] =
 const keepDiff = async (
   service: TurnNeeds,
   kept: StoredSession,
-  diff?: WorktreeDiff,
+  { patch, changed, left_out, ...counts }: WorktreeDiff,
 ): Promise<WorktreeChanges> => {
-  const { patch, changed, left_out, ...counts } = diff ?? (await readableDiffOf(service, kept));
   await replaceSessionFile(service.store, sessionDirOf(service.store, kept), 'diff.patch', patch);
   await keepSinceApproval(service, kept);
   const transcript = service.engine.transcript(kept);
