@@ -140,10 +140,12 @@ export interface UnaskedApproval {
 export const NONE_UNASKED: UnaskedApproval = { allowsPlanCommands: false };
 
 /**
- * The commands that would run without asking. Throws `bad_request` where `ask` names a command that is not among them.
+ * Those of the commands that would run without asking. Throws `bad_request` where `ask` names a command that is not among them.
  */
-export const commandsOffered = (plan: string, ask: readonly string[] = []): string[] => {
-  const commands = commandLines(plan);
+export const commandsOffered = (
+  commands: readonly string[],
+  ask: readonly string[] = [],
+): string[] => {
   const unknown = ask.find((line) => !commands.includes(line));
   if (unknown === undefined) return commands.filter((line) => !ask.includes(line));
   throw badField(
@@ -175,7 +177,7 @@ export const approvedCommands = (
   { approval_sha256, ask, allowsPlanCommands }: UnaskedApproval,
 ): string[] => {
   if (approval_sha256 === undefined) return [];
-  const commands = allowsPlanCommands ? commandsOffered(plan.content, ask) : [];
+  const commands = allowsPlanCommands ? commandsOffered(commandLines(plan.content), ask) : [];
   if (approvalHash(plan.sha256, commands) === approval_sha256) return commands;
   throw new ServiceError(
     'plan_changed',
