@@ -8,7 +8,7 @@ import {
   readSession,
   type StoredSession,
 } from '../../../../store/sessions/sessions.ts';
-import type { Store, WithStore } from '../../../../store/store.ts';
+import type { Store } from '../../../../store/store.ts';
 import { addUsage } from '../../../agents/usage.ts';
 import { notFound, orNotFound } from '../../../errors.ts';
 import { awaitDecisions } from '../guards/decide.ts';
@@ -90,15 +90,11 @@ export const usageOf = async (
 
 /** The queued sessions of all Work items, in order of creation. */
 export const queuedSessions = async (service: EngineNeeds): Promise<Session[]> =>
-  (await openSessions(service))
-    .map((session) => withWaitReason(service, session))
-    .filter(({ status }) => status === 'queued');
+  (await openSessions(service)).filter(({ status }) => status === 'queued');
 
 /** The sessions that have started and not ended. They hold their Work item's lock. */
 export const activeSessions = async (service: EngineNeeds): Promise<Session[]> =>
-  (await openSessions(service))
-    .map((session) => withWaitReason(service, session))
-    .filter(({ status }) => status !== 'queued');
+  (await openSessions(service)).filter(({ status }) => status !== 'queued');
 
 /** The newest session of each of these Work items that has one. */
 export const newestSessions = async (
@@ -112,14 +108,16 @@ export const newestSessions = async (
 };
 
 // The journal lists the open sessions, so ended ones cost nothing here.
-const openSessions = async ({ store }: WithStore): Promise<Session[]> => {
+const openSessions = async (service: EngineNeeds): Promise<Session[]> => {
+  const { store } = service;
   const { journal } = store;
   const cases = new Set([...journal.runs.values()].map(({ case_id }) => case_id));
   await Promise.all([...cases].map((caseId) => awaitDecisions(store, caseId)));
   return [...journal.runs]
     .flatMap(([id, { case_id }]) => readable(store, case_id, id) ?? [])
     .filter(({ status }) => !isEnded(status))
-    .toSorted(byArrival);
+    .toSorted(byArrival)
+    .map((session) => withWaitReason(service, session));
 };
 
 // Within one millisecond the order of the journal stays.

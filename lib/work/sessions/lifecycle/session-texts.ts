@@ -14,6 +14,7 @@ import {
   readSinceApproval,
   writePlan,
 } from '../../../../store/sessions/session-texts.ts';
+import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import { runsLater } from '../../../code/worktrees/inspect/runs-later.ts';
 import { findWorktree } from '../../../code/worktrees/read.ts';
 import { invalidState, notFound, type ServiceError } from '../../../errors.ts';
@@ -87,12 +88,19 @@ export const getDiff = async (
   service: EngineNeeds,
   caseId: string,
   id: string,
-  since: 'base' | 'approval' = 'base',
-): Promise<Buffer> => {
-  const { dir, session } = await getStoredSession(service, caseId, id);
+  since?: Since,
+): Promise<Buffer> => diffIn(service, await getStoredSession(service, caseId, id), since);
+
+type Since = 'base' | 'approval';
+
+const diffIn = (
+  service: EngineNeeds,
+  { dir, session }: StoredSession,
+  since: Since = 'base',
+): Buffer => {
   // While the session works, the patch of an earlier pause is out of date.
   const patch = session.status === 'working' ? undefined : readDiff(service.store, dir);
-  if (patch === undefined) throw notFound('diff of session', id);
+  if (patch === undefined) throw notFound('diff of session', session.id);
   return since === 'base' ? patch : (readSinceApproval(service.store, dir) ?? patch);
 };
 
@@ -101,16 +109,14 @@ export const getDiffFiles = async (
   service: TurnNeeds,
   caseId: string,
   id: string,
-  since?: 'base' | 'approval',
+  since?: Since,
 ): Promise<DiffFile[]> => {
-  const { session } = await getStoredSession(service, caseId, id);
-  const [patch, whole] = await Promise.all([
-    getDiff(service, caseId, id, since),
-    getDiff(service, caseId, id),
-  ]);
+  const kept = await getStoredSession(service, caseId, id);
+  const whole = diffIn(service, kept);
+  const patch = since === 'approval' ? diffIn(service, kept, since) : whole;
   const worktree = findWorktree(service.store, caseId);
   const git = worktree === undefined ? undefined : service.git.at(worktree);
-  const { base_commit } = session;
+  const { base_commit } = kept.session;
   const later = await runsLater(whole.toString('utf8'), { git, base_commit });
   const runsOf = new Map(later.map(({ path, runs }) => [path, runs]));
   const files = filesOf(patch.toString('utf8')).map(
