@@ -22,7 +22,7 @@ import {
 } from '../../../guard/trust/require.ts';
 import type { WithLog } from '../../../log.ts';
 import type { WithEngine } from '../live/engine.ts';
-import { noteUntrusted } from '../live/stream.ts';
+import { noteStatus } from '../live/stream.ts';
 import { refuseUnconfirmed } from '../rules/rules.ts';
 
 /** Throws 422 `trust_needed` while a setting that sessions of this Work item use is not trusted. */
@@ -62,7 +62,7 @@ export const isBlockedByTrust = async (
     if (!(error instanceof ServiceError) || !WAITING.includes(error.code)) throw error;
     if (untrusted.get(id) === error.message) return true;
     untrusted.set(id, error.message);
-    noteUntrusted(service.engine, kept, error.message);
+    noteStatus(service.engine, kept, { waits_for: 'trust', message: error.message });
     service.log.warn({ session_id: id }, `queued session cannot start: ${error.message}`);
     return true;
   }

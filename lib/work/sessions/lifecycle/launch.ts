@@ -28,7 +28,7 @@ import { checkTrustOf, isBlockedByTrust } from '../guards/trust.ts';
 import { isLive, newRun, type WithEngine } from '../live/engine.ts';
 import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
 import { fillSlots, isAtCapacity, waitForSlot } from '../live/slots.ts';
-import { noteWaiting } from '../live/stream.ts';
+import { noteStatus } from '../live/stream.ts';
 import { refuseElsewhere, refuseUnconfirmed, startPlanning } from '../rules/rules.ts';
 import { failSession } from '../turns/end.ts';
 import { planTurn } from '../turns/plan-turn.ts';
@@ -159,7 +159,7 @@ const runInBackground = (
   live.onSlotYielded = () => void startQueued(service).catch(complain);
   service.engine.live.set(session_id, live);
   const waits = (): void => {
-    noteWaiting(service.engine, kept);
+    noteStatus(service.engine, kept, { waits_for: 'max_sessions' });
     notice(service.store, case_id);
   };
   live.finished = waitForSlot(service, live, waits)

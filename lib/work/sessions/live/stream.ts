@@ -19,22 +19,13 @@ export const endStream = (engine: Engine, kept: StoredSession): void => {
   engine.release(id);
 };
 
-/** The session could run and waits because `max_sessions` are running. */
-export const noteWaiting = (engine: Engine, kept: StoredSession): void => {
-  const { status, mode } = kept.session;
-  engine.transcript(kept).append('status', { status, mode, waits_for: 'max_sessions' });
-};
+/** What a session that could run waits for. */
+type Waits = { waits_for: 'max_sessions' } | { waits_for: 'trust'; message: string };
 
-/** The session could run and waits because a setting is not trusted. */
-export const noteUntrusted = (engine: Engine, kept: StoredSession, message: string): void => {
-  const { status, mode } = kept.session;
-  engine.transcript(kept).append('status', { status, mode, waits_for: 'trust', message });
-};
-
-export const noteStatus = (engine: Engine, kept: StoredSession): void => {
+export const noteStatus = (engine: Engine, kept: StoredSession, waits?: Waits): void => {
   const { status, mode, pause_reason, resume_at } = kept.session;
   const paused = { ...(pause_reason && { pause_reason }), ...(resume_at && { resume_at }) };
-  engine.transcript(kept).append('status', { status, mode, ...paused });
+  engine.transcript(kept).append('status', { status, mode, ...paused, ...waits });
 };
 
 /** Appends the approval once, also when the daemon died between the record and the event. */
