@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { orElse } from '../../store/base/attempt.ts';
 import type { Conversation, JsonObject, LoginRule, StateRules } from '../sandbox/state/rules.ts';
+import { record, text } from '../text/unknown-json.ts';
 
 // The account that a login file states, as released agents write it. Nothing is verified.
 
@@ -12,7 +13,7 @@ const claudeAccount = ({ accountUuid, organizationUuid, emailAddress }: JsonObje
 });
 
 const codexAccount = ({ tokens }: JsonObject): JsonObject => {
-  const { account_id, id_token, access_token } = objectOf(tokens);
+  const { account_id, id_token, access_token } = record(tokens);
   const { sub, email } = claimsOf(id_token);
   const [id, access] = [openAiClaims(id_token), openAiClaims(access_token)];
   return { account_id, sub, email, ...id, 'access.account': access.chatgpt_account_id };
@@ -35,21 +36,18 @@ const openCodeAccount = ({ accountId, access }: JsonObject): JsonObject => ({
 const unknownAccount = (): JsonObject => ({});
 
 const openAiClaims = (token: unknown): JsonObject => {
-  const claims = objectOf(claimsOf(token)['https://api.openai.com/auth']);
+  const claims = record(claimsOf(token)['https://api.openai.com/auth']);
   const { chatgpt_account_id, chatgpt_user_id } = claims;
   return { chatgpt_account_id, chatgpt_user_id };
 };
 
 /** The claims of a JSON Web Token; empty if it is none. */
 const claimsOf = (token: unknown): JsonObject => {
-  const payload = typeof token === 'string' ? token.split('.')[1] : undefined;
+  const payload = text(token)?.split('.')[1];
   if (payload === undefined) return {};
   const read = (): unknown => JSON.parse(Buffer.from(payload, 'base64url').toString());
-  return objectOf(orElse(read, undefined));
+  return record(orElse(read, undefined));
 };
-
-const objectOf = (value: unknown): JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
 
 // The formats of conversations, and where they name their project, as released agents write them.
 
@@ -59,7 +57,7 @@ const CLAUDE: Conversation = { project: ({ cwd }) => cwd, counts: 'first' };
 /** Codex continues a conversation in the last recorded directory. */
 const CODEX: Conversation = {
   project: ({ type, payload }) =>
-    type === 'session_meta' || type === 'turn_context' ? (payload as JsonObject)?.cwd : undefined,
+    type === 'session_meta' || type === 'turn_context' ? record(payload).cwd : undefined,
 };
 
 const shortId = (id: string): string => id.slice(0, 8);
@@ -67,7 +65,7 @@ const shortId = (id: string): string => id.slice(0, 8);
 /** `$set` replaces values of the first line. */
 const GEMINI: Conversation = {
   named: shortId,
-  project: ({ projectHash, $set }) => projectHash ?? ($set as JsonObject)?.projectHash,
+  project: ({ projectHash, $set }) => projectHash ?? record($set).projectHash,
 };
 /** The format of older releases. */
 const GEMINI_WHOLE: Conversation = {

@@ -1,3 +1,4 @@
+import { orElse } from '../../../store/base/attempt.ts';
 import { list, record, text, type Wire } from '../../text/unknown-json.ts';
 
 /** The operator's text in one line of a transcript; undefined if the line is something else. */
@@ -35,14 +36,8 @@ const MOST_LINES = 100_000;
 const MOST_SAID = 50;
 const LONGEST = 20_000;
 
-const parsed = (line: string): Wire => {
-  try {
-    return record(JSON.parse(line));
-  } catch {
-    // The last line may be incomplete.
-    return {};
-  }
-};
+// The last line may be incomplete.
+const parsed = (line: string): Wire => record(orElse((): unknown => JSON.parse(line), {}));
 
 /** Claude Code also stores results of tools, its own notes and its commands as the user's messages. */
 const claude: ReadSaid = ({ type, isMeta, isSidechain, isCompactSummary, message }) => {

@@ -1,4 +1,6 @@
+import { list, record, text, type Wire } from '../../../text/unknown-json.ts';
 import { oneLine } from '../../../text/wording.ts';
+
 /** A branch, tag or stash that changed in Plan mode and was not restored, as the stream has it. */
 export interface LeftRef {
   ref: string;
@@ -8,17 +10,14 @@ export interface LeftRef {
 }
 
 /** The left refs in one `error` event of a session; most have none. */
-export const leftRefs = ({ code, refs }: Record<string, unknown>): LeftRef[] =>
-  code === 'refs_changed' && Array.isArray(refs) ? refs.flatMap((each) => leftRef(each) ?? []) : [];
+export const leftRefs = ({ code, refs }: Wire): LeftRef[] =>
+  code === 'refs_changed' ? list(refs).map(record).flatMap(leftRef) : [];
 
-const leftRef = (told: unknown): LeftRef | undefined => {
-  if (typeof told !== 'object' || told === null) return undefined;
-  const { ref, before, after, by } = told as Record<string, unknown>;
-  if (typeof ref !== 'string') return undefined;
-  return { ref, before: textOf(before), after: textOf(after), by: textOf(by) };
+const leftRef = ({ ref: told, before, after, by }: Wire): LeftRef[] => {
+  const ref = text(told);
+  if (ref === undefined) return [];
+  return [{ ref, before: text(before) ?? null, after: text(after) ?? null, by: text(by) ?? null }];
 };
-
-const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
 /** The shell command that restores the ref. Where the reflog names another author of the change, a comment instead. */
 export const putBackLine = (left: LeftRef): string => {

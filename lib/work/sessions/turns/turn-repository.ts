@@ -6,6 +6,7 @@ import type { TurnNotice } from '../../../code/worktrees/turn/notices.ts';
 import { type OpenTurn, openTurn } from '../../../code/worktrees/turn/open.ts';
 import { recoverTurns } from '../../../code/worktrees/turn/reclaim.ts';
 import type { WithLog } from '../../../log.ts';
+import { list, record, text, type Wire } from '../../../text/unknown-json.ts';
 import { type Engine, type LiveRun, mustStop } from '../live/engine.ts';
 import type { SessionNeeds, TurnNeeds } from '../live/needs.ts';
 
@@ -72,19 +73,17 @@ const refsOfSession = async (
   const own = new Map<string, string>();
   for await (const events of engine.transcript(kept).soFar(0))
     for (const { event, data } of events)
-      for (const each of event === 'error' ? keptIn(data) : []) hear(own, each);
+      for (const each of event === 'error' ? keptIn(data) : []) hear(own, record(each));
   return own;
 };
 
-const keptIn = ({ code, refs }: Record<string, unknown>): readonly unknown[] =>
-  code === 'refs_kept' && Array.isArray(refs) ? refs : [];
+const keptIn = ({ code, refs }: Wire): unknown[] => (code === 'refs_kept' ? list(refs) : []);
 
-const hear = (own: Map<string, string>, told: unknown): void => {
-  if (typeof told !== 'object' || told === null) return;
-  const { ref, before, after, kept_ref } = told as Record<string, unknown>;
-  if (typeof ref !== 'string' || !OWN.test(ref)) return;
-  if (typeof after !== 'string' || typeof kept_ref !== 'string') own.delete(ref);
-  else if (before === null || own.has(ref)) own.set(ref, after);
+const hear = (own: Map<string, string>, told: Wire): void => {
+  const [ref, after] = [text(told.ref), text(told.after)];
+  if (ref === undefined || !OWN.test(ref)) return;
+  if (after === undefined || text(told.kept_ref) === undefined) own.delete(ref);
+  else if (told.before === null || own.has(ref)) own.set(ref, after);
 };
 
 const OWN = /^refs\/(?:heads\/|tags\/|stash@\{)/;
