@@ -1,8 +1,7 @@
 import { orElse } from '../../../store/base/attempt.ts';
 import type { FORMATS } from '../../../store/records/settings.ts';
-import { record, text, type Wire } from '../../text/unknown-json.ts';
-import { claudeLines } from './claude.ts';
-import { codexLines } from './codex.ts';
+import { list, record, text, type Wire } from '../../text/unknown-json.ts';
+import { exitCodeIn, exitCodeSaid } from '../exit-code.ts';
 import { begunCall, type Lines, type OutputReader, toolKind } from './output-reader.ts';
 
 export type Format = (typeof FORMATS)[number];
@@ -21,6 +20,116 @@ export const hearLine = (format: Format): Hear => {
     if (value === undefined || hear === undefined) reader.other(type, value ?? line);
     else hear(reader, value);
   };
+};
+
+/** `claude -p --output-format stream-json --verbose`, and Qwen Code's output of the same name. */
+const claudeLines: Lines = {
+  system: (reader, line) => reader.other('system', { subtype: line.subtype, model: line.model }),
+  assistant: (reader, line) => {
+    for (const part of list(record(line.message).content)) hearPart(reader, record(part));
+  },
+  user: (reader, line) => {
+    for (const part of list(record(line.message).content)) hearResult(reader, record(part));
+  },
+  result: (reader, line) => {
+    const { input_tokens, output_tokens } = record(line.usage);
+    reader.use(input_tokens, output_tokens, line.total_cost_usd);
+    if (line.is_error === true)
+      reader.fail(text(line.result) ?? text(line.subtype) ?? 'it ended with an error');
+  },
+};
+
+const hearPart = (reader: OutputReader, part: Wire): void => {
+  if (part.type === 'text') reader.message(text(part.text) ?? '');
+  else if (part.type === 'thinking') reader.thought(text(part.thinking) ?? '');
+  else if (part.type === 'tool_use') hearCall(reader, part);
+  else reader.other(text(part.type) ?? 'part', part);
+};
+
+const hearCall = (reader: OutputReader, part: Wire): void => {
+  const name = text(part.name) ?? '';
+  reader.call(text(part.id) ?? name, begunCall(name, record(part.input)));
+};
+
+const hearResult = (reader: OutputReader, part: Wire): void => {
+  if (part.type !== 'tool_result') return;
+  const output = textOf(part.content);
+  const isFailed = part.is_error === true;
+  reader.call(text(part.tool_use_id) ?? '', {
+    status: isFailed ? 'failed' : 'completed',
+    output,
+    ...(isFailed && exitCodeSaid(output)),
+  });
+};
+
+const textOf = (content: unknown): string =>
+  text(content) ??
+  list(content)
+    .map((part) => text(record(part).text) ?? '')
+    .join('\n');
+
+type HearItem = (reader: OutputReader, item: Wire, done: boolean) => void;
+
+const hearItem =
+  (done: boolean) =>
+  (reader: OutputReader, { item }: Wire): void => {
+    const type = text(record(item).type) ?? 'item';
+    const hear = ITEMS[type];
+    if (hear === undefined) reader.other(type, item);
+    else hear(reader, record(item), done);
+  };
+
+const fail = (reader: OutputReader, line: Wire): void =>
+  reader.fail(text(record(line.error).message) ?? text(line.message) ?? 'the turn failed');
+
+/** `codex exec --json`. */
+const codexLines: Lines = {
+  'item.started': hearItem(false),
+  'item.updated': hearItem(false),
+  'item.completed': hearItem(true),
+  'turn.completed': (reader, line) => {
+    const { input_tokens, output_tokens } = record(line.usage);
+    reader.use(input_tokens, output_tokens);
+  },
+  'turn.failed': fail,
+  error: fail,
+};
+
+const ITEMS: Record<string, HearItem> = {
+  agent_message: (reader, item, done) => {
+    if (done) reader.message(`${text(item.text) ?? ''}\n`);
+  },
+  reasoning: (reader, item, done) => {
+    if (done) reader.thought(text(item.text) ?? '');
+  },
+  command_execution: (reader, item, done) =>
+    reader.call(text(item.id) ?? '', {
+      title: text(item.command) ?? 'command',
+      kind: 'execute',
+      status: statusOf(item, done),
+      ...(done && { output: text(item.aggregated_output) ?? '', ...exitCodeIn(item) }),
+    }),
+  file_change: (reader, item, done) => {
+    const paths = list(item.changes).flatMap((change) => text(record(change).path) ?? []);
+    reader.call(text(item.id) ?? '', {
+      title: `Change ${paths.join(', ')}`,
+      kind: 'edit',
+      status: statusOf(item, done),
+      locations: paths,
+    });
+  },
+  todo_list: (reader, item) =>
+    reader.plan(
+      list(item.items).map((entry) => ({
+        content: text(record(entry).text) ?? '',
+        status: record(entry).completed === true ? 'completed' : 'pending',
+      })),
+    ),
+};
+
+const statusOf = ({ status }: Wire, done: boolean): 'in_progress' | 'completed' | 'failed' => {
+  if (!done) return 'in_progress';
+  return status === 'failed' || status === 'declined' ? 'failed' : 'completed';
 };
 
 /** `gemini --output-format stream-json`. */

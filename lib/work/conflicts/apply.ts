@@ -18,8 +18,7 @@ import { continueRebase, type RebaseState } from '../../tools/git/write/rebase.t
 import type { SessionNeeds, TurnNeeds } from '../sessions/live/needs.ts';
 import { hasRebaseEnded, ourRebase } from './current.ts';
 import { exclusively } from './exclusively.ts';
-import { finish, finishRestoring } from './finish.ts';
-import { proceed } from './proceed.ts';
+import { finish, finishRestoring, proceed } from './finish.ts';
 import { refuseUnresolved } from './unresolved-files.ts';
 
 /**

@@ -25,8 +25,8 @@ import { createSession, type NewSession } from '../sessions/lifecycle/create.ts'
 import type { SessionNeeds, TurnNeeds } from '../sessions/live/needs.ts';
 import { undoFailedStart } from './abort.ts';
 import { exclusively } from './exclusively.ts';
+import { proceed } from './finish.ts';
 import { type Preflight, preflight } from './preflight.ts';
-import { proceed } from './proceed.ts';
 
 /**
  * Rebases the Work item's branch in its worktree. The exact state before is kept under a ref; when git fails it is

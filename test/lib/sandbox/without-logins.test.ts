@@ -10,7 +10,7 @@ import {
   withoutLogins,
   yarnrc,
   yarnrcYml,
-} from '../../../lib/sandbox/without-logins.ts';
+} from '../../../lib/sandbox/tool-config.ts';
 
 /** Each file as an operator has it, and as a run sees it. */
 const FILES: Record<string, { format: Format; file: string; shown: string }> = {

@@ -3,7 +3,7 @@ import type { Session } from '../../../../store/records/session.ts';
 import { readPlan } from '../../../../store/sessions/session-texts.ts';
 import { type StoredSession, sessionDirOf } from '../../../../store/sessions/sessions.ts';
 import type { WithProviders } from '../../../agents/providers.ts';
-import { commandLines } from '../../../agents/runbook/shell-lines.ts';
+import { commandLines } from '../../../agents/runbook/shell-blocks.ts';
 import { findWorktree } from '../../../code/worktrees/read.ts';
 import { orNotFound } from '../../../errors.ts';
 import { allowedInProject } from '../guards/trust.ts';

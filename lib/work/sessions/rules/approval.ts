@@ -3,8 +3,7 @@ import type { SessionMatter } from '../../../../store/records/session.ts';
 import { isEnded, type Session, type Status } from '../../../../store/records/session.ts';
 import { charactersOver } from '../../../../store/sessions/matter-room.ts';
 import type { SessionRule } from '../../../../store/sessions/sessions.ts';
-import { hiddenBlock } from '../../../agents/runbook/shell-blocks.ts';
-import { commandLines } from '../../../agents/runbook/shell-lines.ts';
+import { commandLines, hiddenBlock } from '../../../agents/runbook/shell-blocks.ts';
 import { badField, invalidState, ServiceError } from '../../../errors.ts';
 import { nextStatus } from './transitions.ts';
 

@@ -1,8 +1,13 @@
+import { visible } from '../../../../store/base/visible.ts';
 import { notice } from '../../../../store/reconcile/items.ts';
 import { runLimits } from '../../../../store/records/applied.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { awaitPlan } from '../../../../store/sessions/session-texts.ts';
-import { type StoredSession, sessionDirOf } from '../../../../store/sessions/sessions.ts';
+import {
+  type StoredSession,
+  sessionDirOf,
+  updateSession,
+} from '../../../../store/sessions/sessions.ts';
 import { settingsOf } from '../../../../store/settings/globals.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import { type McpAccess, openMcpAccess } from '../../../agents/mcp-access.ts';
@@ -16,18 +21,27 @@ import type {
 } from '../../../agents/provider.ts';
 import type { Providers } from '../../../agents/providers.ts';
 import { projectCache } from '../../../code/worktrees/cache.ts';
-import type { OpenTurn } from '../../../code/worktrees/turn/open.ts';
-import { viewOf } from '../../../code/worktrees/turn/open.ts';
+import { rebaseUnderWay } from '../../../code/worktrees/rebase/rebase-state.ts';
+import { type OpenTurn, viewOf } from '../../../code/worktrees/turn/open.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { WithLog } from '../../../log.ts';
+import { update } from '../../cases/change.ts';
+import { moveTo, unblock } from '../../cases/moves.ts';
 import { allowedInProject } from '../guards/trust.ts';
-import { isRequestEvent } from '../live/agent-requests.ts';
+import {
+  isRequest,
+  isRequestEvent,
+  publishRequest,
+  type RequestEvent,
+  requestId,
+} from '../live/agent-requests.ts';
+import { questionsPart, readQuestionEvent } from '../live/dialogue.ts';
 import { type Engine, type LiveRun, mustStop, type WithEngine } from '../live/engine.ts';
 import { showsPromptReceived } from '../live/messages.ts';
 import type { EngineNeeds, SessionNeeds } from '../live/needs.ts';
+import { yieldSlotLater } from '../live/slots.ts';
 import { noteLeftProcesses } from '../live/stream.ts';
 import { refuseUnconfirmed } from '../rules/rules.ts';
-import { followRequest } from './follow-asked.ts';
 import { loadMessages, noteDelivered, takeMessages } from './messages.ts';
 import { namedPaths } from './prompt.ts';
 import { runInTurnRepository } from './turn-repository.ts';
@@ -180,4 +194,49 @@ const handleEvent = (
     );
   });
   live.followed = live.followed.then(() => followed);
+};
+
+/**
+ * A request of an agent blocks the Work item; once no request is open it returns to its state before. While a run is
+ * being ended the state is left to the caller that ends it.
+ */
+const followRequest = async (
+  service: EngineNeeds,
+  { live, kept }: { live: LiveRun; kept: StoredSession },
+  event: RequestEvent,
+): Promise<void> => {
+  const { case_id, asking, stopping } = live;
+  const id = requestId(event);
+  const since = service.store.clock().toISOString();
+  const noted = recordQuestion(service, { live, kept }, { event, at: since });
+  if (isRequest(event)) {
+    asking.set(id, { ...event, since });
+    yieldSlotLater(service.engine, live, id);
+    await publishRequest(service.store, live, event);
+    await update(service.store, case_id, (current) => moveTo(current, 'BLOCKED'));
+    return noted;
+  }
+  const wasAsked = asking.has(id);
+  if (!stopping) asking.delete(id);
+  if (wasAsked) await publishRequest(service.store, live, event);
+  await noted;
+  if (service.engine.closing || stopping || !wasAsked || asking.size > 0) return;
+  live.aside = false;
+  if (rebaseUnderWay(service.store, case_id) === undefined)
+    await update(service.store, case_id, unblock);
+};
+
+// The open question is in session.md for readers of files. The summary at the end has all questions again.
+const recordQuestion = async (
+  { store, engine }: EngineNeeds,
+  { live, kept }: { live: LiveRun; kept: StoredSession },
+  { event, at }: { event: RequestEvent; at: string },
+): Promise<void> => {
+  if (!event.type.startsWith('question_')) return;
+  readQuestionEvent(live.questions, event.type, { ...event.data, at });
+  if (live.stopping || engine.closing) return;
+  const { case_id, id } = kept.session;
+  await updateSession(store, case_id, id, () => ({
+    summary: visible(questionsPart(live.questions.values()).join('\n\n')),
+  }));
 };

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { stateIn } from '../../../../lib/agents/acp/agent-state.ts';
 import { modeChange } from '../../../../lib/agents/acp/session.ts';
 import { commandOf, lineOf, mergeToolCall } from '../../../../lib/agents/acp/tool-call.ts';
-import { createTranscript } from '../../../../lib/agents/acp/transcript.ts';
+import { createTranscript, stateIn } from '../../../../lib/agents/acp/transcript.ts';
 import { type AgentTurnEnd, judgeTurn } from '../../../../lib/agents/acp/turn-verdict.ts';
 import { createUsageMeter } from '../../../../lib/agents/acp/usage.ts';
 import { coalesce } from '../../../../lib/agents/coalesce.ts';

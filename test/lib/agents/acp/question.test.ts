@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { questionOf } from '../../../../lib/agents/acp/question.ts';
+import { questionOf } from '../../../../lib/agents/acp/question-requests.ts';
 
 const BASE = { sessionId: 's', mode: 'form', message: 'Which?' };
 

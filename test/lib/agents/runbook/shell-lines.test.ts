@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { commandLines } from '../../../../lib/agents/runbook/shell-lines.ts';
+import { commandLines } from '../../../../lib/agents/runbook/shell-blocks.ts';
 
 const inBlock = (script: string, info = 'sh'): string[] =>
   commandLines(`Do it:\n\n\`\`\`${info}\n${script}\n\`\`\`\n`);

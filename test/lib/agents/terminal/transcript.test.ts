@@ -3,7 +3,7 @@ import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { STATE_RULES } from '../../../../lib/agents/state-rules.ts';
-import { openTranscript } from '../../../../lib/agents/terminal/transcript.ts';
+import { openTranscript } from '../../../../lib/agents/terminal/terminal.ts';
 import { temporaryDirectory, writeFiles } from '../../../helpers/repository.ts';
 
 const lines = (...all: object[]): string => all.map((each) => `${JSON.stringify(each)}\n`).join('');
