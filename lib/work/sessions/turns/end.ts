@@ -14,30 +14,17 @@ export const wasCancelled = (engine: Engine, { outcome }: RunResult): boolean =>
 /**
  * Ends a failed turn: the session pauses and keeps its lock where its model is unavailable for a while, else it fails.
  */
-export const endTurn = (
+export const endTurn = async (
   service: TurnNeeds,
   kept: StoredSession,
   error: string,
   turn: RunResult,
-): Promise<void> =>
-  turn.outage === undefined
-    ? failSession(service, kept, error, turn)
-    : pauseForOutage(service, kept, error, turn);
-
-const pauseForOutage = async (
-  service: TurnNeeds,
-  kept: StoredSession,
-  error: string,
-  turn?: RunResult,
 ): Promise<void> => {
+  const { outage } = turn;
+  if (outage === undefined) return failSession(service, kept, error, turn);
   const { case_id, id } = kept.session;
   const ending = await wrapUpCurrent(service, kept, { status: 'paused', error, turn });
-  const paused = await decide(
-    service,
-    case_id,
-    id,
-    interrupt(error, { ...ending, outage: turn?.outage }),
-  );
+  const paused = await decide(service, case_id, id, interrupt(error, { ...ending, outage }));
   if (paused?.session.status !== 'paused') return;
   service.engine.transcript(paused).append('error', { message: error });
   noteStatus(service.engine, paused);

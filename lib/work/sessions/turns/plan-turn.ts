@@ -50,22 +50,17 @@ const planOnce = async (
   );
   const goesOn = await needsAnotherRun(service, kept, result);
   if (!goesOn && wasCancelled(service.engine, result)) return undefined;
-  await (violation === undefined
-    ? failOrSavePlan(service, kept, result)
-    : failSession(service, kept, violation, result));
-  if (violation !== undefined || result.outcome === 'failed') return undefined;
+  if (violation !== undefined || result.outcome === 'failed') {
+    const error = result.error ?? NO_PLAN;
+    await (violation === undefined
+      ? endTurn(service, kept, error, result)
+      : failSession(service, kept, violation, result));
+    return undefined;
+  }
+  if (result.outcome === 'completed') await savePlan(service.store, kept, result);
   if (goesOn) return recordFinishedRun(service, kept, result);
   await announcePlan(service, kept, result);
   return undefined;
-};
-
-const failOrSavePlan = async (
-  service: SessionNeeds,
-  kept: StoredSession,
-  result: RunResult,
-): Promise<void> => {
-  if (result.outcome === 'failed') await endTurn(service, kept, result.error ?? NO_PLAN, result);
-  if (result.outcome === 'completed') await savePlan(service.store, kept, result);
 };
 
 const NO_PLAN = 'The agent stopped without a plan.';

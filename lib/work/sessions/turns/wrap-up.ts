@@ -107,26 +107,23 @@ const imagesOf = (store: Store, caseId: string, description: string): string[] =
 
 // Also for stopped work, whose changes so far are in the worktree.
 const keepDiff = async (
-  service: TurnNeeds,
+  { store, git, engine }: TurnNeeds,
   kept: StoredSession,
   { patch, changed, left_out, ...counts }: WorktreeDiff,
 ): Promise<WorktreeChanges> => {
-  await replaceSessionFile(service.store, sessionDirOf(service.store, kept), 'diff.patch', patch);
-  await keepSinceApproval(service, kept);
-  const transcript = service.engine.transcript(kept);
+  const { case_id, base_commit } = kept.session;
+  const worktree = getWorktree(store, case_id);
+  await replaceSessionFile(store, sessionDirOf(store, kept), 'diff.patch', patch);
+  const dir = sessionDirOf(store, kept);
+  if (readSinceApproval(store, dir) !== undefined)
+    await replaceSessionFile(store, dir, SINCE, await patchSinceStart(git, worktree));
+  const transcript = engine.transcript(kept);
   const special = changed.flatMap(({ path, now }) => (now === undefined ? [] : `${path} (${now})`));
   if (special.length > 0)
     transcript.append('error', { code: 'git_noted', message: specialText(special) });
   transcript.append('diff', { ...counts });
-  return { files: changed, left_out, runs: await runsIn(service, kept, patch) };
-};
-
-const runsIn = ({ store, git }: TurnNeeds, kept: StoredSession, patch: Buffer) => {
-  const { case_id, base_commit } = kept.session;
-  return runsLater(patch.toString('utf8'), {
-    git: git.at(getWorktree(store, case_id)),
-    base_commit,
-  });
+  const where = { git: git.at(worktree), base_commit };
+  return { files: changed, left_out, runs: await runsLater(patch.toString('utf8'), where) };
 };
 
 const specialText = (named: readonly string[]): string =>
@@ -148,13 +145,6 @@ export const recordWorkStart = async (
   const { case_id } = kept.session;
   await keepWorkStart(git, getWorktree(store, case_id));
   await replaceSessionFile(store, sessionDirOf(store, kept), SINCE, Buffer.alloc(0));
-};
-
-const keepSinceApproval = async ({ store, git }: TurnNeeds, kept: StoredSession): Promise<void> => {
-  const dir = sessionDirOf(store, kept);
-  if (readSinceApproval(store, dir) === undefined) return;
-  const patch = await patchSinceStart(git, getWorktree(store, kept.session.case_id));
-  await replaceSessionFile(store, dir, SINCE, patch);
 };
 
 /** The diff of the worktree against the session's base. Throws where the worktree is gone. */
