@@ -2,15 +2,16 @@ import { constants } from 'node:fs';
 import { copyFile, lstat, mkdir, readlink, rm, rmdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { whyOtherProject } from './conversation-owner.ts';
-import { bytesOf, type Entry, entriesOf, LARGEST_BYTES } from './files.ts';
+import { bytesOf, type Entry, entriesOf, isThere, LARGEST_BYTES } from './files.ts';
 import {
+  conversationAt,
+  hasSessionId,
   isOwnConversation,
   isProjectPattern,
   matchesPattern,
   mayHold,
   type RunScope,
   type StateRules,
-  sessionPattern,
 } from './rules.ts';
 
 const MOST_BYTES = 256 * 1024 * 1024;
@@ -50,7 +51,7 @@ const clear = async (
   for (const entry of await entriesOf(join(root, under))) {
     const path = join(under, entry.name);
     const stays =
-      sessionPattern(path, known.rules, known.scope) !== undefined ||
+      conversationAt(path, known.rules, known.scope) !== undefined ||
       matchesPattern(path, known.rules.kept, known.scope);
     if (!entry.isText) await rm(entry.raw, { recursive: true, force: true });
     else if (entry.isDirectory) {
@@ -96,7 +97,7 @@ interface One {
 
 const copyOne = async (from: string, to: string, { path, entry, copying }: One): Promise<void> => {
   // A kept file is newer in the copy.
-  if ((await lstat(to).catch(() => undefined)) !== undefined) return;
+  if (await isThere(to)) return;
   if (!(await isShown(from, path, copying))) return;
   if (entry.isLink) {
     await mkdir(dirname(to), { recursive: true, mode: 0o700 });
@@ -116,12 +117,10 @@ const copyOne = async (from: string, to: string, { path, entry, copying }: One):
 
 // The session id comes from the agent, so the content must show that the conversation belongs to this project.
 const isShown = async (from: string, path: string, { rules, scope }: Copying): Promise<boolean> => {
-  const pattern = sessionPattern(path, rules, scope);
-  const rule = pattern === undefined ? undefined : rules.sessions?.[pattern];
-  if (pattern === undefined || rule === undefined) return true;
-  if (!isOwnConversation(path, rules, scope)) return false;
-  if (isProjectPattern(pattern)) return true;
+  const found = conversationAt(path, rules, scope);
+  if (found === undefined || found.placed) return true;
+  if (!hasSessionId(path, rules, scope)) return false;
   const bytes = await bytesOf(from, LARGEST_BYTES).catch(() => undefined);
-  const looked = { rule, cwd: scope.cwd, placed: false };
+  const looked = { ...found, cwd: scope.cwd };
   return bytes !== undefined && (await whyOtherProject(bytes, looked)) === undefined;
 };

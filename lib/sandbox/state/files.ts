@@ -52,7 +52,7 @@ export const bytesOf = async (path: string, most: number): Promise<Buffer> => {
 export class NotReturned extends Error {}
 
 /** A stamp that changes when the file is replaced or modified. */
-export const stampOf = ({ ino, size, mtimeMs }: Stats): string => [ino, size, mtimeMs].join(' ');
+const stampOf = ({ ino, size, mtimeMs }: Stats): string => [ino, size, mtimeMs].join(' ');
 
 /** The stamp of a regular file, else undefined. */
 export const stampAt = async (path: string): Promise<string | undefined> => {

@@ -9,7 +9,7 @@ export interface LoginFile {
   after?: string | undefined;
 }
 
-export interface Judged {
+interface Judged {
   /** The new text of the file, with the refreshed login. Absent if the file does not change. */
   text?: string;
   /** The rejected login as JSON, and why. */

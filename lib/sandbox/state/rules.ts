@@ -95,28 +95,31 @@ const matcherOf = (pattern: string, scope: RunScope): RegExp => {
 /** Cached per run, which may have tens of thousands of files. */
 const matchers = new WeakMap<RunScope, Map<string, RegExp>>();
 
-/** The conversation pattern that a path matches. */
-export const sessionPattern = (
+/** The rule of the conversation at a path, and whether it belongs to this project by its path alone. */
+export const conversationAt = (
   path: string,
   { sessions = {} }: StateRules,
   scope: RunScope,
-): string | undefined =>
-  Object.keys(sessions).find((pattern) => matchesPattern(path, [pattern], scope));
+): { rule: Conversation; placed: boolean } | undefined => {
+  const found = Object.entries(sessions).find(([pattern]) =>
+    matchesPattern(path, [pattern], scope),
+  );
+  return found && { rule: found[1], placed: isProjectPattern(found[0]) };
+};
 
 /** Whether a match belongs to this project by its path alone. */
 export const isProjectPattern = (pattern: string): boolean => /\{(project|hash)\}/.test(pattern);
 
 /** Whether a path may be a conversation of this run. */
 export const isOwnConversation = (path: string, rules: StateRules, scope: RunScope): boolean => {
-  const pattern = sessionPattern(path, rules, scope);
-  return pattern !== undefined && (isProjectPattern(pattern) || hasSessionId(path, rules, scope));
+  const found = conversationAt(path, rules, scope);
+  return found !== undefined && (found.placed || hasSessionId(path, rules, scope));
 };
 
 /** Whether the name of a conversation ends with the agent's session id, as a whole word: the id comes from the agent. */
 export const hasSessionId = (path: string, rules: StateRules, scope: RunScope): boolean => {
   const { native_session_id: id = '' } = scope;
-  const named = rules.sessions?.[sessionPattern(path, rules, scope) ?? '']?.named;
-  const word = named?.(id) ?? id;
+  const word = conversationAt(path, rules, scope)?.rule.named?.(id) ?? id;
   const stem = basename(path).replace(/\.jsonl?$/, '');
   return word !== '' && (stem === word || stem.endsWith(`-${word}`));
 };
@@ -124,7 +127,7 @@ export const hasSessionId = (path: string, rules: StateRules, scope: RunScope): 
 /** Whether a directory may contain a match of one of the patterns. */
 export const mayHold = (
   directory: string,
-  patterns: readonly string[] = [],
+  patterns: readonly string[],
   scope: RunScope,
 ): boolean => {
   const names = directory.split('/');

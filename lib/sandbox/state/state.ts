@@ -30,7 +30,7 @@ export interface Returned {
 }
 
 /** A login that was not returned. */
-export interface KeptLogin {
+interface KeptLogin {
   path: string;
   why: string;
   /** The path where it was stored; undefined if that failed. */
@@ -77,10 +77,10 @@ interface OpenPlace {
 
 const openPlace = async (place: StatePlace, copy: string, scope: RunScope): Promise<OpenPlace> => {
   const { path, rules = {} } = place;
-  const found = await lstat(path).catch(() => undefined);
+  const found = await isThere(path);
   // A missing file is not created: only the agent knows its content.
-  if (found === undefined && isForFile(place)) return NOTHING;
-  const isFile = found !== undefined && (await isFileAt(path));
+  if (!found && isForFile(place)) return NOTHING;
+  const isFile = found && (await isFileAt(path));
   const refused = isFile ? await copyFileIn(path, copy) : await fill(place, copy, scope);
   if (!isFile) await setValues(copy, rules);
   const one = { root: path, copy, rules, scope };
@@ -120,11 +120,10 @@ const copyFileIn = async (path: string, copy: string): Promise<RefusedFiles> => 
 
 // A path without rules is copied once per session, because its conversations are unknown and must survive the turns.
 const fill = async (place: StatePlace, copy: string, scope: RunScope): Promise<RefusedFiles> => {
-  const there = (await lstat(copy).catch(() => undefined))?.isDirectory() === true;
+  const there = await isDirectoryAt(copy);
   if (!there) await rm(copy, { force: true });
   await mkdir(copy, { recursive: true, mode: 0o700 });
-  if (there && place.rules === undefined) return [];
-  if (there && place.rules?.returns !== undefined) return [];
+  if (there && (place.rules === undefined || place.rules.returns !== undefined)) return [];
   return copyIn(place.path, copy, { rules: place.rules ?? {}, scope });
 };
 
@@ -153,11 +152,12 @@ const merged = (object: JsonObject, values: JsonObject): JsonObject => ({
 
 const sharedIn = async (path: string, { shared = [] }: StateRules): Promise<string[]> => {
   const found: string[] = [];
-  for (const name of shared) {
-    if ((await lstat(join(path, name)).catch(() => undefined))?.isDirectory()) found.push(name);
-  }
+  for (const name of shared) if (await isDirectoryAt(join(path, name))) found.push(name);
   return found;
 };
+
+const isDirectoryAt = async (path: string): Promise<boolean> =>
+  (await lstat(path).catch(() => undefined))?.isDirectory() === true;
 
 interface HeldLogin extends Pick<LoginFile, 'rule' | 'before'> {
   target: string;

@@ -14,14 +14,13 @@ import {
 } from './files.ts';
 import {
   type Claims,
+  conversationAt,
   hasSessionId,
   isOwnConversation,
-  isProjectPattern,
   matchesPattern,
   mayHold,
   type RunScope,
   type StateRules,
-  sessionPattern,
 } from './rules.ts';
 
 /** A file that was not returned. */
@@ -65,7 +64,7 @@ export const shownIn = async (open: Open): Promise<Shown> => {
 /** The paths of a run's own conversation in the copy of its agent's state. */
 export const conversationIn = async (open: Open): Promise<string[]> =>
   (await candidatesIn(open)).paths
-    .filter((path) => sessionPattern(path, open.rules, open.scope) !== undefined)
+    .filter((path) => conversationAt(path, open.rules, open.scope) !== undefined)
     .filter((path) => hasSessionId(path, open.rules, open.scope))
     .map((path) => join(open.copy, path));
 
@@ -172,34 +171,25 @@ const assertReturns = async (
 ): Promise<void> => {
   const { rules, scope } = open;
   if (isWhole(path, open)) return;
-  const pattern = sessionPattern(path, rules, scope);
-  const rule = pattern === undefined ? undefined : rules.sessions?.[pattern];
-  if (pattern === undefined || rule === undefined) throw new NotReturned('no rule allows it');
-  const from = rule.messages === undefined ? now?.length : 0;
-  const looked = { rule, cwd: scope.cwd, placed: isProjectPattern(pattern), from: from ?? 0 };
+  const found = conversationAt(path, rules, scope);
+  if (found === undefined) throw new NotReturned('no rule allows it');
+  const from = found.rule.messages === undefined ? now?.length : 0;
   const why =
-    (now && whyNotGrown(now, bytes, rule)) ??
-    (await whyOtherProject(bytes, looked)) ??
-    (isProjectPattern(pattern) ? undefined : await whyNotClaimed(open, path));
+    (now && whyNotGrown(now, bytes, found.rule)) ??
+    (await whyOtherProject(bytes, { ...found, cwd: scope.cwd, from: from ?? 0 })) ??
+    (found.placed ? undefined : await whyNotClaimed(open, path));
   if (why !== undefined) throw new NotReturned(why);
 };
 
 const create = async (open: Closing, path: string, bytes: Buffer): Promise<void> => {
-  const pattern = sessionPattern(path, open.rules, open.scope);
-  const isPlaced = pattern === undefined || isProjectPattern(pattern);
-  if (!isPlaced && !isWhole(path, open)) await claim(open, path);
+  const found = conversationAt(path, open.rules, open.scope);
+  if (found?.placed === false && !isWhole(path, open)) await claim(open, path);
   await createAt(open.root, path, bytes);
 };
 
-interface Place {
-  root: string;
-  rules: StateRules;
-  scope: RunScope;
-}
-
 /** Why a conversation's directory does not belong to this project; undefined if it does or does not exist yet. */
 const whyNotClaimed = async (
-  { root, rules: { claims }, scope }: Place,
+  { root, rules: { claims }, scope }: Open,
   path: string,
 ): Promise<string | undefined> => {
   if (claims === undefined) return undefined;
@@ -216,7 +206,7 @@ const whyNotClaimed = async (
 };
 
 /** Creates that directory with this project's marker, unless it exists. */
-const claim = async ({ root, rules: { claims }, scope }: Place, path: string): Promise<void> => {
+const claim = async ({ root, rules: { claims }, scope }: Open, path: string): Promise<void> => {
   if (claims === undefined) return;
   const directory = directoryOf(path, claims);
   if (await isThere(join(root, directory))) return;
