@@ -54,8 +54,7 @@ const tellSetUp = async (
   spec: OfRun,
   { tell, env, network, sandbox }: Pick<Turn<OfRun>, 'tell'> & Pick<LaunchDeps, Limiting>,
 ): Promise<void> => {
-  const view = viewBefore(spec, { env, network });
-  const hidden = (text: string): string[] => sandbox.hides(text, view);
+  const hidden = sandbox.hides(viewBefore(spec, { env, network }));
   for (const message of await setUpLimits(state, { home: env.HOME ?? '/', hidden }))
     tell({ type: 'sandbox_limit', data: { message } });
 };

@@ -86,11 +86,12 @@ const lostVariables = (env: Environment): string[] =>
     .filter(([name]) => !/^[A-Za-z_]\w*$/.test(name))
     .flatMap((variable) => ['--setenv', ...variable]);
 
-/** Existing paths in a program's output that the sandbox hides from it. */
-export const unseenPaths = (host: Host, text: string, view: SandboxView): string[] => {
+/** Finds existing paths in texts that the sandbox hides from a program. */
+export const unseenPaths = (host: Host, view: SandboxView): ((text: string) => string[]) => {
   const tools = toolsOf(host);
   const seen = [...seenIn(view), ...tools.mounts.map(({ path }) => path)];
-  return unseenIn(text, homeFor(host, tools, [], view), seen);
+  const home = homeFor(host, tools, [], view);
+  return (text) => unseenIn(text, home, seen);
 };
 
 const toolsOf = ({ env, readable }: Host): ToolConfig => toolConfig(env, namedPaths(env, readable));

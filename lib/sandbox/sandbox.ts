@@ -21,8 +21,8 @@ export interface Sandbox {
   wrap(argv: readonly string[], view: SandboxView): string[];
   /** What a failed program met in the sandbox, by its output, and the setting that changes it: clauses without a full stop. */
   explain(text: string, view: SandboxView): string[];
-  /** Existing paths in a text that are hidden inside. */
-  hides(text: string, view: SandboxView): string[];
+  /** Finds existing paths in texts that are hidden inside. */
+  hides(view: SandboxView): (text: string) => string[];
 }
 
 /**
@@ -55,8 +55,8 @@ export const createSandbox = (
       if (failure !== undefined) throw new ServiceError('provider_failed', unprepared(failure));
       return bubblewrapCommand(host, argv, { ...view, hidden: [...view.hidden, ...closed] });
     },
-    hides: (text, view) => unseenPaths(host, text, view),
-    explain: (text, view) => [...hiddenIn(unseenPaths(host, text, view)), ...limitsIn(text, view)],
+    hides: (view) => unseenPaths(host, view),
+    explain: (text, view) => [...hiddenIn(unseenPaths(host, view)(text)), ...limitsIn(text, view)],
   };
 };
 
@@ -70,7 +70,7 @@ const none = (reason: string): Sandbox => ({
   reason,
   wrap: (argv) => [...argv],
   explain: () => [],
-  hides: () => [],
+  hides: () => () => [],
 });
 
 /** The macOS sandbox. `platform` is replaced in tests. */

@@ -79,7 +79,7 @@ const NO_STATES = { states: '/nowhere', keepAside: async () => '/nowhere' };
 const daemonOf = (of: Settings) => {
   const kind = of.sandbox === 'off' ? ('none' as const) : ('bubblewrap' as const);
   const none = (): string[] => [];
-  const sandbox: Sandbox = { kind, wrap: (argv) => [...argv], explain: none, hides: none };
+  const sandbox: Sandbox = { kind, wrap: (argv) => [...argv], explain: none, hides: () => none };
   const { network, allow_local } = of;
   const all = createNetworkAccess({
     ...{
