@@ -35,7 +35,7 @@ export interface AcpDeps extends ProviderDeps {
 }
 
 /** With the cache of the agent's offers. */
-export type RunDeps = AcpDeps & Pick<AcpTurn, 'seen'>;
+type RunDeps = AcpDeps & Pick<AcpTurn, 'seen'>;
 
 /** Starts the agent for one turn. Throws if the sandbox or the network cannot be set up. */
 export const startAcpRun = (

@@ -58,7 +58,7 @@ export interface McpLimits {
   release: (bytes: number) => void;
 }
 
-export const createMcpLimits = (): McpLimits => {
+const createMcpLimits = (): McpLimits => {
   const [calls, bytesPaced] = [createPace(10, 30), createPace(128 * 1024, MOST_MESSAGE_BYTES)];
   const slots: Slots = createSlots(1);
   let held = 0;

@@ -45,7 +45,7 @@ const served = ({ case_id, matter, log }: StoredConflict, machine: string): Conf
 };
 
 /** Seconds from the first conflict to the end; null without conflicts, or while they last. */
-export const secondsOf = ({
+const secondsOf = ({
   conflicted_at,
   ended_at,
 }: Pick<StoredConflict['matter'], 'conflicted_at' | 'ended_at'>): number | null =>

@@ -64,10 +64,7 @@ export const headOnBranch = async (
 };
 
 /** Throws while any rebase, or another git operation, is in progress in the worktree. */
-export const refuseUnderWay = async (
-  service: TurnNeeds,
-  worktree: WorktreeRecord,
-): Promise<void> => {
+const refuseUnderWay = async (service: TurnNeeds, worktree: WorktreeRecord): Promise<void> => {
   if ((await currentConflict(service, worktree)) !== undefined) {
     throw new ServiceError(
       'rebase_in_progress',

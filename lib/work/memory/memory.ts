@@ -53,7 +53,7 @@ export const putMemory = async (
 };
 
 /** Throws `bad_request` for an invalid name of a memory file. */
-export const checkMemoryName = (filename: string): void => {
+const checkMemoryName = (filename: string): void => {
   if (isMarkdownName(filename)) return;
   throw badField(
     'path/filename',

@@ -43,7 +43,7 @@ const statusOf = ({ matter: { approved }, artifacts }: Planning): PlanningGate['
   return differences(approved.artifacts, artifacts).length === 0 ? 'approved' : 'stale';
 };
 
-export const artifactsOf = ({ matter, artifacts }: Planning): PlanningArtifact[] =>
+const artifactsOf = ({ matter, artifacts }: Planning): PlanningArtifact[] =>
   artifacts.map(({ filename, size, sha256 }) => {
     const generated = matter.generated?.[filename];
     return {

@@ -22,7 +22,7 @@ import { checkTexts } from '../cases/text.ts';
 
 const MAX_BYTES = 1_048_576;
 
-export interface ProofRequest {
+interface ProofRequest {
   type: string;
   content: string;
   /** The session whose work it proves; by default the newest in Work mode. */
