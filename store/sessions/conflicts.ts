@@ -57,7 +57,7 @@ export const createConflict = (
     return conflicts.readIn(store, item, name);
   });
 
-interface ConflictChange extends Partial<Omit<ConflictMatter, 'id' | 'began_at'>> {
+export interface ConflictChange extends Partial<Omit<ConflictMatter, 'id' | 'began_at'>> {
   /** A sentence for the log. */
   line?: string;
 }
