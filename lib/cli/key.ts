@@ -54,8 +54,8 @@ const toJson = ({ id, name, created_at, last_used_at }: ApiKey) => ({
 
 const freeName = (wanted: string, known: ReturnType<typeof apiKeys>): string => {
   const name = wanted.trim();
-  if (name === '' || name.length > 90 || /[\p{Cc}\p{Cs}]/u.test(name))
-    throw new Refusal('The name must have 1 to 90 characters, on one line');
+  if (name === '' || name.length > 100 || /[\p{Cc}\p{Cs}]/u.test(name))
+    throw new Refusal('The name must have 1 to 100 characters, on one line');
   if (known.some((each) => each.name === name))
     throw new Refusal(`There is already a key named ${name}: choose another name`);
   return name;

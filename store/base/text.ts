@@ -13,7 +13,7 @@ export const fenceFor = (text: string): string => {
 
 /** Quotes a word for a POSIX shell, if it needs quotes. */
 export const shellQuoted = (word: string): string =>
-  /^[\w./~+:@%-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+  /^(?!~)[\w./~+:@%-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
 const LOGIN = /\b([a-z][a-z0-9+.-]*:\/\/)([^\s/?#"']*)@/gi;
 
