@@ -3,12 +3,10 @@ import { attachWorktree } from '../lib/code/worktrees/create/attach.ts';
 import { baseOf, branchNameFor } from '../lib/code/worktrees/create/base-and-branch.ts';
 import { createWorktree } from '../lib/code/worktrees/create/create.ts';
 import { verifyIsolation } from '../lib/code/worktrees/inspect/isolation.ts';
-import {
-  listWorktreesAndRecoveries,
-  uncommittedWorktrees,
-} from '../lib/code/worktrees/inspect/list.ts';
+import { listWorktreesAndRecoveries } from '../lib/code/worktrees/inspect/list.ts';
 import { cleanUp, staleWorktrees } from '../lib/code/worktrees/inspect/stale.ts';
 import { worktreeHealth, worktreeStatus } from '../lib/code/worktrees/inspect/status.ts';
+import { uncommittedWorktrees } from '../lib/code/worktrees/inspect/uncommitted.ts';
 import { getWorktree, worktreeOf } from '../lib/code/worktrees/read.ts';
 import { removeWorktree } from '../lib/code/worktrees/recovery/remove.ts';
 import { setUpAgain } from '../lib/code/worktrees/setup/setup.ts';
