@@ -1,7 +1,7 @@
 import type { KnownAgent } from '../../store/records/applied.ts';
+import type { ProviderInfo } from '../../store/records/provider.ts';
 import type { StatePlace } from '../sandbox/state/rules.ts';
 import type { Environment } from '../tools/process/environment.ts';
-import type { LoginSigns, LoginState } from './login.ts';
 import type { ModelChoice } from './model-choice.ts';
 import type { Phase } from './provider.ts';
 import type { TranscriptFormat } from './terminal/said.ts';
@@ -57,6 +57,19 @@ interface AgentFacts {
   hint: string;
   /** What to do if it requires a login. */
   login?: string;
+}
+
+/** Whether there is a login or a key. Its validity is not checked, because that needs the network. */
+export type LoginState = NonNullable<ProviderInfo['login']>;
+
+/** How to recognize that an agent is logged in. */
+interface LoginSigns {
+  /** One of these variables is set. */
+  env: readonly string[];
+  /** One of these files exists, below the home directory. */
+  files: readonly string[];
+  /** The answer without either: `unknown` for agents that may need no login or store it elsewhere. */
+  otherwise: 'no' | 'unknown';
 }
 
 /** A known agent: its command, mode ids and state directories. */

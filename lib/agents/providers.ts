@@ -3,16 +3,16 @@ import { chosenProvider, permissionPolicy, providerEntries } from '../../store/r
 import type { ProviderSettings, Settings } from '../../store/records/settings.ts';
 import type { StatePlace } from '../sandbox/state/rules.ts';
 import type { Environment } from '../tools/process/environment.ts';
+import { isFilled } from '../tools/process/find-program.ts';
 import { createAcpProvider } from './acp/acp.ts';
 import type { AcpDeps } from './acp/run.ts';
 import { askSwitchesFor } from './ask-switches.ts';
 import { createCommandProvider } from './command/command.ts';
 import { COMMAND_PRESETS, type CommandPreset } from './command/presets.ts';
 import type { ProviderDeps } from './launch.ts';
-import { findLogin } from './login.ts';
 import { createManualProvider } from './manual.ts';
 import { NO_OFFERS } from './model-choice.ts';
-import { type OwnPlaces, PRESETS, type Preset } from './presets.ts';
+import { type LoginState, type OwnPlaces, PRESETS, type Preset } from './presets.ts';
 import type { Provider, ProviderInfo } from './provider.ts';
 import { failedRun } from './run-end.ts';
 import { createRunbookProvider } from './runbook/runbook.ts';
@@ -156,6 +156,23 @@ const ownPlaces = (entry: ProviderSettings, preset: Preset, { env }: ProviderDep
   });
   const loggedIn = () => findLogin(preset, given, usual);
   return { env: given, state, loggedIn, usual: chosen };
+};
+
+/** Looks for a login without starting the agent. `places`: the paths of its state, in the order of the preset. */
+const findLogin = (
+  { logged_in_by: signs, state_dirs }: Preset,
+  env: Environment,
+  places: readonly string[],
+): LoginState => {
+  if (signs === undefined) return 'unknown';
+  const files = signs.files.map((file) => {
+    const at = state_dirs.findIndex((dir) => file.startsWith(`${dir}/`));
+    return `${places[at]}${file.slice(state_dirs[at]?.length ?? 0)}`;
+  });
+  const found = signs.env.some((name) => (env[name] ?? '') !== '') || files.some(isFilled);
+  if (found) return 'yes';
+  // On macOS the login may be in the keychain.
+  return process.platform === 'darwin' ? 'unknown' : signs.otherwise;
 };
 
 const atHome = (path: string, home: string): string => resolve(path.replace(/^~(?=\/)/, home));

@@ -38,6 +38,14 @@ const LOCAL_NAMES = new Set([
   ...['localhost', 'ip6-localhost', 'ip6-loopback', 'localhost4', 'localhost6'],
 ]);
 
+/** Whether two authorities are the same service. All loopback addresses are equal. */
+export const isSameTarget = (one: Authority, other: Authority): boolean =>
+  one.port === other.port &&
+  (one.host === other.host || (isLoopback(one.host) && isLoopback(other.host)));
+
+export const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || /^127\.|^0\.0\.0\.0$/.test(host);
+
 /** Whether a name means a cloud's metadata service, independent of its addresses. */
 export const isMetadataName = (host: string): boolean =>
   host === 'metadata.google.internal' || host === 'metadata';

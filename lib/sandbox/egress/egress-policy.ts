@@ -5,10 +5,11 @@ import {
   authorityText,
   isListed,
   isLocalName,
+  isLoopback,
   isMetadataName,
+  isSameTarget,
 } from './authority.ts';
 import type { NetworkEnvironment } from './network-environment.ts';
-import { isLoopback, isSameTarget } from './rules.ts';
 import { type Source, type Upstream, upstreamFor } from './upstream.ts';
 
 /** The route of a run to a destination, or why there is none. */

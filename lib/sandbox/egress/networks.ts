@@ -2,8 +2,12 @@ import { type NetworkRules, networkRules } from '../../../store/records/applied.
 import { authorityText } from './authority.ts';
 import type { Doors } from './doors.ts';
 import type { AnswerMcp } from './mcp-door.ts';
-import { localTargets } from './rules.ts';
-import { type OpenNetwork, openRunNetwork, type RunNetworkOptions } from './run-network.ts';
+import {
+  localTargets,
+  type OpenNetwork,
+  openRunNetwork,
+  type RunNetworkOptions,
+} from './run-network.ts';
 
 interface NetworkRun extends Pick<RunNetworkOptions, 'given' | 'tell'> {
   /** The token for the daemon's MCP server; undefined: no access. */

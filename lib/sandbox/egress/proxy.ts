@@ -8,14 +8,13 @@ import {
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { orElse } from '../../../store/base/attempt.ts';
-import { type Authority, authorityText, readAuthority } from './authority.ts';
+import { type Authority, authorityText, isLoopback, readAuthority } from './authority.ts';
 import { createHttp, IDLE_MS, serveHttp } from './bounded-http.ts';
 import { decideRoute, type EgressRules, type Route } from './egress-policy.ts';
 import type { RunLimits } from './limits.ts';
 import { answerMcp, type McpDoor, problem } from './mcp-door.ts';
 import type { NetworkEnvironment } from './network-environment.ts';
 import { join, reach, reachUpstream, Unreached } from './reach.ts';
-import { isLoopback } from './rules.ts';
 
 /** A destination that a run reached or was refused. */
 export interface NetworkNews {

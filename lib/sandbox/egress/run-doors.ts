@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { join as joinPath } from 'node:path';
-import { type Authority, readAuthority } from './authority.ts';
+import { type Authority, isLoopback, readAuthority } from './authority.ts';
 import { createHttp, serveHttp } from './bounded-http.ts';
 import {
   type Doors,
@@ -16,7 +16,6 @@ import { type AnswerMcp, answerMcp, problem } from './mcp-door.ts';
 import type { NetworkEnvironment } from './network-environment.ts';
 import { createProxy, type NetworkNews } from './proxy.ts';
 import { join, reach, Unreached } from './reach.ts';
-import { isLoopback } from './rules.ts';
 
 /**
  * Listens on the sockets of one run until the returned function is called: `out` for the proxy, `1` and so on for services of

@@ -5,11 +5,10 @@ import type { NetworkRules } from '../../../store/records/applied.ts';
 import type { Environment } from '../../tools/process/environment.ts';
 import type { OwnNetwork } from '../view.ts';
 import { NET_DIR } from '../view.ts';
-import type { Authority } from './authority.ts';
+import { type Authority, isLoopback, readAuthority } from './authority.ts';
 import type { Doors } from './doors.ts';
 import type { AnswerMcp } from './mcp-door.ts';
 import type { NetworkNews } from './proxy.ts';
-import { localTargets } from './rules.ts';
 import { makeSocketDir } from './socket-dir.ts';
 import { proxiesOf, proxyEnvironment, type Source } from './upstream.ts';
 
@@ -84,3 +83,33 @@ const onePerPort = (targets: readonly Authority[]): Authority[] => [
     targets.filter(({ port }) => port !== RELAY_PORT).map((target) => [target.port, target]),
   ).values(),
 ];
+
+/** The services of this machine that a run may reach: those of the settings, and those named in its variables. */
+export const localTargets = (listed: readonly string[], given: Source): Authority[] => {
+  const found = [...listed, ...Object.entries(given).flatMap(namedIn)]
+    .map((text) => readAuthority(text))
+    .filter((target): target is Authority => target !== undefined);
+  const texts = new Map(found.map((target) => [`${target.host} ${target.port}`, target]));
+  return [...texts.values()].slice(0, MOST_TARGETS);
+};
+
+const MOST_TARGETS = 64;
+
+// Skips proxy variables: the daemon's proxy uses the operator's, not the run.
+const namedIn = ([name, value = '']: [string, string | undefined]): string[] =>
+  /proxy$/i.test(name) ? [] : [...value.matchAll(URLS)].flatMap(([url]) => loopbackIn(url));
+
+const URLS = /[a-z][a-z0-9+.-]*:\/\/[^\s"'<>\\]+/gi;
+const USUAL: Record<string, string> = {
+  'http:': '80',
+  'https:': '443',
+  'ws:': '80',
+  'wss:': '443',
+};
+
+const loopbackIn = (text: string): string[] => {
+  const url = orElse(() => new URL(text), undefined);
+  if (url === undefined || !isLoopback(url.hostname.replace(/^\[|\]$/g, ''))) return [];
+  const port = url.port || USUAL[url.protocol];
+  return port === undefined ? [] : [`${url.hostname}:${port}`];
+};

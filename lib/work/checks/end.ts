@@ -1,3 +1,4 @@
+import { fenceOff } from '../../../store/base/text.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { updateProof } from '../../../store/cases/proofs.ts';
 import { proofsOf } from '../../../store/reconcile/item.ts';
@@ -12,7 +13,6 @@ import { killRun } from '../../tools/process/process-tree.ts';
 import { getProof } from '../proof/attach.ts';
 import { stopLive } from '../sessions/live/engine.ts';
 import type { SessionNeeds } from '../sessions/live/needs.ts';
-import { evidenceText } from './evidence.ts';
 
 /**
  * Ends the processes of checks of the previous daemon and marks the checks as interrupted. Held locks, which only this
@@ -53,6 +53,34 @@ export const storeResult = async (
       ? { run, run_marker: null, content: visible(evidenceText(run, output)) }
       : undefined;
   await updateProof(store, case_id, id, { rule });
+};
+
+/** The text of a check that the operator reads and verifies: its result in one sentence, then the whole output. */
+export const evidenceText = (run: CheckRun, output: string): string =>
+  [
+    sentence(run),
+    ...(run.changed_tests.length === 0
+      ? []
+      : [`Test files that the work changed: ${run.changed_tests.map(quoted).join(', ')}`]),
+    ...(run.changed_tree === true ? [CHANGED] : []),
+    fenceOff(`$ ${run.command}\n${output}`, 'text'),
+  ].join('\n\n');
+
+const quoted = (path: string): string => `\`${path}\``;
+
+const CHANGED =
+  'Files of the worktree changed while the check was running, so it does not prove the current files. Run it again.';
+
+const sentence = ({ command, status, exit_code, attempt }: CheckRun): string => {
+  const which = `\`${command.split('\n', 1)[0]}\``;
+  const exit = exit_code === null ? '' : ` (exit ${exit_code})`;
+  return {
+    running: `${which} is running.`,
+    passed: `${which} passed on run ${attempt}${exit}.`,
+    failed: `${which} failed on run ${attempt}${exit}.`,
+    aborted: `${which} was aborted. It proves nothing.`,
+    interrupted: `${which} was interrupted because the daemon ended. It proves nothing.`,
+  }[status];
 };
 
 /**

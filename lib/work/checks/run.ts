@@ -20,8 +20,7 @@ import { listProofs, newMatter, storeProof } from '../proof/attach.ts';
 import { beginOperation, type Operation } from '../sessions/lifecycle/operation.ts';
 import { type LiveRun, mustStop } from '../sessions/live/engine.ts';
 import type { SessionNeeds } from '../sessions/live/needs.ts';
-import { storeResult } from './end.ts';
-import { changedTests, evidenceText, nextAttempt } from './evidence.ts';
+import { evidenceText, storeResult } from './end.ts';
 
 interface CheckRequest {
   /** The command exactly as the operator sent it, which is the consent to run it. */
@@ -102,6 +101,26 @@ const storeStarted = async (
   const { proof } = await storeProof(store, case_id, { matter: made, content });
   return { worktree, proof, run };
 };
+
+/** The number of the next run of this command on the same files, from 1. */
+const nextAttempt = (
+  proofs: readonly Pick<Proof, 'tree' | 'run'>[],
+  command: string,
+  tree: string | undefined,
+): number =>
+  1 + proofs.filter((proof) => proof.run?.command === command && proof.tree === tree).length;
+
+const TESTS = [
+  /(?:^|\/)(?:tests?|__tests__|specs?|e2e|testdata)\//i,
+  /[._-](?:test|spec)s?\.[^/.]+$/i,
+  /(?:^|\/)test_[^/]*\.py$/,
+];
+
+const MOST_TESTS = 100;
+
+/** The changed files that are named like tests, for whoever judges the check. */
+const changedTests = (paths: readonly string[]): string[] =>
+  paths.filter((path) => TESTS.some((pattern) => pattern.test(path))).slice(0, MOST_TESTS);
 
 const sandboxKind = (service: SessionNeeds): CheckRun['sandbox'] => {
   const { kind, untried } = service.sandbox();

@@ -13,9 +13,9 @@ import type { WithLog } from '../../log.ts';
 import { counted } from '../../text/wording.ts';
 import type { Git } from '../../tools/git/run/git.ts';
 import { putGitFiles } from '../../tools/git/write/git-files.ts';
+import { exclusively } from '../sessions/lifecycle/operation.ts';
 import type { SessionNeeds, TurnNeeds } from '../sessions/live/needs.ts';
 import { ourRebase } from './current.ts';
-import { exclusively } from './exclusively.ts';
 import { block, close } from './stop.ts';
 
 /** Aborts the rebase and restores the exact state before it. Changes made since are kept under a ref. */

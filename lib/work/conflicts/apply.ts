@@ -15,9 +15,9 @@ import { status } from '../../tools/git/read/status.ts';
 import type { Git } from '../../tools/git/run/git.ts';
 import { refuseUnfiltered } from '../../tools/git/write/commit-files.ts';
 import { continueRebase, type RebaseState } from '../../tools/git/write/rebase.ts';
+import { exclusively } from '../sessions/lifecycle/operation.ts';
 import type { SessionNeeds, TurnNeeds } from '../sessions/live/needs.ts';
 import { hasRebaseEnded, ourRebase } from './current.ts';
-import { exclusively } from './exclusively.ts';
 import { finish, finishRestoring, proceed } from './finish.ts';
 import { refuseUnresolved } from './unresolved-files.ts';
 

@@ -22,9 +22,9 @@ import { unmergedFiles } from '../../code/worktrees/rebase/unmerged.ts';
 import { invalidState, notFound, orNotFound, ServiceError } from '../../errors.ts';
 import { rebase } from '../../tools/git/write/rebase.ts';
 import { createSession, type NewSession } from '../sessions/lifecycle/create.ts';
+import { exclusively } from '../sessions/lifecycle/operation.ts';
 import type { SessionNeeds, TurnNeeds } from '../sessions/live/needs.ts';
 import { undoFailedStart } from './abort.ts';
-import { exclusively } from './exclusively.ts';
 import { proceed } from './finish.ts';
 import { type Preflight, preflight } from './preflight.ts';
 

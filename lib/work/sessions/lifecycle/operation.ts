@@ -1,9 +1,13 @@
 import { lockOn } from '../../../../store/base/locks.ts';
 import type { LockMatter } from '../../../../store/records/lock.ts';
+import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { acquireLock, releaseLock } from '../../../../store/sessions/locks.ts';
-import type { Store } from '../../../../store/store.ts';
-import { requireUnlocked } from '../../../code/worktrees/read.ts';
+import { readyToWrite, type Store } from '../../../../store/store.ts';
+import { withWorktreeLock } from '../../../../store/worktrees/worktrees.ts';
+import { checkState } from '../../../code/worktrees/inspect/status.ts';
+import { getWorktree, requireUnlocked } from '../../../code/worktrees/read.ts';
 import { refuseSession } from '../../../code/worktrees/rebase/rebase-state.ts';
+import { reclaimTurnLocked } from '../../../code/worktrees/turn/reclaim.ts';
 import { ServiceError } from '../../../errors.ts';
 import { isLive, type LiveRun, newRun } from '../live/engine.ts';
 import type { EngineNeeds, SessionNeeds } from '../live/needs.ts';
@@ -58,8 +62,45 @@ const end = (service: SessionNeeds, { case_id, session_id }: LiveRun): Promise<v
     .finally(() => service.engine.live.delete(session_id))
     .finally(() => startQueued(service));
 
+/**
+ * Runs one operation alone in the worktree, holding the session lock, so that no session starts meanwhile. Throws 409
+ * while a session runs, or an operator holds the lock.
+ */
+export const exclusively = async <T>(
+  service: SessionNeeds,
+  caseId: string,
+  operation: string,
+  work: (worktree: WorktreeRecord) => Promise<T>,
+): Promise<T> => {
+  const { store } = service;
+  const done = withWorktreeLock(store, caseId, async () => {
+    const worktree = getWorktree(store, caseId);
+    await readyToWrite(store);
+    await checkState(worktree);
+    await takeLock(service, caseId, operation);
+    return reclaimTurnLocked(service, caseId)
+      .then(() => work(worktree))
+      .finally(() => releaseOperationLock(store, caseId));
+  });
+  return done.finally(() => startQueued(service));
+};
+
+const takeLock = async (
+  service: SessionNeeds,
+  caseId: string,
+  operation: string,
+): Promise<void> => {
+  requireUnlocked(service, caseId);
+  if (await acquireUnlessLive(service, caseId, operation)) return;
+  requireUnlocked(service, caseId);
+  throw new ServiceError(
+    'session_active',
+    'A session is running in the worktree. Wait for it to end, or abort it, then try again.',
+  );
+};
+
 /** Takes the session lock for an operation of the daemon. False while the lock is held or a run exists. */
-export const acquireUnlessLive = async (
+const acquireUnlessLive = async (
   { engine, store }: EngineNeeds,
   caseId: string,
   operation: string,

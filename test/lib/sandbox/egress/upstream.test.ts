@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { localTargets } from '../../../../lib/sandbox/egress/rules.ts';
+import { localTargets } from '../../../../lib/sandbox/egress/run-network.ts';
 import { proxyEnvironment, upstreamFor } from '../../../../lib/sandbox/egress/upstream.ts';
 
 const goal = { host: 'api.example.com', port: 443 };
