@@ -13,7 +13,7 @@ import { describeWork, worktreeDiff } from '../../code/worktrees/inspect/diff.ts
 import { checkState } from '../../code/worktrees/inspect/status.ts';
 import { getWorktree } from '../../code/worktrees/read.ts';
 import { viewOf } from '../../code/worktrees/turn/open.ts';
-import { ServiceError } from '../../errors.ts';
+import { badField } from '../../errors.ts';
 import type { Program } from '../../tools/process/spawn.ts';
 import { checkTexts } from '../cases/text.ts';
 import { listProofs, newMatter, storeProof } from '../proof/attach.ts';
@@ -59,10 +59,10 @@ export const runCheck = async (
 
 const refuseHidden = (command: string): void => {
   if (visible(command) === command) return;
-  throw new ServiceError(
-    'bad_request',
+  throw badField(
+    '/command',
+    'contains invisible characters',
     'The command contains invisible characters. Type it again.',
-    { errors: [{ path: '/command', message: 'contains invisible characters' }] },
   );
 };
 

@@ -10,7 +10,7 @@ import {
   unmergedFiles,
   unmergedIn,
 } from '../../code/worktrees/rebase/unmerged.ts';
-import { invalidState, ServiceError } from '../../errors.ts';
+import { invalidState } from '../../errors.ts';
 import { status } from '../../tools/git/read/status.ts';
 import type { Git } from '../../tools/git/run/git.ts';
 import { refuseUnfiltered } from '../../tools/git/write/commit-files.ts';
@@ -19,6 +19,7 @@ import { exclusively } from '../sessions/lifecycle/operation.ts';
 import type { SessionNeeds, TurnNeeds } from '../sessions/live/needs.ts';
 import { hasRebaseEnded, ourRebase } from './current.ts';
 import { finish, finishRestoring, proceed } from './finish.ts';
+import { changesInTheWay } from './preflight.ts';
 import { refuseUnresolved } from './unresolved-files.ts';
 
 /**
@@ -99,10 +100,9 @@ const refuseOthers = async (
     )
     .map(({ path }) => path);
   if (changed.length === 0) return;
-  throw new ServiceError(
-    'uncommitted_changes',
-    `${changed.slice(0, 5).join(', ')} changed too, but only files in conflict are staged by this call. Stage them with git add in ${worktree.path}, or undo the changes, then apply again.`,
-    { members: { files: changed.slice(0, 100) } },
+  throw changesInTheWay(
+    changed,
+    `changed too, but only files in conflict are staged by this call. Stage them with git add in ${worktree.path}, or undo the changes, then apply again.`,
   );
 };
 

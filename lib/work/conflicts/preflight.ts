@@ -91,12 +91,17 @@ const onBranch = ({ branch, head, files }: WorktreeStatus, worktree: WorktreeRec
 const refuseChanges = ({ files }: WorktreeStatus, keep: boolean): boolean => {
   const changed = files.filter(({ code }) => code !== '??').map(({ path }) => path);
   if (keep || changed.length === 0) return changed.length > 0;
-  throw new ServiceError(
-    'uncommitted_changes',
-    `${changed.slice(0, 5).join(', ')} ${changed.length === 1 ? 'is' : 'are'} changed but not committed. Commit the changes, or send keep_changes: true, which sets them aside and restores them afterwards.`,
-    { members: { files: changed.slice(0, 100) } },
+  throw changesInTheWay(
+    changed,
+    `${changed.length === 1 ? 'is' : 'are'} changed but not committed. Commit the changes, or send keep_changes: true, which sets them aside and restores them afterwards.`,
   );
 };
+
+/** The error for files with changes; `what` continues a sentence that begins with their names. */
+export const changesInTheWay = (files: readonly string[], what: string): ServiceError =>
+  new ServiceError('uncommitted_changes', `${files.slice(0, 5).join(', ')} ${what}`, {
+    members: { files: files.slice(0, 100) },
+  });
 
 const nameOfBase = ({ base, branch }: WorktreeRecord, onto = base): string => {
   // In the worktree, HEAD is the branch itself.
@@ -216,9 +221,8 @@ const refuseInTheWay = async (
 ): Promise<void> => {
   const files = await filesInTheWay(git.at(worktree), range);
   if (files.length === 0) return;
-  throw new ServiceError(
-    'uncommitted_changes',
-    `${files.slice(0, 5).join(', ')} would be overwritten: the rebase adds files of that name, and git does not track ${files.length === 1 ? 'this one' : 'these'}. Move your files away, then try again.`,
-    { members: { files: files.slice(0, 100) } },
+  throw changesInTheWay(
+    files,
+    `would be overwritten: the rebase adds files of that name, and git does not track ${files.length === 1 ? 'this one' : 'these'}. Move your files away, then try again.`,
   );
 };

@@ -19,7 +19,7 @@ import { checkState } from '../../code/worktrees/inspect/status.ts';
 import { getWorktree, requireUnlocked } from '../../code/worktrees/read.ts';
 import { CONFLICT, noRebase, rebaseUnderWay } from '../../code/worktrees/rebase/rebase-state.ts';
 import { unmergedFiles } from '../../code/worktrees/rebase/unmerged.ts';
-import { invalidState, notFound, orNotFound, ServiceError } from '../../errors.ts';
+import { invalidState, orNotFound, ServiceError } from '../../errors.ts';
 import { rebase } from '../../tools/git/write/rebase.ts';
 import { createSession, type NewSession } from '../sessions/lifecycle/create.ts';
 import { exclusively } from '../sessions/lifecycle/operation.ts';
@@ -82,8 +82,7 @@ const begin = async (
     ...notes,
   ];
   const made = await createConflict(store, item.id, { matter, line: words.join('; ') });
-  if (made === undefined) throw notFound('Work item', item.id);
-  return made;
+  return orNotFound(made, 'Work item', item.id);
 };
 
 interface Begun {

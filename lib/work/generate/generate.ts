@@ -1,6 +1,5 @@
 import { sha256 } from '../../../store/base/sha256.ts';
 import { fenceOff } from '../../../store/base/text.ts';
-import { readCase } from '../../../store/cases/cases.ts';
 import {
   PLANNING_FILES,
   type PlanningFile,
@@ -14,7 +13,8 @@ import {
 import { printable } from '../../agents/prompt.ts';
 import type { Provider } from '../../agents/provider.ts';
 import type { Providers } from '../../agents/providers.ts';
-import { notFound, orNotFound, ServiceError } from '../../errors.ts';
+import { getItem } from '../../code/projects/project.ts';
+import { notFound, ServiceError } from '../../errors.ts';
 import { capText } from '../../text/cap-text.ts';
 import { planningFor } from '../planning/gate.ts';
 import { checkTrustOf } from '../sessions/guards/trust.ts';
@@ -40,7 +40,7 @@ export const generate = async (
   filename: PlanningFile,
   { provider, overwrite = false }: Wanted,
 ): Promise<PlanningStage> => {
-  const item = orNotFound(await readCase(service.store, caseId), 'Work item', caseId);
+  const item = await getItem(service.store, caseId);
   const name = checkProvider(service, provider);
   const planning = planningFor(service.store, caseId);
   const seen = hashOf(planning, filename);

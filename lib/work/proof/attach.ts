@@ -16,7 +16,7 @@ import { sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
 import { describeWork } from '../../code/worktrees/inspect/diff.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
-import { notFound, orNotFound, ServiceError } from '../../errors.ts';
+import { badField, notFound, orNotFound, ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
 import { checkTexts } from '../cases/text.ts';
 
@@ -83,13 +83,10 @@ export const newMatter = async (
 const sessionOf = (store: Store, caseId: string, named: string | undefined): string | undefined => {
   if (named === undefined) return newestWorkSession(store, caseId)?.id;
   if ((sessionsOf(store, caseId) ?? []).some(({ session }) => session.id === named)) return named;
-  const errors = [{ path: '/session_id', message: 'is not a session of this Work item' }];
-  throw new ServiceError(
-    'bad_request',
+  throw badField(
+    '/session_id',
+    'is not a session of this Work item',
     `The Work item has no session ${named}. List its sessions with GET …/sessions.`,
-    {
-      errors,
-    },
   );
 };
 

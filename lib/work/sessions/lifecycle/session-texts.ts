@@ -17,7 +17,7 @@ import {
 import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import { runsLater } from '../../../code/worktrees/inspect/runs-later.ts';
 import { findWorktree } from '../../../code/worktrees/read.ts';
-import { invalidState, notFound, type ServiceError } from '../../../errors.ts';
+import { invalidState, notFound, orNotFound, type ServiceError } from '../../../errors.ts';
 import { filesOf } from '../../../text/patch.ts';
 import type { EngineNeeds, TurnNeeds } from '../live/needs.ts';
 import { getStoredSession } from './read.ts';
@@ -31,9 +31,7 @@ export const getPlan = async (
 ): Promise<TextFile> => {
   const { dir, session } = await getStoredSession(service, caseId, id);
   if (which === 'approved' && session.approved_sha256 === null) throw notFound('approved plan', id);
-  const plan = PLANS[which](service.store, dir);
-  if (plan === undefined) throw notFound('plan of session', id);
-  return plan;
+  return orNotFound(PLANS[which](service.store, dir), 'plan of session', id);
 };
 
 const PLANS = { current: readPlan, approved: readApproved, sent_back: readSentBack };
