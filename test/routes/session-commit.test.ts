@@ -95,6 +95,32 @@ describe('completed work', () => {
     assert.match(bodyOf(it), /keys\/server\.pem {2}is named like a file with secrets/);
   });
 
+  it('leaves out new files that look like secrets, staged or not, and leaves them as they were', async (t) => {
+    const lines = [
+      'printf T > .env; printf K > a.key; head -c 6000000 /dev/zero > big.bin; printf x > new.txt',
+      'printf y > gone.txt; git add -N a.key; git add .env big.bin new.txt gone.txt; rm gone.txt',
+      'printf 2 > old.key; git add old.key; git rm -q --cached kept.key',
+    ];
+    const files = { 'old.key': '1', 'kept.key': '1' };
+    const it = await withCase(t, sh(...lines), { files });
+    const { commit, path } = await worked(it);
+    assert.deepEqual(
+      Object.fromEntries(commit.left_out.map((one) => [one.path, one.why])),
+      {
+        '.env': 'secret',
+        'a.key': 'secret',
+        'big.bin': 'large',
+        'kept.key': 'secret',
+      },
+      commit.reason ?? '',
+    );
+    assert.equal(
+      gitOf(it, path, 'show', '--format=', '--name-status', 'HEAD'),
+      'A\tnew.txt\nM\told.key',
+    );
+    assert.equal(await filesOf(it), 'A  .env\nAM a.key\nA  big.bin\nD  kept.key\n?? kept.key');
+  });
+
   it('leaves out files with names that git refuses, counts without them, and names them', async (t) => {
     const it = await withCase(
       t,

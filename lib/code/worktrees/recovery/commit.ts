@@ -12,6 +12,7 @@ import { operationInProgress } from '../../../tools/git/write/commit.ts';
 import {
   commitFiles,
   type FilesCommit,
+  isStaged,
   whyLeftOut,
 } from '../../../tools/git/write/commit-files.ts';
 import { readRefLog } from '../../../tools/git/write/ref-log.ts';
@@ -145,11 +146,12 @@ const wantedOf = async (now: GitAt<WorktreeRecord>, isSince: boolean): Promise<W
     if (why === undefined) found.paths.push(file.path);
     else found.left_out.push({ path: pathText(file.path), why });
   });
-  const taken = new Set(found.paths);
-  return {
-    ...found,
-    isAll: files.every(({ path, code }) => taken.has(path) || /^[.?]/.test(code)),
-  };
+  // A file that was removed from the index alone is listed twice, as removed and as untracked.
+  const out = new Set(found.left_out.map(({ path }) => path));
+  const paths = found.paths.filter((path) => !out.has(pathText(path)));
+  const taken = new Set(paths);
+  const isAll = files.every(({ path, code }) => taken.has(path) || !isStaged(code));
+  return { ...found, paths, isAll };
 };
 
 // Without HEAD git reports all files as new.

@@ -1,5 +1,4 @@
 import { basename } from 'node:path';
-import type { LeftOut } from '../../../../store/records/work-commit.ts';
 import { ServiceError } from '../../../errors.ts';
 import { MOST_SHOWN, sizeOf } from '../read/large-files.ts';
 import { refusedOf } from '../read/refused-names.ts';
@@ -8,7 +7,7 @@ import { unfilteredFiles } from '../read/required-filters.ts';
 import { type FileStatus, parseStatus, STATUS } from '../read/status.ts';
 import { type ConfigEntry, isTrue, listSettings, valueIn } from '../run/config.ts';
 import type { Git, GitAt, GitWorktree, RunOptions, Setting } from '../run/git.ts';
-import { FROM_INPUT, nulls } from '../run/index-copy.ts';
+import { FROM_INPUT, MOST_LISTED, nulls } from '../run/index-copy.ts';
 import { pathText } from '../run/path-text.ts';
 import { DAEMON, hasIdentity } from './commit.ts';
 
@@ -21,7 +20,7 @@ export interface FilesCommit {
 }
 
 interface CommittedFiles {
-  /** Null where git refused all names. */
+  /** Null where git refused all names, or nothing is left to commit. */
   id: string | null;
   /** Paths with names that git refuses. */
   refused: string[];
@@ -40,11 +39,28 @@ export const commitFiles = async (
   const gone = new Set(refused);
   const taken = paths.filter((path) => !gone.has(path));
   if (taken.length === 0) return { id: null, refused };
-  const input = nulls(taken);
+  return { id: await commitStaged(git, { paths: taken, message, isAll }, options), refused };
+};
+
+// Null if there is nothing to commit.
+const commitStaged = async (
+  git: GitAt<GitWorktree>,
+  { paths, message, isAll }: FilesCommit,
+  options: RunOptions,
+): Promise<string | null> => {
   const args = ['commit', '--quiet', '--cleanup=whitespace', `--message=${message}`];
-  if (isAll) await git.run(args, options);
-  else await git.run([...args, '--only', ...FROM_INPUT], { ...options, input });
-  return { id: (await headCommit(git)) ?? '', refused };
+  const input = isAll ? undefined : nulls(await knownOf(git, paths));
+  if (input?.length === 0) return null;
+  const only = input === undefined ? [] : ['--only', ...FROM_INPUT];
+  await git.run([...args, ...only], { ...options, ...(input && { input }) });
+  return (await headCommit(git)) ?? '';
+};
+
+// git refuses a path that is neither in HEAD nor in the index, as that of a new file that was staged and then removed.
+const knownOf = async (git: GitAt<GitWorktree>, paths: readonly string[]): Promise<string[]> => {
+  const args = ['ls-files', '-z', '--with-tree=HEAD'];
+  const known = new Set(await git.names(args, { max_bytes: MOST_LISTED }));
+  return paths.filter((path) => known.has(path));
 };
 
 // Not `git add`, which compares each path with each of the others. Returns the paths that git refuses.
@@ -89,6 +105,11 @@ const UNASKED = {
 };
 const SIGNING_MS = 20_000;
 
+interface LeftOut {
+  path: string;
+  why: 'secret' | 'large' | 'repository' | 'filter';
+}
+
 export interface ChangesCommit {
   /** Null if there was nothing to commit; `files` is the number of files in the commit. */
   committed: { commit: string; files: number } | null;
@@ -118,16 +139,17 @@ export const commitWorkingFiles = (
     const left_out = isAll ? [] : changed.flatMap((file) => leftOut(worktree, file));
     const out = new Set(left_out.map(({ path }) => path));
     const ours = changed.map(({ path }) => path).filter((path) => !out.has(pathText(path)));
+    const isWhole = changed.every(({ path, code }) => !out.has(pathText(path)) || !isStaged(code));
     const none = { committed: null, left_out: left_out.slice(0, MOST_NAMED) };
     if (ours.length === 0) return none;
     await refuseUnfiltered(now, ours);
     const env = (await hasIdentity(now)) ? {} : { env: DAEMON };
     const refused = await stage(now, ours);
-    const files = ours.length - refused.length;
-    if (files === 0) return none;
-    const args = ['commit', '--quiet', '--cleanup=whitespace', `--message=${message}`];
-    await now.run(args, env);
-    return { ...none, committed: { commit: (await headCommit(now)) ?? '', files } };
+    const gone = new Set(refused);
+    const paths = ours.filter((path) => !gone.has(path));
+    if (paths.length === 0) return none;
+    const commit = await commitStaged(now, { paths, message, isAll: isWhole }, env);
+    return { ...none, committed: commit === null ? null : { commit, files: paths.length } };
   });
 
 const MOST_NAMED = 100;
@@ -152,6 +174,9 @@ export const refuseUnfiltered = async (
   );
 };
 
+/** Whether the index differs from HEAD; an untracked file, or one that is only intended to be added, is not staged. */
+export const isStaged = (code: string): boolean => !/^[.?]/.test(code);
+
 /** Whether a changed file can be committed: an untracked nested repository cannot. */
 export const isCommittable = ({ code, repository }: FileStatus): boolean =>
   code !== '??' || !repository;
@@ -163,7 +188,7 @@ interface Changes {
 }
 
 /**
- * Why a changed file is not committed by default; undefined if it is. A tracked file is, because the repository already has
+ * Why a changed file is not committed by default; undefined if it is. A file of HEAD is, because the repository already has
  * it, unless a filter is missing or no diff shows it.
  */
 export const whyLeftOut = (
@@ -171,11 +196,14 @@ export const whyLeftOut = (
   file: FileStatus,
 ): LeftOut['why'] | undefined => {
   if (unfiltered.has(file.path)) return 'filter';
-  const isNew = file.code === '??';
+  const isNew = NEW.test(file.code);
   if (isNew && file.repository) return 'repository';
   if (isNew && SECRET.test(basename(pathText(file.path)))) return 'secret';
   return sizeOf(worktree, file.path) > (isNew ? LARGE : MOST_SHOWN) ? 'large' : undefined;
 };
+
+// Not in HEAD: untracked, staged (but not in conflict), or only intended to be added.
+const NEW = /^(?:\?\?|A[^AU]|\.A|UA)$/;
 
 const LARGE = 5_000_000;
 

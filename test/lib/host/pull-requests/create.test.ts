@@ -118,6 +118,18 @@ describe('POST /api/cases/{id}/pr/create', () => {
     assert.deepEqual([told.body.committed?.files, told.body.left_out], [1, []]);
   });
 
+  it('commits no staged file named like one with secrets, which stays staged', async (t) => {
+    const scene = await pullScene(t, { settings: 'worktrees:\n  commit: never' });
+    await completed(scene, 'printf TOKEN > .env; printf x > new.txt; git add -A');
+    const made = await scene.post('create');
+    assert.equal(made.status, 201, made.text);
+    assert.deepEqual(made.body.left_out, [{ path: '.env', why: 'secret' }]);
+    assert.equal(scene.git('show', '--format=', '--name-only', 'HEAD'), 'new.txt\n');
+    assert.equal(scene.git('status', '--porcelain'), 'A  .env\n');
+    const told = await scene.post('push', { changes: 'commit' });
+    assert.deepEqual([told.body.committed?.files, told.body.left_out], [1, []]);
+  });
+
   it('asks before it commits what no session left', async (t) => {
     const scene = await pullScene(t);
     const head = scene.work();

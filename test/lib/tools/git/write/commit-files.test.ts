@@ -66,4 +66,27 @@ describe('commitWorkingFiles', () => {
     );
     assert.equal(inside('status', '--porcelain'), '?? inner/\n');
   });
+
+  it('commits no staged repository or secret, which stay staged, unless all is wanted', async (t) => {
+    const { git, worktree, inside } = await place(t);
+    writeFiles(worktree.path, { 'inner/b.txt': 'b\n', 'a.txt': 'two\n', 'x/.env': 'T\n' });
+    writeFiles(worktree.path, { 'gone.env.txt': 'b\n' });
+    const inner = gitIn(join(worktree.path, 'inner'));
+    inner('init', '--quiet');
+    inner('add', '.');
+    inner('-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-qm', 'b');
+    inside('add', '--all');
+    rmSync(join(worktree.path, 'gone.env.txt'));
+    const done = await commitWorkingFiles(git, worktree, { message: 'one', isAll: false });
+    assert.deepEqual(done.left_out, [
+      { path: 'inner', why: 'repository' },
+      { path: 'x/.env', why: 'secret' },
+    ]);
+    assert.equal(inside('show', '--format=', '--name-only', 'HEAD'), 'a.txt\n');
+    assert.equal(inside('status', '--porcelain'), 'A  inner\nA  x/.env\n');
+    const again = await commitWorkingFiles(git, worktree, { message: 'none', isAll: false });
+    assert.equal(again.committed, null);
+    const all = await commitWorkingFiles(git, worktree, { message: 'all', isAll: true });
+    assert.deepEqual([all.committed?.files, inside('status', '--porcelain')], [2, '']);
+  });
 });
