@@ -164,15 +164,15 @@ describe('completed work', () => {
 
   it('leaves out what the repository requires a filter for, tracked or staged files too', async (t) => {
     const files = {
-      '.gitattributes': '[attr]crypt filter=git-crypt\n*.env crypt\n',
-      'old.env': '\0GITCRYPT\0old',
-      'gone.env': '\0GITCRYPT\0gone',
+      '.gitattributes': '[attr]crypt filter=git-crypt\n*.conf crypt\n',
+      'old.conf': '\0GITCRYPT\0old',
+      'gone.conf': '\0GITCRYPT\0gone',
     };
     const lines = [
-      'echo TOKEN=1 > old.env; echo TOKEN=2 > new.env; rm gone.env',
-      `printf '\\0GITCRYPT\\0x' > encrypted.env; ln -s README.md link.env`,
-      'echo TOKEN=3 > staged.env; oid=$(git hash-object -w --no-filters staged.env)',
-      'git update-index --add --cacheinfo "100644,$oid,staged.env"',
+      'echo TOKEN=1 > old.conf; echo TOKEN=2 > new.conf; rm gone.conf',
+      `printf '\\0GITCRYPT\\0x' > encrypted.conf; ln -s README.md link.conf`,
+      'echo TOKEN=3 > staged.conf; oid=$(git hash-object -w --no-filters staged.conf)',
+      'git update-index --add --cacheinfo "100644,$oid,staged.conf"',
       'echo more >> README.md',
     ];
     const it = await withCase(t, sh(...lines), { files });
@@ -182,18 +182,18 @@ describe('completed work', () => {
     const { session, commit, path } = await worked(it);
     assert.deepEqual(
       [commit.files, commit.left_out],
-      [4, ['old.env', 'staged.env', 'new.env'].map((each) => ({ path: each, why: 'filter' }))],
+      [4, ['old.conf', 'staged.conf', 'new.conf'].map((each) => ({ path: each, why: 'filter' }))],
     );
     assert.match(
       String(session.commit?.message),
-      /^Not committed: old\.env, staged\.env, new\.env$/,
+      /^Not committed: old\.conf, staged\.conf, new\.conf$/,
     );
     assert.equal(
       gitOf(it, path, 'show', '--format=', '--name-status', 'HEAD'),
-      'A\tREADME.md\nA\tencrypted.env\nD\tgone.env\nA\tlink.env',
+      'A\tREADME.md\nA\tencrypted.conf\nD\tgone.conf\nA\tlink.conf',
     );
-    assert.equal(readFileSync(join(path, 'old.env'), 'utf8'), 'TOKEN=1\n');
-    assert.match(bodyOf(it), /old\.env {2}needs a filter of the repository/);
+    assert.equal(readFileSync(join(path, 'old.conf'), 'utf8'), 'TOKEN=1\n');
+    assert.match(bodyOf(it), /old\.conf {2}needs a filter of the repository/);
   });
 
   it('is not committed where the settings say never', async (t) => {

@@ -198,7 +198,7 @@ export const whyLeftOut = (
   if (unfiltered.has(file.path)) return 'filter';
   const isNew = NEW.test(file.code);
   if (isNew && file.repository) return 'repository';
-  if (isNew && SECRET.test(basename(pathText(file.path)))) return 'secret';
+  if (isNew && SECRET.test(basename(file.path))) return 'secret';
   return sizeOf(worktree, file.path) > (isNew ? LARGE : MOST_SHOWN) ? 'large' : undefined;
 };
 
@@ -207,6 +207,15 @@ const NEW = /^(?:\?\?|A[^AU]|\.A|UA)$/;
 
 const LARGE = 5_000_000;
 
-// File names that tools use for secrets, without `.env.example` and the like.
-const SECRET =
-  /^(?:\.env(?:\.(?!example$|sample$|template$|dist$).*)?|\.netrc|_netrc|\.npmrc|\.pypirc|\.pgpass|\.git-credentials|credentials(?:\.json)?|secrets?\.(?:json|ya?ml|toml)|id_(?:rsa|dsa|ecdsa|ed25519)|.*\.(?:pem|key|p12|pfx|jks|keystore|kdbx))$/i;
+// File names that tools use for secrets, and an editor's backups of them, without `.env.example` and the like. A name may be
+// any bytes but `/`, line breaks too.
+const EXAMPLE = '(?:.*[._-])?(?:example|sample|template|dist)';
+const SECRETS = [
+  `\\.env(?:\\.(?!${EXAMPLE}~?$).*)?`,
+  `(?!${EXAMPLE}\\.env~?$).*\\.env`,
+  'service[-_]?account(?!.*(?:example|sample|template)).*\\.json',
+  '\\.envrc|\\.netrc|_netrc|\\.npmrc|\\.pypirc|\\.pgpass|\\.git-credentials',
+  'credentials(?:\\.json)?|secrets?\\.(?:json|ya?ml|toml)|id_(?:rsa|dsa|ecdsa|ed25519)',
+  '.*\\.(?:pem|key|p12|pfx|jks|keystore|kdbx)',
+];
+const SECRET = new RegExp(`^(?:${SECRETS.join('|')})~?$`, 'is');

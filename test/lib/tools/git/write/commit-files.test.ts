@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { commitWorkingFiles } from '../../../../../lib/tools/git/write/commit-files.ts';
+import { commitWorkingFiles, whyLeftOut } from '../../../../../lib/tools/git/write/commit-files.ts';
 import {
   gitIn,
   known,
@@ -88,5 +88,54 @@ describe('commitWorkingFiles', () => {
     assert.equal(again.committed, null);
     const all = await commitWorkingFiles(git, worktree, { message: 'all', isAll: true });
     assert.deepEqual([all.committed?.files, inside('status', '--porcelain')], [2, '']);
+  });
+});
+
+describe('whyLeftOut', () => {
+  const why = (path: string) =>
+    whyLeftOut(
+      { worktree: { path: '/none', git_dir: '/none', common_dir: '/none' }, unfiltered: new Set() },
+      { path, code: '??', repository: false },
+    );
+
+  it('knows names of secrets with any bytes, and backups of them', () => {
+    const secrets = [
+      '.env',
+      'd\xe9/.env',
+      'nl\nx.key',
+      '\xe9.pem',
+      '.env.a\nb',
+      'prod.env',
+      '.envrc',
+    ];
+    secrets.push(
+      '.env~',
+      '.env.local~',
+      'id_rsa~',
+      'service-account.json',
+      'Service-Account-1.json',
+    );
+    for (const path of [...secrets, 'a/.ENV', '.env.local', 'my-example-prod.env'])
+      assert.equal(why(path), 'secret', JSON.stringify(path));
+  });
+
+  it('takes examples and templates for no secret', () => {
+    const plain = [
+      '.env.example',
+      '.env.example~',
+      '.env.prod.sample',
+      'example.env',
+      'a.template.env',
+    ];
+    plain.push(
+      'service-account.example.json',
+      'env',
+      'my.envx',
+      '.environment',
+      'env.ts',
+      'key\n.ts',
+    );
+    for (const path of [...plain, 'a.env/b.txt', 'service-accounts.ts', '.npmrc.txt'])
+      assert.equal(why(path), undefined, JSON.stringify(path));
   });
 });
