@@ -11,7 +11,7 @@ const Warnings = Type.Array(Type.String(), {
 const Changes = Type.Optional(
   Type.Enum(['commit', 'leave'], {
     description:
-      'How to handle uncommitted changes in the worktree. Default: exactly the changes of the last completed session are committed, without files that a session leaves out (`left_out`); any others cause a 409. `commit`: commit all of them. `leave`: leave them uncommitted',
+      'How to handle uncommitted changes in the worktree. Default: exactly the changes of completed sessions since their approval are committed, without files that a session leaves out (`left_out`); any others cause a 409 that names them. `commit`: commit all of them. `leave`: leave them uncommitted',
   }),
 );
 const Committed = Type.Union(

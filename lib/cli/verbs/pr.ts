@@ -1,5 +1,5 @@
 import { UsageError } from '../../config.ts';
-import { someOf } from '../../text/wording.ts';
+import { counted, someOf } from '../../text/wording.ts';
 import { findItem } from '../connection/item.ts';
 import { noWorktree, type Verb, verb, withRefusals } from './verb.ts';
 
@@ -36,10 +36,12 @@ const create = async ({ dossier, values, out, report }: Verb, id: string): Promi
   const made = await withRefusals(dossier.call('POST /api/cases/{id}/pr/create', { id, body }), {
     not_found: noWorktree(id8),
     already_exists: `The Work item already has a pull request. Show it with dossier pr ${id8}`,
-    uncommitted_changes: `Its worktree has changed since the last completed session. Commit or stash the changes there (dossier path ${id8}), and try again`,
+    uncommitted_changes: ({ members: { files } }) =>
+      `Its worktree has uncommitted changes that no completed session made: ${someOf(Array.isArray(files) ? files.map(String) : [])}. Commit or stash the changes there (dossier path ${id8}), and try again`,
   });
   report(made, `#${made.number} ${made.state} ${made.url ?? ''}`);
   if (values.json === true) return;
+  if (made.committed !== null) out.say(`Committed ${counted(made.committed.files, 'file')}.`);
   const left = made.left_out.map(({ path }) => path);
   if (left.length > 0) out.say({ style: 'yellow', text: `Not committed: ${someOf(left)}` });
   for (const text of made.warnings) out.say({ style: 'yellow', text });

@@ -1,10 +1,13 @@
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
-import { readDiff } from '../../../store/sessions/session-texts.ts';
+import { readDiff, readSinceApproval } from '../../../store/sessions/session-texts.ts';
 import { type StoredSession, sessionDirOf, sessionsOf } from '../../../store/sessions/sessions.ts';
+import type { Store } from '../../../store/store.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { syncCommits } from '../../code/worktrees/recovery/sync-work.ts';
 import { ServiceError } from '../../errors.ts';
+import { filesOf } from '../../text/patch.ts';
 import type { WorktreeStatus } from '../../tools/git/read/status.ts';
+import { pathText } from '../../tools/git/run/path-text.ts';
 import {
   type ChangesCommit,
   commitWorkingFiles,
@@ -27,8 +30,8 @@ interface Wanted {
 
 /**
  * Commits what a completed session left uncommitted (`worktrees.commit: never`), in the operator's name, without files that
- * look like secrets and the like, which a session never commits either. Other changes throw 409 `uncommitted_changes` unless
- * `changes` says what to do.
+ * look like secrets and the like, which a session never commits either. Other changes, and those from before its approval,
+ * throw 409 `uncommitted_changes` unless `changes` says what to do.
  */
 export const commitChanges = async (
   service: GitNeeds,
@@ -37,14 +40,21 @@ export const commitChanges = async (
 ): Promise<ChangesCommit> => {
   const files = status.files.filter(isCommittable).map(({ path }) => path);
   if (files.length === 0 || changes === 'leave') return NOTHING;
-  const session = await sessionBehind(service, worktree);
-  if (session === undefined && changes !== 'commit') throw notOfSession(worktree, files);
+  const behind = await sessionBehind(service, worktree);
+  const isAll = changes === 'commit';
+  if (behind === undefined && !isAll) throw notOfSession(worktree, files, DIFFERENT);
+  const session = behind?.newest;
   const { case_id } = worktree;
   const lines = [`Work item: ${case_id}`, ...(session === undefined ? [] : [ofSession(session)])];
   const message = `${subjectOf(title)}\n\n${lines.join('\n')}`;
   const committed = await commitWorkingFiles(service.git, worktree, {
     message,
-    isAll: changes === 'commit',
+    isAll,
+    check: (paths) => {
+      if (isAll || behind?.changed === undefined) return;
+      const older = paths.filter((path) => !behind.changed?.has(utf8Of(path))).map(pathText);
+      if (older.length > 0) throw notOfSession(worktree, older, OLDER);
+    },
   });
   await syncCommits(service, worktree);
   return committed;
@@ -59,23 +69,67 @@ const subjectOf = (title: string): string =>
 const ofSession = ({ session: { id, plan_sha256 } }: StoredSession): string =>
   `Session: ${id}\nApproved plan: ${plan_sha256 ?? 'unknown'}`;
 
-/** The newest completed session, if the worktree has exactly its changes. */
+interface Behind {
+  /** The newest completed session. */
+  newest: StoredSession;
+  /** The files that it, or an earlier one, changed after its approval; undefined if these are all. */
+  changed: ReadonlySet<string> | undefined;
+}
+
+/** The session behind the changes of a worktree, if the worktree has exactly its result. */
 const sessionBehind = async (
   service: GitNeeds,
   { case_id }: WorktreeRecord,
-): Promise<StoredSession | undefined> => {
+): Promise<Behind | undefined> => {
   const { store } = service;
-  const newest = (sessionsOf(store, case_id) ?? []).findLast(
+  const completed = (sessionsOf(store, case_id) ?? []).filter(
     ({ session: { status, mode } }) => status === 'completed' && mode === 'work',
   );
+  const newest = completed.at(-1);
   const left = newest && readDiff(store, sessionDirOf(store, newest));
   if (newest === undefined || left === undefined) return undefined;
-  return left.equals((await diffOf(service, newest)).patch) ? newest : undefined;
+  if (!left.equals((await diffOf(service, newest)).patch)) return undefined;
+  const isWhole = readSinceApproval(store, sessionDirOf(store, newest)) === undefined;
+  return { newest, changed: isWhole ? undefined : changedBy(store, completed, left) };
 };
 
-const notOfSession = ({ path }: WorktreeRecord, files: readonly string[]): ServiceError =>
+// A file is a session's work if the session changed it after its approval and left it as it is now.
+const changedBy = (store: Store, sessions: readonly StoredSession[], now: Buffer): Set<string> => {
+  const current = partsOf(now);
+  return new Set(
+    sessions.flatMap((each) => {
+      const dir = sessionDirOf(store, each);
+      const left = readDiff(store, dir);
+      if (left === undefined) return [];
+      const parts = partsOf(left);
+      const touched = partsOf(readSinceApproval(store, dir) ?? left).keys();
+      return [...touched].filter((path) => parts.get(path) === current.get(path));
+    }),
+  );
+};
+
+/** The text of a patch by path, both paths of a renamed file. */
+const partsOf = (patch: Buffer): Map<string, string> => {
+  const parts = new Map<string, string>();
+  for (const { path, from, kind, text } of filesOf(patch.toString('utf8')))
+    for (const each of kind === 'renamed' && from !== undefined ? [path, from] : [path])
+      parts.set(each, `${parts.get(each) ?? ''}${text}`);
+  return parts;
+};
+
+// As `filesOf` decodes names.
+const utf8Of = (path: string): string => Buffer.from(path, 'latin1').toString('utf8');
+
+const DIFFERENT = 'the worktree differs from the result of the last completed session';
+const OLDER = 'no completed session made this change after its approval';
+
+const notOfSession = (
+  { path }: WorktreeRecord,
+  files: readonly string[],
+  why: string,
+): ServiceError =>
   new ServiceError(
     'uncommitted_changes',
-    `${files.slice(0, 5).join(', ')} ${files.length === 1 ? 'is' : 'are'} changed but not committed, and differ from the result of the last completed session. Check them in ${path}, then send {"changes": "commit"} to commit all of them, or {"changes": "leave"} to leave them uncommitted.`,
+    `${files.slice(0, 5).join(', ')} ${files.length === 1 ? 'is' : 'are'} changed but not committed, and ${why}. Check the changes in ${path}, then send {"changes": "commit"} to commit all of them, or {"changes": "leave"} to leave them uncommitted.`,
     { members: { files: files.slice(0, 100) } },
   );

@@ -121,6 +121,8 @@ interface Wanted {
   message: string;
   /** Commits also the files that a session would leave out (`whyLeftOut`). */
   isAll: boolean;
+  /** Gets the latin1 paths of the files to commit before any is staged, and may throw. */
+  check?: (paths: readonly string[]) => void;
 }
 
 /**
@@ -131,7 +133,7 @@ interface Wanted {
 export const commitWorkingFiles = (
   git: Git,
   worktree: GitWorktree,
-  { message, isAll }: Wanted,
+  { message, isAll, check }: Wanted,
 ): Promise<ChangesCommit> =>
   git.turn(worktree, async (now) => {
     const stdout = await now.read([...STATUS, '--no-renames']);
@@ -142,6 +144,7 @@ export const commitWorkingFiles = (
     const isWhole = changed.every(({ path, code }) => !out.has(pathText(path)) || !isStaged(code));
     const none = { committed: null, left_out: left_out.slice(0, MOST_NAMED) };
     if (ours.length === 0) return none;
+    check?.(ours);
     await refuseUnfiltered(now, ours);
     const env = (await hasIdentity(now)) ? {} : { env: DAEMON };
     const refused = await stage(now, ours);

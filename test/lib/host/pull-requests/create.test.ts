@@ -130,6 +130,36 @@ describe('POST /api/cases/{id}/pr/create', () => {
     assert.deepEqual([told.body.committed?.files, told.body.left_out], [1, []]);
   });
 
+  it('asks before it commits what was there before the approval, and takes each session by its own', async (t) => {
+    const scene = await pullScene(t, { settings: 'worktrees:\n  commit: never' });
+    await completed(scene, 'printf 1 > "first \u00e9.txt"; printf x > both.txt');
+    writeFiles(scene.worktree.path, { 'private.txt': 'mine\n', 'README.md': 'mine\n' });
+    writeFiles(scene.worktree.path, { '.env': 'mine\n' });
+    await completed(scene, 'printf 2 > second.txt; printf y > both.txt');
+    const refused = await scene.post('create');
+    assertProblem(refused, 409, 'uncommitted_changes');
+    assert.deepEqual(refused.body.files.toSorted(), ['README.md', 'private.txt']);
+    rmSync(join(scene.worktree.path, 'private.txt'));
+    scene.git('checkout', '-q', 'README.md');
+    await completed(scene, 'printf 3 > third.txt');
+    const made = await scene.post('create');
+    assert.equal(made.status, 201, made.text);
+    assert.equal(made.body.committed?.files, 4);
+    assert.deepEqual(made.body.left_out, [{ path: '.env', why: 'secret' }]);
+  });
+
+  it('asks before it commits what was left in the worktree before the session', async (t) => {
+    const scene = await pullScene(t);
+    scene.work();
+    writeFiles(scene.worktree.path, { 'leftover.txt': 'half\n' });
+    await completed(scene, 'printf 2 > second.txt');
+    const refused = await scene.post('create');
+    assertProblem(refused, 409, 'uncommitted_changes');
+    assert.deepEqual(refused.body.files, ['leftover.txt']);
+    assert.equal((await scene.post('create', { changes: 'leave' })).status, 201);
+    assert.equal(scene.git('status', '--porcelain'), '?? leftover.txt\n');
+  });
+
   it('asks before it commits what no session left', async (t) => {
     const scene = await pullScene(t);
     const head = scene.work();
