@@ -36,6 +36,7 @@ export const ERRORS = {
   worktree_missing: { status: 409, title: 'The directory of the worktree is missing' },
   rebase_in_progress: { status: 409, title: 'A rebase is in progress' },
   uncommitted_changes: { status: 409, title: 'Uncommitted changes block the operation' },
+  pull_mismatch: { status: 409, title: 'The record names another pull request' },
   remote_moved: { status: 409, title: 'The remote branch has moved' },
   codehost_ambiguous: { status: 409, title: 'More than one repository matches' },
   codehost_conflict: { status: 409, title: 'Changed on the code host since it was read' },

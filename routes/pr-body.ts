@@ -15,7 +15,7 @@ import { Sha256 } from '../store/records/id.ts';
 import { Labels, PullTitle } from '../store/records/pull-call.ts';
 import { PullDraft } from '../store/records/pull-request.ts';
 import { optionalBody } from './fields.ts';
-import { GIT, HOST_ERRORS } from './problems.ts';
+import { GIT, HOST_ERRORS, PULL_WRITE } from './problems.ts';
 
 export const pullBodyRoutes = [
   route('POST /api/cases/{id}/pr-body/compose', {
@@ -95,7 +95,7 @@ export const pullBodyRoutes = [
       'unreadable_record',
       'file_busy',
       ...GIT,
-      ...HOST_ERRORS,
+      ...PULL_WRITE,
     ],
     handler: ({ params, body }, service) =>
       approveUpdate(service, params.id, params.update_id, body?.body_sha256),

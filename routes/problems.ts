@@ -66,6 +66,14 @@ export const HOST_ERRORS = [
   'unavailable',
 ] as const;
 
+/** The errors of endpoints that write to a recorded pull request. */
+export const PULL_WRITE = [
+  'pull_mismatch',
+  'codehost_repo_not_detected',
+  'no_repository',
+  ...HOST_ERRORS,
+] as const;
+
 /** The errors of endpoints that also detect the repository from the project's remotes. */
 export const HOSTED = [
   ...HOST_ERRORS,

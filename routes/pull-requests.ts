@@ -21,7 +21,7 @@ import {
 } from '../store/records/pull-call.ts';
 import { PullDraft, PullRequest, PullTransition } from '../store/records/pull-request.ts';
 import { PostedProof, PullStatus, ReadyCheck } from '../store/records/pull-status.ts';
-import { AT_WORK, GIT, HOST_ERRORS, READING } from './problems.ts';
+import { AT_WORK, GIT, HOST_ERRORS, PULL_WRITE, READING } from './problems.ts';
 
 /** The errors of a push. */
 const PUSH = [
@@ -52,7 +52,7 @@ export const pullRequestRoutes = [
     body: PullPatch,
     response: PullRequest,
     conditional: true,
-    errors: ['unreadable_record', 'file_busy', ...HOST_ERRORS],
+    errors: ['unreadable_record', 'file_busy', ...GIT, ...PULL_WRITE],
     handler: async ({ params, body, ifMatch }, service) => {
       const kept = await patchPull(service, params.id, body, ifMatch);
       return tagged(toPullRequest(kept), kept.etag);
@@ -92,7 +92,7 @@ export const pullRequestRoutes = [
     description:
       'Fails if the code host fails. The last recorded status is at `GET /api/cases/{id}/pr`.',
     response: PullStatus,
-    errors: ['unreadable_record', 'file_busy', ...HOST_ERRORS],
+    errors: ['unreadable_record', 'file_busy', 'pull_mismatch', ...HOST_ERRORS],
     handler: ({ params }, service) => pullStatus(service, params.id),
   }),
   route('GET /api/cases/{id}/pr/state-timeline', {
@@ -106,7 +106,7 @@ export const pullRequestRoutes = [
     description:
       'Records what people did there, including a merge. Does not change the state of the Work item.',
     response: SyncedPull,
-    errors: ['unreadable_record', 'file_busy', ...HOST_ERRORS],
+    errors: ['unreadable_record', 'file_busy', 'pull_mismatch', ...HOST_ERRORS],
     handler: ({ params }, service) => syncPull(service, params.id),
   }),
   route('GET /api/cases/{id}/pr/ready-check', {
@@ -126,7 +126,7 @@ export const pullRequestRoutes = [
       ...READING,
       'file_busy',
       ...GIT,
-      ...HOST_ERRORS,
+      ...PULL_WRITE,
     ],
     handler: ({ params }, service) => markReady(service, params.id),
   }),
@@ -135,7 +135,14 @@ export const pullRequestRoutes = [
     description:
       'Creates one comment and updates it later. Contents are in code blocks, so that they mention no users, and are shortened in the middle if they are too long for the code host.',
     response: PostedProof,
-    errors: ['proof_gate_blocked', 'unreadable_record', 'file_busy', ...HOST_ERRORS],
+    errors: [
+      'proof_gate_blocked',
+      'verified_elsewhere',
+      'unreadable_record',
+      'file_busy',
+      ...GIT,
+      ...PULL_WRITE,
+    ],
     handler: ({ params }, service) => commentProof(service, params.id),
   }),
 ];

@@ -8,7 +8,7 @@ import type { Service } from '../lib/service.ts';
 import { Review } from '../store/records/review.ts';
 import { ProviderChoice, Session } from '../store/records/session.ts';
 import { optionalBody } from './fields.ts';
-import { CREATING, HOST_ERRORS } from './problems.ts';
+import { CREATING, GIT, HOST_ERRORS, PULL_WRITE } from './problems.ts';
 
 const ReviewPath = {
   review_id: Type.String({
@@ -28,7 +28,7 @@ const Query = Type.Object({
     }),
   ),
 });
-const ASKING = ['unreadable_record', 'file_busy', ...HOST_ERRORS] as const;
+const ASKING = ['unreadable_record', 'file_busy', 'pull_mismatch', ...HOST_ERRORS] as const;
 
 const reviewsFor = (
   service: Service,
@@ -80,7 +80,7 @@ export const reviewRoutes = [
       resolved_on_host: Type.Boolean(),
       note: Type.String(),
     }),
-    errors: ['codehost_conflict', ...ASKING],
+    errors: ['codehost_conflict', 'unreadable_record', 'file_busy', ...GIT, ...PULL_WRITE],
     handler: ({ params }, service) => resolveReview(service, params.id, params.review_id),
   }),
   route('POST /api/cases/{id}/pr/address-feedback', {

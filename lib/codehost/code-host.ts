@@ -31,7 +31,11 @@ export interface CodeHost {
   gitLogin(host: string): Promise<{ username: string; password: string } | undefined>;
   /** Downloads an image of an issue, only from the host's own servers. */
   image(host: string, url: string): Promise<Buffer>;
-  repository(name: RepositoryName): HostedRepository;
+  /**
+   * The calls for a repository. `check` is given each pull request as the host has it, before a write to it, and throws
+   * where that must not happen.
+   */
+  repository(name: RepositoryName, check?: (pull: Pull) => void): HostedRepository;
 }
 
 export interface RepositoryName {
@@ -77,7 +81,8 @@ export interface HostedRepository {
   setLabels(number: number, labels: readonly string[]): Promise<void>;
   /** Marks a draft as ready for review, and verifies the result. */
   markReady(number: number): Promise<Pull>;
-  resolveThread(threadId: string): Promise<void>;
+  /** Resolves a thread of the pull request. */
+  resolveThread(number: number, threadId: string): Promise<void>;
   /** Creates or updates the one comment with a hidden marker. */
   comment(
     number: number,
@@ -114,6 +119,8 @@ export interface Pull {
   author: string | null;
   labels: string[];
   head_ref: string;
+  /** The owner of the fork that has the head branch, empty once it is deleted; null if it is no fork. */
+  fork?: string | null;
   head_sha: string;
   base_ref: string;
   /** Null: the host has not computed it yet. */

@@ -3,6 +3,7 @@ import { settingsOf } from '../../../store/settings/globals.ts';
 import type {
   CodeHost,
   HostedRepository,
+  Pull,
   RepositoryName,
   WithCodeHost,
 } from '../../codehost/code-host.ts';
@@ -38,11 +39,12 @@ export const detected = (
     throw notDetected(error);
   });
 
-/** The API of a repository by name. */
+/** The API of a repository by name; `check` may refuse a write to a pull request. */
 export const hostedRepositoryNamed = (
   codeHost: () => CodeHost,
   name: RepositoryName,
-): HostedRepository => codeHost().repository(name);
+  check?: (pull: Pull) => void,
+): HostedRepository => codeHost().repository(name, check);
 
 // `detect` reports 404; for other operations the missing repository is an invalid state.
 const notDetected = (error: unknown): unknown =>

@@ -5,7 +5,7 @@ import { createLocks, type Locks } from '../../../store/base/mutex.ts';
 import type { CodeHostSettings } from '../../../store/records/settings.ts';
 import type { Config } from '../../config.ts';
 import { createGh, type Gh } from '../../tools/process/gh.ts';
-import type { RepositoryName } from '../code-host.ts';
+import type { Pull, RepositoryName } from '../code-host.ts';
 import { apiOf, webOf } from './address.ts';
 import type { Headers } from './failure.ts';
 import { createFetch, createNetwork, type Fetch } from './fetch.ts';
@@ -180,6 +180,8 @@ const graphqlProblem = async (error: unknown, { connection, variables, options }
 /** A repository and the state of its host. */
 export interface RepositoryContext {
   name: RepositoryName;
+  /** Throws for a pull request that must not be written to. */
+  check?: ((pull: Pull) => void) | undefined;
   context: HostContext;
 }
 

@@ -4,6 +4,7 @@ import { me } from './account.ts';
 import { apiPath, fullNameOf, hostClient, type RepositoryContext } from './client.ts';
 import { issueComments } from './issues.ts';
 import { hasErrorCode } from './problem.ts';
+import { pullToWrite } from './pulls.ts';
 
 interface Written {
   id: number;
@@ -27,6 +28,7 @@ export const comment = (
       // Two dashes would end the HTML comment.
       const hidden = `<!-- ${marker.replaceAll('--', '- -')} -->`;
       const text = `${body.trimEnd()}\n\n${hidden}\n`;
+      if (place.check !== undefined) await pullToWrite(place, number);
       const known = await find(place, number, hidden);
       return known === undefined ? create(place, number, text) : update(place, known, text);
     },

@@ -15,7 +15,7 @@ const ISSUE = `fragment OneIssue on Issue {
 
 const PULL = `fragment OnePull on PullRequest {
   number node_id: id url title body state isDraft mergeable reviewDecision
-  head_ref: headRefName head_sha: headRefOid base_ref: baseRefName
+  head_ref: headRefName isCrossRepository headRepositoryOwner { login } head_sha: headRefOid base_ref: baseRefName
   created_at: createdAt updated_at: updatedAt merged_at: mergedAt closed_at: closedAt
   author { login }
   labels(first: 100) { nodes { name } }

@@ -1,7 +1,7 @@
-import type { CodeHost, HostedRepository, RepositoryName } from '../code-host.ts';
+import type { CodeHost, HostedRepository } from '../code-host.ts';
 import { authRefresh, authStatus, availability, me } from './account.ts';
 import { failingChecks } from './checks.ts';
-import { createHostContext, type GitHubOptions, type HostContext } from './client.ts';
+import { createHostContext, type GitHubOptions, type RepositoryContext } from './client.ts';
 import { comment } from './comment.ts';
 import { image } from './images.ts';
 import { countOpenIssues, issue, issueComments, issues, issuesByNumber } from './issues.ts';
@@ -32,38 +32,35 @@ export const createGitHub = (options: GitHubOptions): CodeHost => {
       return token && { username: 'x-access-token', password: token.value };
     },
     image: (host, url) => image(context, host, url),
-    repository: (name) => repositoryOf(context, name),
+    repository: (name, check) => repositoryOf({ context, name, check }),
   };
 };
 
-const repositoryOf = (context: HostContext, name: RepositoryName): HostedRepository => {
-  const place = { context, name };
-  return {
-    name,
-    validate: () => validate(place),
-    permissions: () => permissions(place),
-    meta: () => meta(place),
-    labels: () => labels(place),
-    milestones: () => listMilestones(place),
-    assignees: () => assignees(place),
-    countOpenIssues: () => countOpenIssues(place),
-    issues: (filter) => issues(place, filter),
-    issue: (number) => issue(place, number),
-    issuesByNumber: (numbers) => issuesByNumber(place, numbers),
-    issueComments: (number) => issueComments(place, number),
-    linkedPulls: (number) => linkedPulls(place, number),
-    findPull: (head) => findPull(place, head),
-    pull: (number) => pull(place, number),
-    pullEvents: (number) => pullEvents(place, number),
-    reviews: (number) => reviews(place, number),
-    threads: (number) => threads(place, number),
-    failingChecks: (commit) => failingChecks(place, commit),
-    jobLog: (job) => jobLog(place, job),
-    createPull: (wanted) => postPull(place, wanted),
-    updatePull: (number, change) => updatePull(place, number, change),
-    setLabels: (number, names) => setLabels(place, number, names),
-    markReady: (number) => postReady(place, number),
-    resolveThread: (id) => resolveThread(place, id),
-    comment: (number, wanted) => comment(place, number, wanted),
-  };
-};
+const repositoryOf = (place: RepositoryContext): HostedRepository => ({
+  name: place.name,
+  validate: () => validate(place),
+  permissions: () => permissions(place),
+  meta: () => meta(place),
+  labels: () => labels(place),
+  milestones: () => listMilestones(place),
+  assignees: () => assignees(place),
+  countOpenIssues: () => countOpenIssues(place),
+  issues: (filter) => issues(place, filter),
+  issue: (number) => issue(place, number),
+  issuesByNumber: (numbers) => issuesByNumber(place, numbers),
+  issueComments: (number) => issueComments(place, number),
+  linkedPulls: (number) => linkedPulls(place, number),
+  findPull: (head) => findPull(place, head),
+  pull: (number) => pull(place, number),
+  pullEvents: (number) => pullEvents(place, number),
+  reviews: (number) => reviews(place, number),
+  threads: (number) => threads(place, number),
+  failingChecks: (commit) => failingChecks(place, commit),
+  jobLog: (job) => jobLog(place, job),
+  createPull: (wanted) => postPull(place, wanted),
+  updatePull: (number, change) => updatePull(place, number, change),
+  setLabels: (number, names) => setLabels(place, number, names),
+  markReady: (number) => postReady(place, number),
+  resolveThread: (number, id) => resolveThread(place, number, id),
+  comment: (number, wanted) => comment(place, number, wanted),
+});

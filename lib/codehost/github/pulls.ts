@@ -34,6 +34,13 @@ export const pull = async (place: RepositoryContext, number: number): Promise<Pu
   return pullFromGraphql(answer.repository.pullRequest);
 };
 
+/** The same before a write to it. Throws where its caller may not write to it. */
+export const pullToWrite = async (place: RepositoryContext, number: number): Promise<Pull> => {
+  const found = await pull(place, number);
+  place.check?.(found);
+  return found;
+};
+
 interface Answered {
   repository: { pullRequest: GraphqlPull };
 }
@@ -70,7 +77,7 @@ export const updatePull = async (
   number: number,
   { title, body }: { title?: string; body?: string },
 ): Promise<Pull> => {
-  const before = await pull(place, number);
+  const before = await pullToWrite(place, number);
   const { api } = await hostClient(place);
   const { data } = await api.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', {
     ...apiPath(place),
@@ -88,7 +95,7 @@ export const setLabels = async (
   number: number,
   wanted: readonly string[],
 ): Promise<void> => {
-  const { labels } = await pull(place, number);
+  const { labels } = await pullToWrite(place, number);
   if (labels.toSorted().join('\n') === wanted.toSorted().join('\n')) return;
   const { api } = await hostClient(place);
   await api.request('PUT /repos/{owner}/{repo}/issues/{issue_number}/labels', {
@@ -100,7 +107,7 @@ export const setLabels = async (
 
 /** Marks a draft as ready for review. Does nothing if it is open; 422 `codehost_rejected` if it is closed or merged. */
 export const postReady = async (place: RepositoryContext, number: number): Promise<Pull> => {
-  const before = await pull(place, number);
+  const before = await pullToWrite(place, number);
   if (before.state === 'open') return before;
   const about = `${fullNameOf(place.name)}#${number}`;
   if (before.state !== 'draft') {

@@ -1,7 +1,8 @@
 import { ServiceError } from '../../errors.ts';
 import type { HostReview, ReviewThread, ThreadComment } from '../code-host.ts';
-import { collectPages, hostClient, listOf, type RepositoryContext } from './client.ts';
+import { collectPages, fullNameOf, hostClient, listOf, type RepositoryContext } from './client.ts';
 import { RESOLVE_THREAD, THREAD_COMMENTS, THREADS } from './documents.ts';
+import { pullToWrite } from './pulls.ts';
 import { type Nodes, nodesOf } from './wire.ts';
 
 const STATES: Record<string, HostReview['state']> = {
@@ -75,8 +76,13 @@ const commentFrom = ({ author, ...comment }: Comment): ThreadComment => ({
 // GitHub's error names neither permission.
 const RESOLVING = 'contents=write and pull_requests=write';
 
-/** Resolves a thread on the host, and verifies the result. */
-export const resolveThread = async (place: RepositoryContext, thread: string): Promise<void> => {
+/** Resolves a thread of a pull request on the host, and verifies the result. */
+export const resolveThread = async (
+  place: RepositoryContext,
+  number: number,
+  thread: string,
+): Promise<void> => {
+  if (place.check !== undefined) await requireThread(place, number, thread);
   const { ask } = await hostClient(place);
   const options = { about: `the thread ${thread}`, needs: RESOLVING };
   const answer = await ask<Resolved>(RESOLVE_THREAD, { thread }, options);
@@ -84,6 +90,20 @@ export const resolveThread = async (place: RepositoryContext, thread: string): P
   throw new ServiceError(
     'codehost_conflict',
     `The thread is still open, although ${place.name.host} accepted the request. Check it there, then try again.`,
+  );
+};
+
+// The id is read from a file, and the host takes that of any repository.
+const requireThread = async (
+  place: RepositoryContext,
+  number: number,
+  thread: string,
+): Promise<void> => {
+  await pullToWrite(place, number);
+  if ((await threads(place, number)).some(({ node_id }) => node_id === thread)) return;
+  throw new ServiceError(
+    'codehost_not_found',
+    `${fullNameOf(place.name)}#${number} has no thread ${thread}. List the reviews again.`,
   );
 };
 

@@ -79,12 +79,14 @@ export const stateFrom = (state: string, draft: boolean): PullState => {
   return draft ? 'draft' : 'open';
 };
 
-type Judged = 'state' | 'mergeable' | 'review_decision' | 'checks' | 'author' | 'labels';
+type Judged = 'state' | 'fork' | 'mergeable' | 'review_decision' | 'checks' | 'author' | 'labels';
 
 /** A pull request of GraphQL, by the fragment OnePull. */
 export interface GraphqlPull extends Omit<Pull, Judged> {
   state: string;
   isDraft: boolean;
+  isCrossRepository: boolean;
+  headRepositoryOwner: { login: string } | null;
   mergeable: string;
   reviewDecision: string | null;
   author: { login: string } | null;
@@ -93,10 +95,12 @@ export interface GraphqlPull extends Omit<Pull, Judged> {
 }
 
 export const pullFromGraphql = (answer: GraphqlPull): Pull => {
-  const { isDraft, reviewDecision, commits, ...pull } = answer;
+  const { isDraft, reviewDecision, commits, isCrossRepository, headRepositoryOwner, ...pull } =
+    answer;
   return {
     ...pull,
     state: stateFrom(pull.state, isDraft),
+    fork: isCrossRepository ? (headRepositoryOwner?.login ?? '') : null,
     author: pull.author?.login ?? null,
     labels: nodesOf(pull.labels).map(({ name }) => name),
     mergeable: MERGEABLE[pull.mergeable] ?? null,

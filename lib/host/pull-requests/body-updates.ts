@@ -10,6 +10,7 @@ import { withScratchFiles } from '../../../store/fs/directories.ts';
 import { newId } from '../../../store/reconcile/new-id.ts';
 import type { BodyUpdate } from '../../../store/records/body-update.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
+import type { HostedNeeds } from '../../code/projects/hosted-repository.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { checkCase } from '../../code/worktrees/read.ts';
 import type { HostedRepository, Pull, WithCodeHost } from '../../codehost/code-host.ts';
@@ -18,6 +19,7 @@ import { textDiff } from '../../tools/git/read/text-diff.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 import { checkTexts } from '../../work/cases/text.ts';
 import { publishable, pullDraft } from './compose.ts';
+import { hostedToWrite } from './own-pull.ts';
 import { getPull, hostedFor, recordPull, underPullLock, writePull } from './record.ts';
 
 /**
@@ -26,7 +28,7 @@ import { getPull, hostedFor, recordPull, underPullLock, writePull } from './reco
  * diff, and is not changed.
  */
 export const approveUpdate = (
-  service: WithCodeHost & WithGit & WithStore,
+  service: HostedNeeds,
   caseId: string,
   id: string,
   seen?: string,
@@ -37,7 +39,7 @@ export const approveUpdate = (
     const update = getUpdate(service.store, caseId, id);
     const pull = getPull(service.store, caseId);
     refuseUnfit(update, pull, seen);
-    const hosted = hostedFor(service.codeHost, pull);
+    const hosted = await hostedToWrite(service, pull);
     const published = await publish(service, hosted, update);
     const besides = { published_sha256: sha256(published.body) };
     await recordPull(service.store, caseId, { name: hosted.name, pull: published, besides });

@@ -12,7 +12,7 @@ interface BodyFacts {
   /** The completed sessions, oldest first. */
   sessions: readonly { session: Session; words: SessionWords }[];
   /** The verified proofs. */
-  proofs: readonly Pick<Proof, 'type' | 'verified_at' | 'commit'>[];
+  proofs: readonly Pick<Proof, 'type' | 'verified_at' | 'commit' | 'verified_elsewhere'>[];
   checklist: readonly ChecklistItem[];
 }
 
@@ -94,12 +94,16 @@ export const checkedLine = ({ satisfied, description, type }: ChecklistItem): st
     `- [${satisfied ? 'x' : ' '}] ${shorten(oneLine(description), LONGEST_LINE)} (\`${type}\`)`,
   );
 
-const proofLine = ({ type, verified_at, commit }: BodyFacts['proofs'][number]): string =>
-  [
+const proofLine = (proof: BodyFacts['proofs'][number]): string => {
+  const { type, verified_at, verified_elsewhere = false, commit } = proof;
+  const verified = verified_at === null ? [] : [`verified ${minuteOf(verified_at)}`];
+  return [
     `- \`${type}\``,
-    ...(verified_at === null ? [] : [`verified ${minuteOf(verified_at)}`]),
+    // Only a file says that it was verified.
+    ...(verified_elsewhere ? ['not verified on the machine that wrote this'] : verified),
     ...(commit === null ? [] : [`made on ${commit.slice(0, 12)}`]),
   ].join(', ');
+};
 
 /** A list, with a last line for what was left out. */
 export const listed = (lines: readonly string[], all: number): string =>

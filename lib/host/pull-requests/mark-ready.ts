@@ -3,13 +3,14 @@ import type { NewTransition } from '../../../store/codehost/timeline.ts';
 import type { Gate } from '../../../store/records/proof.ts';
 import type { MarkedReady } from '../../../store/records/pull-call.ts';
 import type { ReadyCheck } from '../../../store/records/pull-status.ts';
-import type { Store } from '../../../store/store.ts';
-import type { CodeHost, Pull } from '../../codehost/code-host.ts';
+import type { HostedNeeds } from '../../code/projects/hosted-repository.ts';
+import type { Pull } from '../../codehost/code-host.ts';
 import { invalidState, ServiceError } from '../../errors.ts';
 import { getGate } from '../../work/proof/checklist.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
 import { verifiedProofs } from './compose.ts';
-import { postProof } from './proof-comment.ts';
+import { hostedToWrite } from './own-pull.ts';
+import { postProof, refuseVerifiedElsewhere } from './proof-comment.ts';
 import { evaluate, readFindings } from './ready-check.ts';
 import {
   getOpenPull,
@@ -33,10 +34,10 @@ export const markReady = (service: SessionNeeds, caseId: string): Promise<Marked
     refuseUnproved(await getGate(service, caseId));
     const found = await readFindings(service, before);
     refuseUnproved(found.gate);
-    await refuseVerifiedElsewhere(service.store, caseId);
+    refuseVerifiedElsewhere(await verifiedProofs(service.store, caseId));
     refuseUnready(evaluate(found));
     const changed = found.pull.state === 'draft';
-    const pull = changed ? await endDraft(service.codeHost, before) : found.pull;
+    const pull = changed ? await endDraft(service, before) : found.pull;
     const kept = await recordReady(service, before, { pull, changed });
     const warnings: string[] = [];
     const comment = await postProof(service, kept).catch((error: unknown) => {
@@ -60,19 +61,6 @@ const refuseUnproved = ({ satisfied, missing }: Gate): void => {
   );
 };
 
-// Reviewers see these proofs as verified, so the operator must have verified them on this machine.
-const refuseVerifiedElsewhere = async (store: Store, caseId: string): Promise<void> => {
-  const proofs = await verifiedProofs(store, caseId);
-  const elsewhere = proofs.filter(({ verified_elsewhere }) => verified_elsewhere === true);
-  if (elsewhere.length === 0) return;
-  const named = elsewhere.map(({ type, id }) => `${type} ${id}`).join(', ');
-  throw new ServiceError(
-    'verified_elsewhere',
-    `Not verified on this machine: ${named}. Check each proof and verify it again with PUT …/proof/ID/verify, then try again.`,
-    { members: { proofs: elsewhere.map(({ id }) => id) } },
-  );
-};
-
 const refuseUnready = ({ ready, checks }: ReadyCheck): void => {
   if (ready) return;
   const failed = checks.filter(({ ok }) => !ok);
@@ -82,8 +70,8 @@ const refuseUnready = ({ ready, checks }: ReadyCheck): void => {
   );
 };
 
-const endDraft = async (codeHost: () => CodeHost, kept: StoredPull): Promise<Pull> => {
-  const hosted = hostedFor(codeHost, kept);
+const endDraft = async (service: HostedNeeds, kept: StoredPull): Promise<Pull> => {
+  const hosted = await hostedToWrite(service, kept);
   const { number } = kept.matter;
   const pull = await writePull(
     { hosted, number },

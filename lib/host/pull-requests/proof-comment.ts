@@ -3,22 +3,21 @@ import { fenceOff } from '../../../store/base/text.ts';
 import { changePull, type StoredPull } from '../../../store/codehost/pulls.ts';
 import type { ChecklistItem, Proof } from '../../../store/records/proof.ts';
 import type { PostedProof } from '../../../store/records/pull-status.ts';
-import type { WithStore } from '../../../store/store.ts';
-import type { WithCodeHost } from '../../codehost/code-host.ts';
+import type { HostedNeeds } from '../../code/projects/hosted-repository.ts';
 import { ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
 import { counted, fairShare } from '../../text/wording.ts';
-import type { WithGit } from '../../tools/git/run/git.ts';
 import { getGate, listChecklist } from '../../work/proof/checklist.ts';
 import { verifiedProofs } from './compose.ts';
 import { checkedLine, listed, MAX_BODY, minuteOf } from './compose-body.ts';
-import { getPull, hostedFor, underPullLock } from './record.ts';
+import { hostedToWrite } from './own-pull.ts';
+import { getPull, underPullLock } from './record.ts';
 
 /**
  * Posts the verified proofs as one comment of the pull request, or updates it. Throws 422 while no proof is verified.
  */
 export const commentProof = (
-  service: WithCodeHost & WithGit & WithLog & WithStore,
+  service: HostedNeeds & WithLog,
   caseId: string,
 ): Promise<PostedProof> =>
   underPullLock(
@@ -29,18 +28,19 @@ export const commentProof = (
 
 /** The same under the lock of the pull request; also returns the record. */
 export const postProof = async (
-  service: WithCodeHost & WithGit & WithLog & WithStore,
+  service: HostedNeeds & WithLog,
   kept: StoredPull,
 ): Promise<{ posted: PostedProof; kept: StoredPull }> => {
   const { case_id, matter } = kept;
   const proofs = await verifiedProofs(service.store, case_id);
   const { missing } = await getGate(service, case_id);
   if (proofs.length === 0) throw nothingVerified(missing);
+  refuseVerifiedElsewhere(proofs);
   const checklist = await listChecklist(service.store, case_id);
   const body = proofText({ proofs, checklist });
   const marker = `dossier:proof ${case_id}`;
   const digest = sha256(body);
-  const hosted = hostedFor(service.codeHost, kept);
+  const hosted = await hostedToWrite(service, kept);
   // Not repeated where the outcome is unknown: the next call finds the comment by its marker.
   const { id, url, updated } = await hosted.comment(matter.number, { marker, body });
   const at = service.store.clock().toISOString();
@@ -48,6 +48,21 @@ export const postProof = async (
   const changed = await changePull(service.store, case_id, { changes: { proof_comment } });
   const posted = { id, url, sha256: digest, updated, proofs: proofs.length };
   return { posted, kept: changed ?? kept };
+};
+
+/**
+ * Throws 409 `verified_elsewhere`: reviewers see these proofs as verified by the operator, who must have done so on this
+ * machine.
+ */
+export const refuseVerifiedElsewhere = (proofs: readonly Proof[]): void => {
+  const elsewhere = proofs.filter(({ verified_elsewhere }) => verified_elsewhere === true);
+  if (elsewhere.length === 0) return;
+  const named = elsewhere.map(({ type, id }) => `${type} ${id}`).join(', ');
+  throw new ServiceError(
+    'verified_elsewhere',
+    `Not verified on this machine: ${named}. Check each proof and verify it again with PUT …/proof/ID/verify, then try again.`,
+    { members: { proofs: elsewhere.map(({ id }) => id) } },
+  );
 };
 
 const nothingVerified = (missing: readonly object[]): ServiceError =>

@@ -45,13 +45,17 @@ const matterOf = (
 /** Adds milliseconds: the host's times have seconds only. */
 export const inMilliseconds = (time: string): string => new Date(time).toISOString();
 
-/** Records the host's current state of a pull request, and `besides`. Fields that the host does not have stay. */
+/**
+ * Records the host's current state of a pull request, and `besides`. Fields that the host does not have stay. Throws 409
+ * `pull_mismatch` where the record names the branch of another one, because a head branch never changes.
+ */
 export const recordPull = async (
   store: Store,
   caseId: string,
   told: { name: RepositoryName; pull: Pull; besides?: Partial<PullMatter> },
 ): Promise<StoredPull> => {
   const { name, pull, besides } = told;
+  refuseOther(readPull(store, caseId), name, pull);
   const synced_at = store.clock().toISOString();
   const matter = { ...matterOf(name, pull), stale: false, synced_at, ...besides };
   const kept = await savePull(store, caseId, { matter, body: pull.body });
@@ -59,6 +63,17 @@ export const recordPull = async (
   if (pull.state === 'merged')
     await noteMerged(store, caseId, { into: pull.base_ref, commit: pull.head_sha });
   return kept;
+};
+
+const refuseOther = (kept: StoredPull | undefined, name: RepositoryName, pull: Pull): void => {
+  if (kept === undefined || kept.matter.head_ref === pull.head_ref) return;
+  const { host, repository, number, head_ref } = kept.matter;
+  const now = matterOf(name, pull);
+  if (now.host !== host || now.repository !== repository || now.number !== number) return;
+  throw new ServiceError(
+    'pull_mismatch',
+    `${repository}#${number} is of the branch ${pull.head_ref}, but pr/pr.md names ${head_ref}. Nothing was recorded. Correct number or head_ref in pr/pr.md, then try again.`,
+  );
 };
 
 /** Whether a failed write may have taken effect, because no response arrived. */
@@ -124,7 +139,7 @@ export const getOpenPull = (store: Store, caseId: string): StoredPull => {
 /** Neither closed nor merged. */
 export const isOpen = (state: PullState): boolean => state === 'draft' || state === 'open';
 
-/** The hosted repository of a pull request. */
+/** The hosted repository of a pull request, for reading; `hostedToWrite` is for writing. */
 export const hostedFor = (codeHost: () => CodeHost, { matter }: StoredPull): HostedRepository =>
   hostedRepositoryNamed(codeHost, repositoryNamed(matter.host, matter.repository));
 

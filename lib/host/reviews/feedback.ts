@@ -6,15 +6,16 @@ import { isEnded, type Session } from '../../../store/records/session.ts';
 import { readSession, sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
 import type { ModelChoice } from '../../agents/model-choice.ts';
+import type { HostedNeeds } from '../../code/projects/hosted-repository.ts';
 import type { HostedRepository } from '../../codehost/code-host.ts';
 import { invalidState, notFound, ServiceError } from '../../errors.ts';
 import { checkTexts } from '../../work/cases/text.ts';
 import { createSession } from '../../work/sessions/lifecycle/create.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
+import { hostedToWrite } from '../pull-requests/own-pull.ts';
 import {
   getOpenPull,
   getPull,
-  hostedFor,
   type PullNeeds,
   underPullLock,
   writeOrVerify,
@@ -110,7 +111,7 @@ interface ResolvedReview extends Review {
  * dismissal or another run can end it. It leaves the queue, unless a session has it.
  */
 export const resolveReview = async (
-  service: PullNeeds,
+  service: HostedNeeds,
   caseId: string,
   id: string,
 ): Promise<ResolvedReview> => {
@@ -134,16 +135,12 @@ const NOTES: Record<Review['kind'], string> = {
   check: 'Resolved only here: on the host the check fails until another run passes.',
 };
 
-const resolveThread = (
-  { store, codeHost }: PullNeeds,
-  caseId: string,
-  { id, pull }: Review,
-): Promise<void> =>
-  underPullLock(store, caseId, async () => {
-    const hosted = hostedFor(codeHost, getPull(store, caseId));
+const resolveThread = (service: HostedNeeds, caseId: string, { id, pull }: Review): Promise<void> =>
+  underPullLock(service.store, caseId, async () => {
+    const hosted = await hostedToWrite(service, getPull(service.store, caseId));
     const thread = id.slice('thread:'.length);
     await writeOrVerify<unknown>(
-      () => hosted.resolveThread(thread).then(() => true),
+      () => hosted.resolveThread(pull, thread).then(() => true),
       () => findResolved(hosted, pull, thread),
     );
   });

@@ -130,7 +130,7 @@ describe('reviews and threads', () => {
       found[0]?.comments.map(({ body, author }) => [body, author]),
       [['Why?', 'colleague']],
     );
-    await hosted.resolveThread(threads[0] ?? '');
+    await hosted.resolveThread(number, threads[0] ?? '');
     assert.ok(host.pulls.isResolved(threads[0] ?? ''));
     assert.equal((await hosted.threads(number))[0]?.resolved, true);
     assert.equal(host.writes().length, 1);
@@ -158,7 +158,7 @@ describe('reviews and threads', () => {
   it('say which permission resolving takes, for GitHub does not', async (t) => {
     const { host, hosted } = await startAsking(t);
     host.fail('graphql forbidden', { graphql: 'ResolveThread' });
-    const refused = await refusal(hosted.resolveThread('PRRT_1'));
+    const refused = await refusal(hosted.resolveThread(1, 'PRRT_1'));
     assert.equal(refused.code, 'codehost_forbidden');
     assert.match(refused.message, /contents=write and pull_requests=write/);
   });

@@ -217,9 +217,14 @@ describe('POST /api/cases/{id}/pr/mark-ready', () => {
     assert.deepEqual([proof?.verified, proof?.verified_elsewhere], [true, true]);
     const refused = await scene.post('mark-ready');
     assert.match(assertProblem(refused, 409, 'verified_elsewhere').detail, new RegExp(id));
+    assertProblem(await scene.post('comment-proof'), 409, 'verified_elsewhere');
+    assert.deepEqual(await scene.host.pulls.comments(scene.number), []);
+    const body = async (): Promise<string> => (await scene.get('draft')).body.body;
+    assert.match(await body(), /^- `test-log`, not verified on the machine that wrote this/m);
     assert.equal((await scene.host.pulls.read(scene.number)).draft, true);
     await scene.running.call('PUT', `${proofs}/${id}/verify`);
     assert.equal((await list())[0]?.verified_elsewhere, undefined);
+    assert.match(await body(), /^- `test-log`, verified 20/m);
     assert.equal((await scene.post('mark-ready')).status, 200);
   });
 

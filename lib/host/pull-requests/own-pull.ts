@@ -1,0 +1,81 @@
+import type { StoredPull } from '../../../store/codehost/pulls.ts';
+import { sessionsOf } from '../../../store/sessions/sessions.ts';
+import type { Store } from '../../../store/store.ts';
+import { readAnyWorktree } from '../../../store/worktrees/worktrees.ts';
+import {
+  detected,
+  type HostedNeeds,
+  hostedRepositoryNamed,
+} from '../../code/projects/hosted-repository.ts';
+import { getItem } from '../../code/projects/project.ts';
+import {
+  type HostedRepository,
+  type Pull,
+  type RepositoryName,
+  repositoryNamed,
+} from '../../codehost/code-host.ts';
+import { ServiceError } from '../../errors.ts';
+
+/**
+ * The hosted repository of a pull request, for writing to it. pr/pr.md may have come by a pull or from an agent, so it
+ * does not decide where the operator's token writes. Throws 409 `pull_mismatch` where no remote of the project is that
+ * repository; each write throws it where the pull request is not of the Work item's branch.
+ */
+export const hostedToWrite = async (
+  service: HostedNeeds,
+  { case_id, matter }: StoredPull,
+): Promise<HostedRepository> => {
+  const { project } = await getItem(service.store, case_id);
+  const branches = branchesOf(service.store, case_id);
+  const found = await detected(service, project, branches[0] ?? matter.head_ref);
+  const bases = [found.base, ...found.candidates];
+  const name = repositoryNamed(matter.host, matter.repository);
+  if (!bases.some((each) => nameOf(each) === nameOf(name))) throw otherRepository(name, bases);
+  const owners = [found.push, ...bases].map(({ owner }) => owner.toLowerCase());
+  return hostedRepositoryNamed(service.codeHost, name, (pull) => {
+    if (!isOwn(pull, { branches, owners })) throw otherBranch(name, pull, branches);
+  });
+};
+
+/** The branches that the Work item's pull request may be of: the worktree's, else those of its sessions. */
+const branchesOf = (store: Store, caseId: string): readonly string[] => {
+  const worktree = readAnyWorktree(store.layout, caseId);
+  if (worktree !== undefined) return [worktree.record.branch];
+  return (sessionsOf(store, caseId) ?? []).flatMap(({ session: { branch } }) => branch ?? []);
+};
+
+interface Own {
+  branches: readonly string[];
+  /** In lower case. */
+  owners: readonly string[];
+}
+
+// Without a worktree or a session, the repository alone has to do.
+const isOwn = ({ head_ref, fork }: Pull, { branches, owners }: Own): boolean =>
+  branches.length === 0 ||
+  (branches.includes(head_ref) && (fork == null || owners.includes(fork.toLowerCase())));
+
+const nameOf = ({ host, owner, name }: RepositoryName): string =>
+  `${host}/${owner}/${name}`.toLowerCase();
+
+const MEND =
+  'Nothing was written. Correct pr/pr.md, or remove it and adopt the right pull request with POST …/pr/create.';
+
+const otherRepository = (
+  { host, owner, name }: RepositoryName,
+  bases: readonly RepositoryName[],
+): ServiceError =>
+  new ServiceError(
+    'pull_mismatch',
+    `pr/pr.md names the repository ${host}/${owner}/${name}, but the remotes of the project point to ${[...new Set(bases.map(nameOf))].join(', ')}. ${MEND}`,
+  );
+
+const otherBranch = (
+  { owner, name }: RepositoryName,
+  { number, fork, head_ref }: Pull,
+  branches: readonly string[],
+): ServiceError =>
+  new ServiceError(
+    'pull_mismatch',
+    `${owner}/${name}#${number} is of the branch ${fork == null ? '' : `${fork || 'a deleted fork'}:`}${head_ref}, but the branch of the Work item is ${[...new Set(branches)].join(', ')}. ${MEND}`,
+  );
