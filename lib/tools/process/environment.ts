@@ -71,6 +71,10 @@ export const loginEnvironment = (
     }),
   );
 
+/** The same without tokens of a code host. */
+export const withoutTokens = (login: Readonly<Environment>): Environment =>
+  Object.fromEntries(Object.entries(login).filter(([name]) => !name.endsWith('_TOKEN')));
+
 const isKept = (name: string): boolean => KEPT.has(name) || name.startsWith('LC_');
 
 const absoluteOnly = (path: string): string =>

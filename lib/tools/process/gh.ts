@@ -2,7 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { orElse } from '../../../store/base/attempt.ts';
 import { ServiceError } from '../../errors.ts';
-import { cleanEnvironment, type Environment, loginEnvironment } from './environment.ts';
+import {
+  cleanEnvironment,
+  type Environment,
+  loginEnvironment,
+  withoutTokens,
+} from './environment.ts';
 import { type Execution, execute } from './execute.ts';
 import { findProgram } from './find-program.ts';
 
@@ -42,11 +47,9 @@ export const createGh = (source: Readonly<Record<string, string | undefined>>): 
 
 // Without token variables, so that gh answers from its own store only; tokens from the environment are read elsewhere.
 const environment = (source: Readonly<Record<string, string | undefined>>): Environment => {
-  const login = Object.entries(loginEnvironment(source)).filter(
-    ([name]) => !/_TOKEN$|^GH_HOST$/.test(name),
-  );
+  const { GH_HOST: _host, ...login } = withoutTokens(loginEnvironment(source));
   return cleanEnvironment(source, {
-    ...Object.fromEntries(login),
+    ...login,
     GH_PROMPT_DISABLED: '1',
     GH_NO_UPDATE_NOTIFIER: '1',
     NO_COLOR: '1',

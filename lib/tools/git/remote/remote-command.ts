@@ -25,6 +25,8 @@ export const runRemoteCommand = async (
   const { url, credentials } = remote;
   const options: RunOptions = {
     remote: true,
+    // Only http asks credential helpers. The hooks of a repository by path inherit git's environment.
+    tokens: /^https?:/i.test(url),
     timeout_ms,
     settings: [...exactly(url), ...PATIENCE, ...login(remote)],
     env: secrets(credentials),

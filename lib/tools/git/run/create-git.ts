@@ -1,6 +1,6 @@
 import { lockOn } from '../../../../store/base/locks.ts';
 import { createLocks } from '../../../../store/base/mutex.ts';
-import type { Environment } from '../../process/environment.ts';
+import { type Environment, withoutTokens } from '../../process/environment.ts';
 import { findProgram } from '../../process/find-program.ts';
 import { runGitCommand } from './command.ts';
 import type { Git, GitAt, GitPlace, RunGit, RunOptions } from './git.ts';
@@ -12,7 +12,7 @@ export const createGit = ({ env, login = {} }: { env: Environment; login?: Envir
   const now: RunGit = (place, args, options = {}) =>
     runGitCommand({
       program,
-      env: options.remote ? { ...env, ...login } : env,
+      env: options.remote ? { ...env, ...(options.tokens ? login : withoutTokens(login)) } : env,
       place,
       args,
       options,

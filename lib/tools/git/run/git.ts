@@ -39,6 +39,8 @@ export interface RunOptions {
   settings?: readonly Setting[];
   /** Talks to a remote with the operator's login. Waits for git's lock files, but not for the lock of the repository. */
   remote?: boolean;
+  /** With `remote`: also passes the variables with tokens of a code host, which credential helpers may need. */
+  tokens?: boolean;
 }
 
 export interface GitResult {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { ServiceError } from '../../../../../lib/errors.ts';
@@ -357,6 +357,24 @@ describe('the login for a remote', () => {
     writeFiles(home, { '.gitconfig': `[credential]\n\thelper = "!${own}"\n` });
     assert.ok((await remoteRefs(gitAtHome(home).at(place), { remote })).has(MAIN));
     assert.ok(!existsSync(`${own}.asked`));
+  });
+
+  it('reaches no hook of a repository that is named by its path', async (t) => {
+    const { mine, hosted, place } = await setUp(t);
+    const home = temporaryDirectory(t);
+    const own = helper(home, 'own', 'another');
+    const tell = `#!/bin/sh\nenv > ${home}/$(basename "$0").env\n`;
+    writeFiles(home, { 'app.git/hooks/pre-receive': tell, own: tell });
+    writeFiles(home, { '.gitconfig': `[credential]\n\thelper = "!${own}"\n` });
+    chmodSync(join(home, 'app.git/hooks/pre-receive'), 0o755);
+    gitIn(home)('init', '--quiet', '--bare', 'app.git');
+    const commit = mine.git('rev-parse', 'HEAD').trim();
+    const git = gitAtHome(home, { GH_TOKEN: 'ghp_mine', SSH_AUTH_SOCK: '/the/agent' }).at(place);
+    const remote = { url: join(home, 'app.git') };
+    await pushWithLease(git, { remote, ref: W, commit, expected: null });
+    assert.doesNotMatch(readFileSync(join(home, 'pre-receive.env'), 'utf8'), /GH_TOKEN|ghp_mine/);
+    await failureOf(remoteRefs(git, { remote: { url: hosted.url } }));
+    assert.match(readFileSync(join(home, 'own.env'), 'utf8'), /^GH_TOKEN=ghp_mine$/m);
   });
 
   it("uses the operator's ssh command and agent, never the repository's", async (t) => {
