@@ -76,10 +76,12 @@ const mended = (before: Some, now: Some): FileProblem[] => {
 export const entryProblem = (file: string, entry: ReadEntry<unknown> | undefined): FileProblem[] =>
   entry?.problem === undefined ? [] : fileProblems(file, entry.problem);
 
-/** The problems of the record files of a folder. Of two files with the same id, the second by name has the problem. */
+type Warned = ReadEntry<{ matter: { id: string }; warning?: Problem }>;
+
+/** The problems of the record files of a folder, and what is to be done about readable ones. Of two files with the same id, the second by name has the problem. */
 export const problemsOfFolder = (
   folder: string,
-  entries: ReadonlyMap<string, ReadEntry<{ matter: { id: string } }>>,
+  entries: ReadonlyMap<string, Warned>,
 ): FileProblem[] => {
   if (entries.size === 0) return [];
   const first = new Map<string, string>();
@@ -88,9 +90,14 @@ export const problemsOfFolder = (
     const id = entry.value?.matter.id ?? name;
     const other = first.get(id);
     if (entry.gone_at === undefined && other === undefined) first.set(id, name);
-    if (entry.problem !== undefined || other === undefined) return entryProblem(file, entry);
+    if (entry.problem !== undefined || other === undefined) return entryOrWarning(file, entry);
     return [fileProblem(file, duplicateId(`${folder}/${other}`))];
   });
+};
+
+const entryOrWarning = (file: string, { problem, value }: Warned): FileProblem[] => {
+  const found = problem ?? value?.warning;
+  return found === undefined ? [] : fileProblems(file, found);
 };
 
 /** The problem of the second file with an id; `place` is the position of its id. */

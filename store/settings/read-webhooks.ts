@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { parseFrontMatter } from '../front-matter/front-matter.ts';
 import { checkerOf } from '../front-matter/parse.ts';
+import { ifReadable, Problem } from '../front-matter/problem.ts';
 import type { MatterChanges } from '../front-matter/splice.ts';
 import { WebhookMatter } from '../records/webhook.ts';
 
@@ -8,6 +9,8 @@ import { WebhookMatter } from '../records/webhook.ts';
 export interface WebhookFile {
   matter: WebhookMatter;
   adopt?: MatterChanges;
+  /** What the operator has to do, though the registration is read. */
+  warning?: Problem;
 }
 
 const check = checkerOf(WebhookMatter);
@@ -19,5 +22,21 @@ export const parseWebhook = (text: string): WebhookFile => {
     Object.entries(defaults).filter(([key]) => source.data[key] === undefined),
   );
   const matter = check({ ...source.data, ...adopt }, source);
-  return Object.keys(adopt).length === 0 ? { matter } : { matter, adopt };
+  return {
+    matter,
+    ...(Object.keys(adopt).length > 0 && { adopt }),
+    ...(source.data.secret !== undefined && { warning: secretHere(matter) }),
+  };
+};
+
+const secretHere = ({ id }: WebhookMatter): Problem =>
+  new Problem(
+    'secret_in_webhook',
+    `secret is not read from this file, which git keeps, and the file is not committed automatically while it is there. Remove it. The secret is in .dossier/secrets/${id}: write your own there as its only line, or register the receiver with POST /webhooks {"url", "secret"}`,
+  );
+
+/** Whether the text of a registration may contain a secret; also of one that cannot be read. */
+export const hasSecret = (text: string): boolean => {
+  const data = ifReadable(() => parseFrontMatter(text).data, undefined);
+  return data === undefined ? /secret/i.test(text) : data.secret !== undefined;
 };

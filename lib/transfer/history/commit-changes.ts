@@ -1,4 +1,7 @@
+import { join } from 'node:path';
+import { orElse } from '../../../store/base/attempt.ts';
 import type { FileProblem } from '../../../store/front-matter/problem.ts';
+import { readRegularFile } from '../../../store/front-matter/record-file.ts';
 import { CASE_FILE } from '../../../store/layout.ts';
 import { freshItem } from '../../../store/reconcile/fresh-item.ts';
 import {
@@ -8,6 +11,7 @@ import {
   itemIn,
   itemOf,
 } from '../../../store/reconcile/items.ts';
+import { hasSecret } from '../../../store/settings/read-webhooks.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { syncCommits } from '../../code/worktrees/recovery/sync-work.ts';
 import { headCommit } from '../../tools/git/read/repository.ts';
@@ -70,7 +74,8 @@ const commitIn = async (
   const now = snapshotsOf(work);
   const places = placesOf(work);
   const paths = places.map((place) => home.prefix + place);
-  const { branch, changed, left } = await uncommitted(git, paths);
+  const { branch, changed: all, left } = await uncommitted(git, paths);
+  const changed = all.filter(({ path }) => !isSecret(work.store, path.slice(home.prefix.length)));
   if (branch === null) return 'no branch is checked out';
   const before = await headCommit(git);
   reportUncommitted(work.store, { places, left, prefix: home.prefix });
@@ -153,6 +158,14 @@ const groupByItem = (work: Work, { prefix }: CommitPlace, changed: readonly Chan
     groups.set(id, [...(groups.get(id) ?? []), { ...file, path }]);
   }
   return groups;
+};
+
+// What git has once, it keeps. The file is reported as `secret_in_webhook`.
+const isSecret = ({ layout }: Store, path: string): boolean => {
+  if (!/(?:^|\/)webhooks\/[^/]+\.md$/.test(path)) return false;
+  // A link is committed as one.
+  const bytes = orElse(() => readRegularFile(layout.root, join(layout.root, path)), undefined);
+  return bytes !== undefined && hasSecret(bytes.toString('utf8'));
 };
 
 const isUnknownCase =

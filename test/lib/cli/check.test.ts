@@ -150,6 +150,13 @@ describe('dossier check', () => {
     assert.doesNotMatch(said.join('\n'), /abc/);
   });
 
+  it('names a secret in the file of a webhook, without its value', async (t) => {
+    const hook = '---\nurl: http://127.0.0.1:9\nsecret: fileSECRET\n---\n';
+    const { said } = await run(fresh(t, { 'webhooks/x.md': hook }));
+    assert.match(said.join('\n'), /^webhooks\/x.md error secret_in_webhook secret is not read/m);
+    assert.doesNotMatch(said.join('\n'), /fileSECRET/);
+  });
+
   it('lists all that is wrong with a record, and what to put in quotes', async (t) => {
     const root = fresh(t, {
       'cases/hand/case.md': '---\ntitle: Fix: the thing\n---\n',

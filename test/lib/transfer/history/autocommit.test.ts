@@ -11,6 +11,7 @@ import { createAutocommit } from '../../../../lib/transfer/history/autocommit.ts
 import { changeCase, createCase, setState } from '../../../../lib/work/cases/change.ts';
 import { takeSnapshot } from '../../../../lib/work/memory/memory.ts';
 import { editGlobalMemory, writeMemory } from '../../../../store/cases/memory.ts';
+import { refreshWebhooks } from '../../../../store/settings/globals.ts';
 import { WATCH_PACE } from '../../../../store/watch/change-scheduler.ts';
 import { atEnd, killAtEnd } from '../../../helpers/at-end.ts';
 import { eventually } from '../../../helpers/eventually.ts';
@@ -342,6 +343,33 @@ describe('autocommit', () => {
     git('add', secret);
     git('commit', '--quiet', '--message=mine');
     assert.equal(git('show', `HEAD:${secret}`), 'PLAIN\n');
+  });
+
+  it('leaves out a webhook with a secret in its file, which is reported', async (t) => {
+    const kept = await keep(t);
+    const { autocommit, git, store, workspace } = kept;
+    const { path } = await bug(kept.service);
+    await newest(kept, 'case Fix login: created');
+    const [text, file] = [
+      '---\nurl: http://127.0.0.1:9\nsecret: fileSECRET\n---\n',
+      'webhooks/x.md',
+    ];
+    const files = [file, `${path}/${file}`, `${path}/webhooks/broken.md`];
+    writeFiles(workspace, { 'memory/a.md': 'a\n', [file]: text, [`${path}/${file}`]: text });
+    writeFiles(workspace, { [files[2] ?? '']: '---\nurl: "\nsecret: fileSECRET\n---\n' });
+    await refreshWebhooks(store);
+    autocommit.globalsChanged();
+    await eventually(() => assert.equal(git('show', 'HEAD:memory/a.md'), 'a\n'));
+    const reported = store.problems.all().find((one) => one.file === file);
+    assert.equal(reported?.code, 'secret_in_webhook');
+    assert.match(reported?.message ?? '', /Remove it.*\.dossier\/secrets\/.*POST \/webhooks/);
+    assert.equal(git('log', '--all', '-S', 'fileSECRET', '--oneline'), '');
+    for (const each of files)
+      writeFileSync(join(workspace, each), text.replace('secret: fileSECRET\n', ''));
+    await refreshWebhooks(store);
+    autocommit.globalsChanged();
+    await clean(kept);
+    assert.ok(!store.problems.all().some(({ code }) => code === 'secret_in_webhook'));
   });
 
   it('tells a repository in the workspace, which git commits nothing of', async (t) => {
