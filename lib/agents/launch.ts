@@ -56,6 +56,7 @@ export type Launchable = Pick<
   | 'binds'
   | 'cache'
   | 'hidden'
+  | 'covered'
   | 'run_marker'
   | 'limits'
   | 'signed_as'
@@ -156,13 +157,14 @@ export const viewBefore = (
 ): SandboxView => viewOf(spec, env, network.kind === 'host' ? 'host' : { dir: '', relay: [] });
 
 const viewOf = (
-  { cwd, phase, writable, kept: readable, binds = [], cache, hidden }: Placed,
+  { cwd, phase, writable, kept: readable, binds = [], cache, hidden, covered = [] }: Placed,
   env: LaunchDeps['env'],
   network: SandboxView['network'],
 ): SandboxView => {
   const to = cachePlace(env);
   const ofCache = cache === undefined || to === undefined ? [] : [{ from: cache, to, write: true }];
-  return { cwd, phase, writable, readable, hidden, network, binds: [...binds, ...ofCache] };
+  const all = [...binds, ...ofCache];
+  return { cwd, phase, writable, readable, hidden, covered, network, binds: all };
 };
 
 interface Opened {

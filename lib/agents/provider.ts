@@ -109,6 +109,8 @@ export interface RunSpec {
   cache?: string;
   /** Directories that agents may not see: the daemon's .dossier, except this worktree. */
   hidden: string[];
+  /** The main checkout, which is empty except for what is named in it. */
+  covered?: readonly string[];
   /** The daemon's MCP server, with a token for this run. */
   mcp?: { url: string; token: string };
   /** Command prefixes that the operator allowed in this session; the run adds further ones. */
@@ -202,7 +204,16 @@ export interface Provider {
 /** What a terminal interface is started with. */
 export type TerminalSpec = Pick<
   RunSpec,
-  'session_id' | 'cwd' | 'phase' | 'writable' | 'kept' | 'binds' | 'cache' | 'hidden' | 'run_marker'
+  | 'session_id'
+  | 'cwd'
+  | 'phase'
+  | 'writable'
+  | 'kept'
+  | 'binds'
+  | 'cache'
+  | 'hidden'
+  | 'covered'
+  | 'run_marker'
 > & { native_session_id: string };
 
 /** A program for the command line to start at the operator's terminal, with its whole environment. */

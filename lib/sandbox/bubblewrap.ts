@@ -3,6 +3,7 @@ import { dirname, extname, isAbsolute } from 'node:path';
 import { orElse } from '../../store/base/attempt.ts';
 import { isAtOrBelow } from '../../store/base/paths.ts';
 import { cleanEnvironment, type Environment } from '../tools/process/environment.ts';
+import { ownRefMounts } from './checkout.ts';
 import { gitConfigMounts } from './git-config.ts';
 import { type HomeView, homeView, namedPaths, unseenIn } from './home.ts';
 import { bind, hide, isDirectory, isReallyBelow, type Mount, real, socketPaths } from './mounts.ts';
@@ -67,6 +68,7 @@ const viewArguments = (host: Host, argv: readonly string[], view: SandboxView): 
     ...mounts(argv, view, home),
     ...tools.mounts,
     ...gitConfigMounts(shownIn(host.env, view, home)),
+    ...ownRefMounts(repositoriesIn(view)),
   ]);
   return [
     ...[...FLAGS, ...sessionArguments(view.terminal === true), ...networkOf(view)],
@@ -106,6 +108,7 @@ const homeFor = (
     programs: [...relayOf(view), ...argv],
     network: view.network === 'host',
     given: view.state ?? [],
+    covered: view.covered ?? [],
   });
 
 // Visible paths outside the home view.
@@ -153,6 +156,12 @@ const mounts = (argv: readonly string[], view: SandboxView, home: HomeView): Mou
     ...binds.map(lay),
   ];
 };
+
+// Not the repository of the turn, which has stashes of its own.
+const repositoriesIn = ({ readable = [], binds = [] }: SandboxView) => [
+  ...readable.map((path) => ({ from: path, to: path })),
+  ...binds.filter(({ write }) => !write),
+];
 
 const inOrder = (all: readonly Mount[]): Mount[] =>
   all.toSorted((a, b) => a.path.length - b.path.length);

@@ -3,10 +3,11 @@ import { delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { orElse } from '../../store/base/attempt.ts';
 import { isAtOrBelow } from '../../store/base/paths.ts';
 import type { Environment } from '../tools/process/environment.ts';
+import { coveredCheckouts, packagesIn } from './checkout.ts';
 import { bind, empty, hide, isDirectory, isLink, linksTo, type Mount } from './mounts.ts';
 
 export interface HomeView {
-  /** Directories that are empty except for `shown`: homes and /run. */
+  /** Directories that are empty except for `shown`: homes, /run and the main checkout. */
   hidden: readonly string[];
   /** Visible paths in them, links resolved, none within another. */
   shown: readonly string[];
@@ -20,6 +21,8 @@ interface Needs {
   network: boolean;
   /** Paths visible by another rule: secrets among them are not hidden. */
   given: readonly string[];
+  /** Checkouts that are hidden, but for programs in them and packages. */
+  covered: readonly string[];
 }
 
 /**
@@ -28,18 +31,26 @@ interface Needs {
  */
 export const homeView = (env: Environment, readable: readonly string[], needs: Needs): HomeView => {
   const home = env.HOME ?? '/';
-  const hidden = hiddenPlaces(home);
   const named = namedPaths(env, readable);
+  const whole = named.filter((path) => existsSync(path)).map(realPath);
+  const covered = coveredCheckouts(needs.covered, { home, named: whole });
+  const hidden = [...new Set([...hiddenPlaces(home), ...covered])];
+  const checkoutOf = (path: string) => covered.find((place) => isAtOrBelow(path, place));
+  const rootOf = (path: string): string => rootFor(checkoutOf(path), home);
   const wanted = [
     ...(home === '/' ? [] : SHOWN_AT_HOME.map((name) => join(home, name))),
-    ...(env.PATH ?? '').split(delimiter).filter(isAbsolute).flatMap(placesOfPath(home)),
-    ...[process.execPath, ...needs.programs].flatMap((path) => placesOfProgram(path, home)),
+    ...(env.PATH ?? '').split(delimiter).filter(isAbsolute).flatMap(placesOfPath(rootOf)),
+    ...[process.execPath, ...needs.programs].flatMap((path) => placesOfProgram(path, rootOf)),
+    ...covered.flatMap(packagesIn),
     ...(needs.network ? ['/etc/resolv.conf'] : []),
     ...named,
   ].filter((path) => existsSync(path));
-  const whole = named.filter((path) => existsSync(path)).map(realPath);
-  const shown = outermost(
-    wanted.map(realPath).filter((path) => isBelow(hidden)(path) || whole.includes(path)),
+  const found = wanted
+    .map(realPath)
+    .filter((path) => (isBelow(hidden)(path) && !covered.includes(path)) || whole.includes(path));
+  // A covered checkout hides what is below it, even in a directory that is shown.
+  const shown = [undefined, ...covered].flatMap((checkout) =>
+    outermost(found.filter((path) => checkoutOf(path) === checkout)),
   );
   const own = [...named, ...needs.given];
   const secret = SECRET_AT_HOME.map((name) => join(home, name)).filter(
@@ -61,6 +72,10 @@ export const homeView = (env: Environment, readable: readonly string[], needs: N
     ],
   };
 };
+
+// A checkout is as a directory of a home: a program in it does not show all of it.
+const rootFor = (checkout: string | undefined, home: string): string =>
+  checkout === undefined ? home : dirname(checkout);
 
 /** Where a run has its cache. Undefined without a home directory, as in many containers. */
 export const cachePlace = ({ HOME = '/' }: Readonly<Record<string, string | undefined>>) =>
@@ -114,14 +129,15 @@ const unique = (mounts: readonly Mount[]): Mount[] => [
 
 /** The files of a PATH directory: its package and the targets of its links. */
 const placesOfPath =
-  (home: string) =>
+  (rootOf: (path: string) => string) =>
   (path: string): string[] => {
     const dir = existsSync(path) ? realPath(path) : path;
+    const home = rootOf(dir);
     if (!isAtOrBelow(dir, home)) return [path];
     return [
       path,
       ...besides(dir, home),
-      ...linkedFrom(dir).flatMap((to) => placesOfProgram(to, home)),
+      ...linkedFrom(dir).flatMap((to) => placesOfProgram(to, rootOf)),
     ];
   };
 
@@ -132,9 +148,10 @@ const linkedFrom = (dir: string): string[] => {
 };
 
 // Shows a whole package, but never a shared directory such as ~/.config.
-const placesOfProgram = (path: string, home: string): string[] => {
+const placesOfProgram = (path: string, rootOf: (path: string) => string): string[] => {
   if (!isAbsolute(path) || !existsSync(path)) return [];
   const file = realPath(path);
+  const home = rootOf(file);
   if (!isAtOrBelow(file, home) || file === home) return [path];
   const modules = file.indexOf(`${sep}node_modules${sep}`);
   if (modules !== -1) return [path, `${file.slice(0, modules)}${sep}node_modules`];

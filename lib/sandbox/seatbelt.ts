@@ -119,6 +119,7 @@ export const profileString = (path: string): string => {
 type Given = Pick<SeatbeltView, 'phase' | 'cwd' | 'hidden' | 'writable'> & {
   state?: readonly string[];
   readable?: readonly string[];
+  covered?: readonly string[];
 };
 
 /** The arguments that run `argv` under Seatbelt. macOS only, and untested. */
@@ -127,8 +128,8 @@ export const seatbeltArguments = (
   view: Given,
   { env, readable }: { env: Environment; readable: readonly string[] },
 ): string[] => {
-  const { cwd, phase, writable, state = [], readable: kept = [], hidden } = view;
-  const needs = { programs: argv, network: true, given: state };
+  const { cwd, phase, writable, state = [], readable: kept = [], covered = [], hidden } = view;
+  const needs = { programs: argv, network: true, given: state, covered };
   const home = homeView(env, readable, needs);
   const profile = seatbeltProfile({
     phase,

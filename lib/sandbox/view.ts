@@ -17,6 +17,8 @@ export interface SandboxView {
   writable: readonly string[];
   /** Empty directories, or files that cannot be opened, even inside a writable directory. A worktree inside one stays visible. */
   hidden: readonly string[];
+  /** Empty except for what another rule or `sandbox_readable` shows in them: the main checkout. */
+  covered?: readonly string[];
   /** Writable in both modes: the agent's sessions and settings. Missing directories are created. */
   state?: readonly string[];
   /** Read-only even inside a writable directory (hooks, git configuration), and visible in /tmp. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { isAtOrBelow } from '../../../../store/base/paths.ts';
 import type { TurnRecord } from '../../../../store/records/turn.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
@@ -97,20 +98,29 @@ interface ViewOptions {
   git?: OpenTurn['view'] | undefined;
 }
 
-/** What a program in a worktree sees and may write: nothing in `.dossier/` or in other Work items' worktrees. */
+/**
+ * What a program in a worktree sees and may write: nothing in `.dossier/`, in other Work items' worktrees or in the operator's
+ * checkout.
+ */
 export const viewOf = (
   store: Store,
   worktree: WorktreeRecord,
   { phase, git = seenOnly(worktree) }: ViewOptions,
-): Pick<Launchable, 'cwd' | 'phase' | 'writable' | 'kept' | 'binds' | 'hidden'> => ({
+): Pick<Launchable, 'cwd' | 'phase' | 'writable' | 'kept' | 'binds' | 'hidden' | 'covered'> => ({
   cwd: worktree.path,
   phase,
   writable: git.writable,
-  // Includes the main checkout, which may be in the otherwise hidden home directory.
-  kept: [worktree.repository, ...git.kept],
+  kept: git.kept,
   ...(git.binds && { binds: git.binds }),
   hidden: [store.layout.dossier, ...otherWorktrees(store, worktree.case_id)],
+  covered: checkoutsOf(worktree),
 });
+
+/** The operator's checkouts of the repository that are known: the project's, and the one that its git directory is in. */
+const checkoutsOf = ({ path, repository, common_dir }: WorktreeRecord): string[] =>
+  [repository, ...(basename(common_dir) === '.git' ? [dirname(common_dir)] : [])].filter(
+    (place) => ![path, common_dir].some((own) => isAtOrBelow(place, own)),
+  );
 
 const seenOnly = ({ common_dir }: WorktreeRecord): OpenTurn['view'] => ({
   writable: [],
