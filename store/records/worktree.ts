@@ -25,7 +25,7 @@ export const Setup = Type.Object(
     started_at: Ended,
     ended_at: Ended,
     copied: Type.Array(Type.String(), {
-      description: 'Files copied from the main checkout, by copy_files',
+      description: 'Files copied from the main checkout, by copy_files, in all its runs',
     }),
     skipped: Type.Array(Type.Object({ path: Type.String(), reason: Type.String() }), {
       description: 'Files or globs that copied nothing',

@@ -121,6 +121,32 @@ describe('completed work', () => {
     assert.equal(await filesOf(it), 'A  .env\nAM a.key\nA  big.bin\nD  kept.key\n?? kept.key');
   });
 
+  it('leaves out what copy_files copied, whatever the ignore rules say afterwards', async (t) => {
+    const it = await withCase(
+      t,
+      sh(
+        'printf "node_modules\\n" > .gitignore',
+        'git add -f config/db.local',
+        'echo 1 > own.local',
+      ),
+      {
+        files: { '.gitignore': 'app.conf\n*.local\n' },
+        settings: 'worktrees:\n  copy_files: ["app.conf", "config/*.local"]\n',
+      },
+    );
+    const { root } = it.running.repository;
+    writeFiles(root, { 'app.conf': 'T\n', 'config/db.local': 'T\n' });
+    const { commit } = await worked(it);
+    assert.deepEqual(
+      Object.fromEntries(commit.left_out.map((one) => [one.path, one.why])),
+      { 'app.conf': 'copied', 'config/db.local': 'copied' },
+      commit.reason ?? '',
+    );
+    assert.equal(commit.files, 2);
+    assert.equal(await filesOf(it), 'A  config/db.local\n?? app.conf');
+    assert.match(bodyOf(it), /app\.conf {2}was copied from your checkout by copy_files/);
+  });
+
   it('leaves out files with names that git refuses, counts without them, and names them', async (t) => {
     const it = await withCase(
       t,

@@ -178,6 +178,14 @@ describe('POST /api/worktrees/{case_id}/setup', () => {
     assert.ok(existsSync(join(path, 'ran')));
   });
 
+  it('keeps what an earlier run copied in the record', async (t) => {
+    const fixture = await start(t, { settings: settingsOf(['exit 1'], ['.env']) });
+    writeFiles(ignoring(fixture), { '.env': 'A=1' });
+    await create(fixture);
+    const { copied, skipped } = (await again(fixture)).body.setup as Setup;
+    assert.deepEqual([copied, skipped.map(({ path }) => path)], [['.env'], ['.env']]);
+  });
+
   it('is refused without a worktree, while somebody is at work, and when it is not as it was made', async (t) => {
     const none = await start(t);
     const held = await start(t);

@@ -50,6 +50,7 @@ export const commitChanges = async (
   const committed = await commitWorkingFiles(service.git, worktree, {
     message,
     isAll,
+    copied: worktree.setup?.copied,
     check: (paths) => {
       if (isAll || behind?.changed === undefined) return;
       const older = paths.filter((path) => !behind.changed?.has(utf8Of(path))).map(pathText);

@@ -142,7 +142,10 @@ const wantedOf = async (now: GitAt<WorktreeRecord>, isSince: boolean): Promise<W
   );
   const found: WantedFiles = { branch, head, paths: [], isAll: true, left_out: [] };
   await inSlices(wanted, (file) => {
-    const why = whyLeftOut({ worktree: now.place, unfiltered }, file);
+    const why = whyLeftOut(
+      { worktree: now.place, unfiltered, copied: now.place.setup?.copied },
+      file,
+    );
     if (why === undefined) found.paths.push(file.path);
     else found.left_out.push({ path: pathText(file.path), why });
   });

@@ -100,13 +100,14 @@ const run = async (service: WorktreeNeeds, caseId: string, run: Run): Promise<Wo
     await checkState(current);
     isFirst = current.setup?.status === 'pending';
     const started_at = store.clock().toISOString();
-    const setup = { ...NOTHING, status: 'running' as const, started_at };
+    const { copied = [] } = current.setup ?? {};
+    const setup = { ...NOTHING, copied, status: 'running' as const, started_at };
     return replaceWorktree(service.store, { ...current, setup, setup_marker: run.marker });
   });
   const came = await perform(service, record, { ...run, isFirst });
   const ended_at = store.clock().toISOString();
-  const { started_at = null } = record.setup ?? {};
-  return keepEnd(store, record, { ...NOTHING, started_at, ended_at, ...came });
+  const { started_at = null, copied = [] } = record.setup ?? {};
+  return keepEnd(store, record, { ...NOTHING, copied, started_at, ended_at, ...came });
 };
 
 const perform = async (
@@ -116,7 +117,7 @@ const perform = async (
 ): Promise<Partial<Setup> & Pick<Setup, 'status'>> => {
   const done: Partial<Setup> = {};
   try {
-    Object.assign(done, await copyFiles(service, record, run));
+    Object.assign(done, await copyAndNote(service, record, run));
     Object.assign(done, await runCommands(service, record, run));
     if (run.signal.aborted) return { ...done, status: 'interrupted', error: INTERRUPTED };
     return { ...done, status: done.error == null ? 'completed' : 'failed' };
@@ -124,6 +125,25 @@ const perform = async (
     service.log.error({ err: error, case_id: record.case_id }, 'Worktree setup failed');
     return { ...done, status: 'failed', error: messageOf(error) };
   }
+};
+
+// Noted before the commands run, which a restart may interrupt: what was copied is not committed (`whyLeftOut`), and a later
+// run finds it there and does not copy it.
+const copyAndNote = async (
+  service: WorktreeNeeds,
+  record: WorktreeRecord,
+  run: Run & { isFirst: boolean },
+): Promise<Pick<Setup, 'copied' | 'skipped'>> => {
+  const { store } = service;
+  const brought = await copyFiles(service, record, run);
+  const copied = [...new Set([...(record.setup?.copied ?? []), ...brought.copied])];
+  if (brought.copied.length > 0)
+    await withWorktreeLock(store, record.case_id, () => {
+      const current = findWorktree(store, record.case_id) ?? record;
+      const { setup = { ...NOTHING, status: 'running' } } = current;
+      return replaceWorktree(store, { ...current, setup: { ...setup, copied } });
+    });
+  return { ...brought, copied };
 };
 
 const INTERRUPTED =

@@ -107,7 +107,7 @@ const SIGNING_MS = 20_000;
 
 interface LeftOut {
   path: string;
-  why: 'secret' | 'large' | 'repository' | 'filter';
+  why: 'secret' | 'copied' | 'large' | 'repository' | 'filter';
 }
 
 export interface ChangesCommit {
@@ -121,6 +121,8 @@ interface Wanted {
   message: string;
   /** Commits also the files that a session would leave out (`whyLeftOut`). */
   isAll: boolean;
+  /** As in `Changes`. */
+  copied?: readonly string[] | undefined;
   /** Gets the latin1 paths of the files to commit before any is staged, and may throw. */
   check?: (paths: readonly string[]) => void;
 }
@@ -133,12 +135,12 @@ interface Wanted {
 export const commitWorkingFiles = (
   git: Git,
   worktree: GitWorktree,
-  { message, isAll, check }: Wanted,
+  { message, isAll, copied, check }: Wanted,
 ): Promise<ChangesCommit> =>
   git.turn(worktree, async (now) => {
     const stdout = await now.read([...STATUS, '--no-renames']);
     const changed = parseStatus(stdout, 'latin1').files.filter(isCommittable);
-    const left_out = isAll ? [] : changed.flatMap((file) => leftOut(worktree, file));
+    const left_out = isAll ? [] : changed.flatMap((file) => leftOut({ worktree, copied }, file));
     const out = new Set(left_out.map(({ path }) => path));
     const ours = changed.map(({ path }) => path).filter((path) => !out.has(pathText(path)));
     const isWhole = changed.every(({ path, code }) => !out.has(pathText(path)) || !isStaged(code));
@@ -158,8 +160,8 @@ export const commitWorkingFiles = (
 const MOST_NAMED = 100;
 
 // Files that need a filter refuse the whole commit.
-const leftOut = (worktree: GitWorktree, file: FileStatus): LeftOut[] => {
-  const why = whyLeftOut({ worktree, unfiltered: new Set() }, file);
+const leftOut = (changes: Omit<Changes, 'unfiltered'>, file: FileStatus): LeftOut[] => {
+  const why = whyLeftOut({ ...changes, unfiltered: new Set() }, file);
   return why === undefined ? [] : [{ path: pathText(file.path), why }];
 };
 
@@ -188,6 +190,8 @@ interface Changes {
   worktree: GitWorktree;
   /** `unfilteredFiles` of the changed files. */
   unfiltered: ReadonlySet<string>;
+  /** Ignored files that were copied into the worktree, as UTF-8: not to be committed, whatever its ignore rules say now. */
+  copied?: readonly string[] | undefined;
 }
 
 /**
@@ -195,12 +199,13 @@ interface Changes {
  * it, unless a filter is missing or no diff shows it.
  */
 export const whyLeftOut = (
-  { worktree, unfiltered }: Changes,
+  { worktree, unfiltered, copied = [] }: Changes,
   file: FileStatus,
 ): LeftOut['why'] | undefined => {
   if (unfiltered.has(file.path)) return 'filter';
   const isNew = NEW.test(file.code);
   if (isNew && file.repository) return 'repository';
+  if (isNew && copied.includes(Buffer.from(file.path, 'latin1').toString('utf8'))) return 'copied';
   if (isNew && SECRET.test(basename(file.path))) return 'secret';
   return sizeOf(worktree, file.path) > (isNew ? LARGE : MOST_SHOWN) ? 'large' : undefined;
 };

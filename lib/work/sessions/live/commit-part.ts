@@ -33,6 +33,7 @@ const uncommittedLine = (commit: WorkCommit): string =>
 
 const LEFT_OUT: Readonly<Record<LeftOut['why'], string>> = {
   secret: 'is named like a file with secrets',
+  copied: 'was copied from your checkout by copy_files',
   large: 'is over 5 MB',
   repository: 'is a git repository of its own',
   name: 'has a name that git refuses',
