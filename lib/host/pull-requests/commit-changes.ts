@@ -6,12 +6,14 @@ import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { syncCommits } from '../../code/worktrees/recovery/sync-work.ts';
 import { ServiceError } from '../../errors.ts';
 import { filesOf } from '../../text/patch.ts';
+import { someOf } from '../../text/wording.ts';
 import type { WorktreeStatus } from '../../tools/git/read/status.ts';
 import { pathText } from '../../tools/git/run/path-text.ts';
 import {
   type ChangesCommit,
   commitWorkingFiles,
   isCommittable,
+  isNamedSecret,
 } from '../../tools/git/write/commit-files.ts';
 import { asOneLine } from '../../work/cases/text.ts';
 import { diffOf } from '../../work/sessions/turns/wrap-up.ts';
@@ -59,6 +61,18 @@ export const commitChanges = async (
   });
   await syncCommits(service, worktree);
   return committed;
+};
+
+/** A warning about new files of the branch that are named like secrets: an agent may have committed them itself. */
+export const warnOfSecrets = async (
+  { git }: GitNeeds,
+  worktree: WorktreeRecord,
+): Promise<string[]> => {
+  const added = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', '--diff-filter=A'];
+  const names = await git.at(worktree).names([...added, worktree.base_commit, 'HEAD', '--']);
+  const secrets = names.filter(isNamedSecret).map(pathText);
+  if (secrets.length === 0) return [];
+  return [`Its commits add files that are named like files with secrets: ${someOf(secrets)}.`];
 };
 
 const MOST_CHARACTERS = 300;

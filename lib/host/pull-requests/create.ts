@@ -13,7 +13,7 @@ import { headCommit } from '../../tools/git/read/repository.ts';
 import { headOnBranch } from '../../work/conflicts/preflight.ts';
 import { exclusively } from '../../work/sessions/lifecycle/operation.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
-import { commitChanges, NOTHING } from './commit-changes.ts';
+import { commitChanges, NOTHING, warnOfSecrets } from './commit-changes.ts';
 import { publishable, pullDraft } from './compose.ts';
 import { pushBranch } from './push-branch.ts';
 import {
@@ -86,10 +86,11 @@ const create = async (
     main,
     pushed: null,
   });
+  const secrets = await warnOfSecrets(service, worktree);
   const head = { owner: where.push.owner, branch, commit };
   const proposal = { title, body, base, draft, labels, head, where };
   const { kept, adopted, warnings } = await propose(service, case_id, proposal);
-  return { ...toPullRequest(kept), adopted, ...committed, warnings };
+  return { ...toPullRequest(kept), adopted, ...committed, warnings: [...secrets, ...warnings] };
 };
 
 // The local base branch may not have the merge yet.

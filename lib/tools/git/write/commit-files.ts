@@ -206,7 +206,7 @@ export const whyLeftOut = (
   const isNew = NEW.test(file.code);
   if (isNew && file.repository) return 'repository';
   if (isNew && copied.includes(Buffer.from(file.path, 'latin1').toString('utf8'))) return 'copied';
-  if (isNew && SECRET.test(basename(file.path))) return 'secret';
+  if (isNew && isNamedSecret(file.path)) return 'secret';
   return sizeOf(worktree, file.path) > (isNew ? LARGE : MOST_SHOWN) ? 'large' : undefined;
 };
 
@@ -214,6 +214,9 @@ export const whyLeftOut = (
 const NEW = /^(?:\?\?|A[^AU]|\.A|UA)$/;
 
 const LARGE = 5_000_000;
+
+/** Whether a latin1 path is named like a file with secrets. */
+export const isNamedSecret = (path: string): boolean => SECRET.test(basename(path));
 
 // File names that tools use for secrets, and an editor's backups of them, without `.env.example` and the like. A name may be
 // any bytes but `/`, line breaks too.

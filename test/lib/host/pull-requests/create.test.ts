@@ -160,6 +160,14 @@ describe('POST /api/cases/{id}/pr/create', () => {
     assert.equal(scene.git('status', '--porcelain'), '?? leftover.txt\n');
   });
 
+  it('warns of files in its commits that are named like secrets', async (t) => {
+    const scene = await pullScene(t);
+    scene.work({ 'x/prod.env': 'T\n', 'x/.env.example': 'T\n' });
+    const { status, body, text } = await scene.post('create');
+    assert.equal(status, 201, text);
+    assert.match(body.warnings.join(), /^Its commits add files .*: x\/prod\.env\.$/);
+  });
+
   it('asks before it commits what no session left', async (t) => {
     const scene = await pullScene(t);
     const head = scene.work();
