@@ -15,7 +15,7 @@ import { exclusively } from '../../work/sessions/lifecycle/operation.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
 import { commitChanges, NOTHING, warnOfSecrets } from './commit-changes.ts';
 import { publishable, pullDraft } from './compose.ts';
-import { pushBranch } from './push-branch.ts';
+import { pushBranch, unpublished } from './push-branch.ts';
 import {
   isOpen,
   type PullNeeds,
@@ -80,6 +80,8 @@ const create = async (
   // The body was composed before the commit; nothing in it depends on the commit.
   const body = wanted.body ?? publishable(composed);
   await refuseMerged(service, worktree);
+  // Asked before the push, after which the remote has them all.
+  const published = await unpublished(service.git, worktree, { where, base });
   const { commit } = await pushBranch(service, worktree, {
     push: where.push,
     base,
@@ -90,7 +92,12 @@ const create = async (
   const head = { owner: where.push.owner, branch, commit };
   const proposal = { title, body, base, draft, labels, head, where };
   const { kept, adopted, warnings } = await propose(service, case_id, proposal);
-  return { ...toPullRequest(kept), adopted, ...committed, warnings: [...secrets, ...warnings] };
+  return {
+    ...toPullRequest(kept),
+    adopted,
+    ...committed,
+    warnings: [...secrets, ...published, ...warnings],
+  };
 };
 
 // The local base branch may not have the merge yet.

@@ -4,6 +4,7 @@ import type { Store } from '../../../store/store.ts';
 import { withLogin } from '../../code/projects/git-login.ts';
 import type { WithCodeHost } from '../../codehost/code-host.ts';
 import { invalidState, ServiceError } from '../../errors.ts';
+import { counted, shorten } from '../../text/wording.ts';
 import { commitOf, isAncestor, symbolicRef } from '../../tools/git/read/repository.ts';
 import { pushWithLease } from '../../tools/git/remote/push.ts';
 import { remoteCommit } from '../../tools/git/remote/remote.ts';
@@ -64,6 +65,35 @@ interface Target {
   remote: string;
   base: string;
 }
+
+/**
+ * The warning for commits below the worktree's base that no branch of the pull request's remotes had when they were last
+ * fetched: the push publishes them too. Empty where the base branch was never fetched, which tells nothing.
+ */
+export const unpublished = async (
+  git: Git,
+  worktree: WorktreeRecord,
+  { where, base }: { where: Where; base: string },
+): Promise<string[]> => {
+  const { remote } = where.push;
+  const main = where.base.remote ?? remote;
+  const at = git.at(worktree);
+  if ((await commitOf(at, `refs/remotes/${main}/${base}`)) === undefined) return [];
+  const not = ['--not', `--remotes=${main}`, `--remotes=${remote}`];
+  const format = ['--no-commit-header', '--format=%s'];
+  const subjects = await at.text(['rev-list', ...format, worktree.base_commit, ...not, '--']);
+  if (subjects === '') return [];
+  const lines = subjects.split('\n');
+  const named = lines.slice(0, MOST_NAMED).map((line) => shorten(line, LONGEST_SUBJECT));
+  const more = lines.length > named.length ? ', …' : '';
+  const were = lines.length === 1 ? 'was' : 'were';
+  return [
+    `It includes ${counted(lines.length, 'commit')} from before this work that ${were} on no branch of ${main} as last fetched: ${named.join(', ')}${more}`,
+  ];
+};
+
+const MOST_NAMED = 3;
+const LONGEST_SUBJECT = 100;
 
 /** Throws 422 where the branch is a base: one of `bases`, the worktree's own base, or the remote's default branch. */
 export const refuseBaseBranch = async (

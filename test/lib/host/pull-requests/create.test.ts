@@ -231,6 +231,26 @@ describe('POST /api/cases/{id}/pr/create', () => {
     );
   });
 
+  it('warns of commits below its base that the remote did not have', async (t) => {
+    const scene = await pullScene(t, {
+      cloned: (host) => {
+        const clone = host.repositories.clone();
+        for (const name of ['older', 'private']) {
+          writeFiles(clone.root, { [`${name}.txt`]: 'mine\n' });
+          clone.git('add', '--all');
+          clone.git('commit', '--quiet', '--message', `Add ${name}`);
+        }
+        return clone;
+      },
+    });
+    scene.work();
+    const made = await scene.post('create');
+    assert.equal(made.status, 201, made.text);
+    assert.deepEqual(made.body.warnings, [
+      'It includes 2 commits from before this work that were on no branch of origin as last fetched: Add private, Add older',
+    ]);
+  });
+
   it('says what is in the way, and proposes nothing', async (t) => {
     const scene = await pullScene(t);
     const nothing = await scene.post('create');
