@@ -1,6 +1,7 @@
 import type { Detection } from '../../../store/records/code-host.ts';
 import type { CodeHostSettings } from '../../../store/records/settings.ts';
 import { settingsOf } from '../../../store/settings/globals.ts';
+import { isCodeHost } from '../../codehost/github/address.ts';
 import { parseRemoteUrl, type RemoteUrl } from '../../codehost/remote-url.ts';
 import type { Config } from '../../config.ts';
 import {
@@ -62,7 +63,8 @@ export const detect = async (
 export const detectOn = async (input: DetectionInput): Promise<Detection> => {
   const { git, env, settings, project, isDefault, place, branch } = input;
   const configured = place === undefined ? NONE : await remoteSettings(git.at(place));
-  const isHost = hostsOf(env, settings);
+  const gh = createGh(env);
+  const isHost = (host: string): boolean => isCodeHost(host, settings, gh);
   const known = await Promise.all(configured.remotes.map((remote) => know(env, remote, isHost)));
   return chooseRemotes({ project, isDefault, settings, configured, known, branch });
 };
@@ -70,16 +72,6 @@ export const detectOn = async (input: DetectionInput): Promise<Detection> => {
 const NONE: RemoteSettings = { remotes: [], push_default: undefined, push_remotes: new Map() };
 
 type IsHost = (host: string) => boolean;
-
-// Matches whole names only, so that a token never reaches a look-alike host.
-const hostsOf = (env: Config['env'], { host: named }: CodeHostSettings): IsHost => {
-  const logged_in = createGh(env).hosts();
-  return (host) =>
-    host === 'github.com' ||
-    /^[a-z0-9-]+\.ghe\.com$/.test(host) ||
-    host === named?.toLowerCase() ||
-    logged_in.includes(host);
-};
 
 const know = async (
   source: Config['env'],

@@ -1,9 +1,24 @@
 import type { CodeHostSettings } from '../../../store/records/settings.ts';
 import type { Config } from '../../config.ts';
 import { invalidState } from '../../errors.ts';
+import type { Gh } from '../../tools/process/gh.ts';
 import { isGitHubCom } from './tokens.ts';
 
 export const GITHUB = 'github.com';
+
+/**
+ * Whether requests and tokens may go to a host: GitHub's own, that of the settings, and those with a login of gh. A file
+ * that names another one, such as pr/pr.md, gets no token sent there. Compares whole names, as a look-alike is another host.
+ */
+export const isCodeHost = (
+  host: string,
+  { host: named }: CodeHostSettings,
+  gh: Pick<Gh, 'hosts'>,
+): boolean =>
+  host === GITHUB ||
+  /^[a-z0-9-]+\.ghe\.com$/.test(host) ||
+  host === named?.toLowerCase() ||
+  gh.hosts().includes(host);
 
 interface Wanted {
   env: Config['env'];

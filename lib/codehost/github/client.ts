@@ -4,9 +4,10 @@ import type { PaginateInterface, PaginatingEndpoints } from '@octokit/plugin-pag
 import { createLocks, type Locks } from '../../../store/base/mutex.ts';
 import type { CodeHostSettings } from '../../../store/records/settings.ts';
 import type { Config } from '../../config.ts';
+import { invalidState, type ServiceError } from '../../errors.ts';
 import { createGh, type Gh } from '../../tools/process/gh.ts';
 import type { Pull, RepositoryName } from '../code-host.ts';
-import { apiOf, webOf } from './address.ts';
+import { apiOf, isCodeHost, webOf } from './address.ts';
 import type { Headers } from './failure.ts';
 import { createFetch, createNetwork, type Fetch } from './fetch.ts';
 import { problemFrom } from './problem.ts';
@@ -65,7 +66,8 @@ export const TIMEOUT_S = 30;
 
 export const createHostContext = ({ env, settings, version }: GitHubOptions): HostContext => {
   const gh = createGh(env);
-  const tokens = createTokens(env, gh);
+  const isKnown = (host: string): boolean => isCodeHost(host, settings(), gh);
+  const tokens = createTokens(env, gh, isKnown);
   const locks = createLocks();
   const network = createNetwork(env);
   const seconds = (): number => settings().timeout_seconds ?? TIMEOUT_S;
@@ -79,6 +81,7 @@ export const createHostContext = ({ env, settings, version }: GitHubOptions): Ho
     fetch: network,
     web: (host) => webOf(host, apiOf(host, { env, settings: settings() })),
     client: async (host) => {
+      if (!isKnown(host)) throw unknownHost(host);
       const base = apiOf(host, { env, settings: settings() });
       const key = `${host} ${base}`;
       const client = known.get(key) ?? open({ host, base, tokens, locks }, { fetch, version });
@@ -87,6 +90,11 @@ export const createHostContext = ({ env, settings, version }: GitHubOptions): Ho
     },
   };
 };
+
+const unknownHost = (host: string): ServiceError =>
+  invalidState(
+    `${host} is not a code host of this workspace, so no request was sent to it. Correct the file that names it, or set codehost: { host: ${host} } in workspace.md, or run gh auth login --hostname ${host}.`,
+  );
 
 interface Means {
   fetch: Fetch;

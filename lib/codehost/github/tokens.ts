@@ -15,7 +15,12 @@ export interface Tokens {
   renew(host: string, used: Token | undefined): Promise<Token | undefined>;
 }
 
-export const createTokens = (env: Config['env'], gh: Pick<Gh, 'token'>): Tokens => {
+/** `isKnown`: whether a host may have a token at all. */
+export const createTokens = (
+  env: Config['env'],
+  gh: Pick<Gh, 'token'>,
+  isKnown: (host: string) => boolean,
+): Tokens => {
   const known = new Map<string, Promise<Token | undefined>>();
   const look = (host: string): Promise<Token | undefined> => {
     const found = find(host, env, gh);
@@ -27,7 +32,8 @@ export const createTokens = (env: Config['env'], gh: Pick<Gh, 'token'>): Tokens 
     found.then((token) => token ?? forget(), forget);
     return found;
   };
-  const of = (host: string): Promise<Token | undefined> => known.get(host) ?? look(host);
+  const of = async (host: string): Promise<Token | undefined> =>
+    isKnown(host) ? (known.get(host) ?? look(host)) : undefined;
   return {
     of,
     renew: async (host, used) => {

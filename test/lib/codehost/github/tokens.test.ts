@@ -10,6 +10,7 @@ import { clientOf, refusal } from './fixture.ts';
 
 const none = { token: async () => undefined };
 const gh = { token: async () => 'of-gh' };
+const known = () => true;
 
 const ALL = {
   GH_TOKEN: 'one',
@@ -32,18 +33,28 @@ describe('the token of a host', () => {
   ];
   for (const [host, env, source] of rows)
     it(`is that of ${source} for ${host} with ${Object.keys(env).join(', ')}`, async () => {
-      assert.equal((await createTokens(env, gh).of(host))?.source, source);
+      assert.equal((await createTokens(env, gh, known).of(host))?.source, source);
     });
+
+  it('goes to no host that only a file names, and no request does', async (t) => {
+    const host = await startCodeHost(t);
+    const { client } = clientOf(host);
+    const named = { host: 'evil.example', owner: 'acme', name: 'app' };
+    assert.equal(await client.gitLogin(named.host), undefined);
+    const { code, message } = await refusal(client.repository(named).pull(1));
+    assert.equal(code, 'invalid_state');
+    assert.match(message, /^evil\.example is not a code host of this workspace/);
+  });
 
   it('is asked of gh once, and again when there was none', async () => {
     let asked = 0;
     const counting = { token: async () => (++asked === 1 ? undefined : 'now') };
-    const tokens = createTokens({}, counting);
+    const tokens = createTokens({}, counting, known);
     assert.equal(await tokens.of('github.com'), undefined);
     assert.deepEqual(await tokens.of('github.com'), { value: 'now', source: 'gh' });
     await Promise.all([tokens.of('github.com'), tokens.of('github.com')]);
     assert.equal(asked, 2);
-    assert.equal(await createTokens({}, none).of('github.com'), undefined);
+    assert.equal(await createTokens({}, none, known).of('github.com'), undefined);
   });
 });
 
