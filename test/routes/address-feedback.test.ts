@@ -133,7 +133,9 @@ describe('POST /api/cases/{id}/pr/address-feedback', () => {
   });
 
   it('takes what is resolved out of the queue, unless a session has it', async (t) => {
-    const { start, until, api, feedback, thread } = await withThread(t);
+    const { start, until, api, call, item, feedback, thread } = await withThread(t);
+    const worktree = { case_id: item.id, branch: 'work/one' };
+    assert.equal((await call('POST', '/api/worktrees', worktree)).status, 201);
     const { id } = await start();
     await until(id, 'plan_ready');
     assert.equal((await api('POST', `pr/reviews/${thread}/resolve`)).status, 200);
