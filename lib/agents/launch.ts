@@ -15,7 +15,7 @@ import { findProgram, isProgram } from '../tools/process/find-program.ts';
 import { type LentProgram, lendProgram } from '../tools/process/lend.ts';
 import type { Runs } from '../tools/process/runs.ts';
 import { type Program, startProgram } from '../tools/process/spawn.ts';
-import type { Isolation, RunSpec } from './provider.ts';
+import type { Isolation, RunPlace, RunSpec } from './provider.ts';
 
 /** What providers receive from the daemon. */
 export interface ProviderDeps {
@@ -47,21 +47,7 @@ export interface Launch {
 }
 
 /** Where a program runs, and what it may access. */
-export type Launchable = Pick<
-  RunSpec,
-  | 'cwd'
-  | 'phase'
-  | 'writable'
-  | 'kept'
-  | 'binds'
-  | 'cache'
-  | 'hidden'
-  | 'covered'
-  | 'run_marker'
-  | 'limits'
-  | 'signed_as'
-  | 'mcp'
->;
+export type Launchable = RunPlace & Pick<RunSpec, 'limits' | 'signed_as' | 'mcp'>;
 
 export type LaunchDeps = Pick<ProviderDeps, 'env' | 'variables' | 'sandbox' | 'network' | 'runs'>;
 

@@ -202,19 +202,13 @@ export interface Provider {
 }
 
 /** What a terminal interface is started with. */
-export type TerminalSpec = Pick<
+export type TerminalSpec = RunPlace & Pick<RunSpec, 'session_id'> & { native_session_id: string };
+
+/** Where a program of a run works, and what it sees. */
+export type RunPlace = Pick<
   RunSpec,
-  | 'session_id'
-  | 'cwd'
-  | 'phase'
-  | 'writable'
-  | 'kept'
-  | 'binds'
-  | 'cache'
-  | 'hidden'
-  | 'covered'
-  | 'run_marker'
-> & { native_session_id: string };
+  'cwd' | 'phase' | 'writable' | 'kept' | 'binds' | 'cache' | 'hidden' | 'covered' | 'run_marker'
+>;
 
 /** A program for the command line to start at the operator's terminal, with its whole environment. */
 export interface TerminalLaunch {

@@ -8,7 +8,7 @@ import { ServiceError } from '../../errors.ts';
 import { filesOf } from '../../text/patch.ts';
 import { someOf } from '../../text/wording.ts';
 import type { WorktreeStatus } from '../../tools/git/read/status.ts';
-import { pathText } from '../../tools/git/run/path-text.ts';
+import { lossyPath, pathText } from '../../tools/git/run/path-text.ts';
 import {
   type ChangesCommit,
   commitWorkingFiles,
@@ -55,7 +55,8 @@ export const commitChanges = async (
     copied: worktree.setup?.copied,
     check: (paths) => {
       if (isAll || behind?.changed === undefined) return;
-      const older = paths.filter((path) => !behind.changed?.has(utf8Of(path))).map(pathText);
+      // `filesOf` decodes names in this way, too.
+      const older = paths.filter((path) => !behind.changed?.has(lossyPath(path))).map(pathText);
       if (older.length > 0) throw notOfSession(worktree, older, OLDER);
     },
   });
@@ -131,9 +132,6 @@ const partsOf = (patch: Buffer): Map<string, string> => {
       parts.set(each, `${parts.get(each) ?? ''}${text}`);
   return parts;
 };
-
-// As `filesOf` decodes names.
-const utf8Of = (path: string): string => Buffer.from(path, 'latin1').toString('utf8');
 
 const DIFFERENT = 'the worktree differs from the result of the last completed session';
 const OLDER = 'no completed session made this change after its approval';

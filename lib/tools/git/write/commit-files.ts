@@ -8,7 +8,7 @@ import { type FileStatus, parseStatus, STATUS } from '../read/status.ts';
 import { type ConfigEntry, isTrue, listSettings, valueIn } from '../run/config.ts';
 import type { Git, GitAt, GitWorktree, RunOptions, Setting } from '../run/git.ts';
 import { FROM_INPUT, MOST_LISTED, nulls } from '../run/index-copy.ts';
-import { pathText } from '../run/path-text.ts';
+import { lossyPath, pathText } from '../run/path-text.ts';
 import { DAEMON, hasIdentity } from './commit.ts';
 
 export interface FilesCommit {
@@ -32,9 +32,14 @@ interface CommittedFiles {
  */
 export const commitFiles = async (
   git: GitAt<GitWorktree>,
+  files: FilesCommit,
+): Promise<CommittedFiles> => commitPaths(git, files, await asTheOperator(git));
+
+const commitPaths = async (
+  git: GitAt<GitWorktree>,
   { paths, message, isAll }: FilesCommit,
+  options: RunOptions,
 ): Promise<CommittedFiles> => {
-  const options = await asTheOperator(git);
   const refused = await stage(git, paths);
   const gone = new Set(refused);
   const taken = paths.filter((path) => !gone.has(path));
@@ -149,12 +154,10 @@ export const commitWorkingFiles = (
     check?.(ours);
     await refuseUnfiltered(now, ours);
     const env = (await hasIdentity(now)) ? {} : { env: DAEMON };
-    const refused = await stage(now, ours);
-    const gone = new Set(refused);
-    const paths = ours.filter((path) => !gone.has(path));
-    if (paths.length === 0) return none;
-    const commit = await commitStaged(now, { paths, message, isAll: isWhole }, env);
-    return { ...none, committed: commit === null ? null : { commit, files: paths.length } };
+    const files = { paths: ours, message, isAll: isWhole };
+    const { id: commit, refused } = await commitPaths(now, files, env);
+    if (commit === null) return none;
+    return { ...none, committed: { commit, files: ours.length - refused.length } };
   });
 
 const MOST_NAMED = 100;
@@ -205,7 +208,7 @@ export const whyLeftOut = (
   if (unfiltered.has(file.path)) return 'filter';
   const isNew = NEW.test(file.code);
   if (isNew && file.repository) return 'repository';
-  if (isNew && copied.includes(Buffer.from(file.path, 'latin1').toString('utf8'))) return 'copied';
+  if (isNew && copied.includes(lossyPath(file.path))) return 'copied';
   if (isNew && isNamedSecret(file.path)) return 'secret';
   return sizeOf(worktree, file.path) > (isNew ? LARGE : MOST_SHOWN) ? 'large' : undefined;
 };
