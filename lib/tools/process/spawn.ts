@@ -144,7 +144,7 @@ export const ofRun = (
 export const enter = ({ runs, marker, own_dir, loopback, sandboxed = false }: Listed): ProcessRun =>
   runs.enter({ marker, loopback, sandboxed, ...(own_dir !== undefined && { dir: own_dir }) });
 
-/** Kills what is left of a run, takes it off the table once nothing is, and closes what belongs to it. */
+/** Kills the remaining processes of a run, then removes the run from the table and closes its resources. */
 export const clearRun = async (
   { marker, runs, close }: Pick<ProgramSpec, 'marker' | 'runs' | 'close'>,
   run: ProcessRun,

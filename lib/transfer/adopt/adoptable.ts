@@ -226,7 +226,7 @@ const summaryOf = (
 const LONGEST = 20_000;
 const MOST_SAID = 20;
 
-// The first message says what is wanted; the last ones say what is left.
+// The first message contains the request; the last ones contain the remaining work.
 const sharesOf = (said: readonly string[]): string[] =>
   said.length <= MOST_SAID ? [...said] : [...said.slice(0, 1), '[…]', ...said.slice(1 - MOST_SAID)];
 

@@ -118,7 +118,7 @@ const TESTS = [
 
 const MOST_TESTS = 100;
 
-/** The changed files that are named like tests, for whoever judges the check. */
+/** The changed files that are named like tests, for the person who reviews the check. */
 const changedTests = (paths: readonly string[]): string[] =>
   paths.filter((path) => TESTS.some((pattern) => pattern.test(path))).slice(0, MOST_TESTS);
 

@@ -110,7 +110,7 @@ const acquireUnlessLive = async (
   return !isLive(engine, caseId) && acquireLock(store, caseId, matter);
 };
 
-/** Releases the session lock, where an operation of the daemon holds it. */
+/** Releases the session lock if an operation of the daemon holds it. */
 export const releaseOperationLock = async (store: Store, caseId: string): Promise<void> => {
   await releaseLock(store, caseId, ({ operation }) => operation !== undefined);
 };
