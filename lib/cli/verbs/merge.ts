@@ -165,9 +165,15 @@ const mergeOf = async (
         ['merge', '--squash', word],
         ['commit', '-m', title, '-m', `Dossier-Case: ${case_id}`],
       ]
-    : [['merge', '--no-edit', word]];
+    : [['merge', '--no-edit', ...(await committing(checkout, onto)), word]];
   const rebase = there.typed('rebase', await branchWord(checkout, onto));
   return { checkout, onto, rebase, steps, notes, squash, refused: await refusal(checkout, onto) };
+};
+
+// The operator's own options of the branch can leave a merge without its commit, which git calls a success.
+const committing = async (checkout: OwnGit, onto: string): Promise<string[]> => {
+  const own = await checkout.read('config', '--get-all', `branch.${onto}.mergeOptions`);
+  return own === undefined ? [] : ['--commit', '--no-squash'];
 };
 
 // A linked worktree may have the base: then it cannot be checked out in the main one, and a bare repository has no other.

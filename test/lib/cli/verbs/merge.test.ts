@@ -90,6 +90,22 @@ describe('dossier merge', () => {
     assert.equal(git('branch', '--list', branch), '');
   });
 
+  it('commits the merge whatever the merge options of the branch are', {
+    skip: noTerminal,
+  }, async (t) => {
+    const { git, branch, shown } = await completed(t);
+    git('commit', '-q', '--allow-empty', '-m', 'theirs');
+    git('config', 'branch.main.mergeOptions', '--no-commit');
+    git('config', '--add', 'branch.main.mergeOptions', '--squash');
+    const { code, text } = await shown([
+      [RUN, 'y\r'],
+      [REMOVE, '\r'],
+    ]);
+    assert.match(text, /Merged work\/\S+ into main\n/);
+    assert.equal(code, 0, text);
+    assert.equal(git('rev-parse', 'main^2'), git('rev-parse', branch));
+  });
+
   it('makes one commit of it with --squash', { skip: noTerminal }, async (t) => {
     const { id, git, branch, run, shown } = await completed(t);
     const base = git('rev-parse', 'main').trim();
