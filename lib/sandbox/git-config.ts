@@ -1,4 +1,14 @@
-import { existsSync, lstatSync, mkdirSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { isDone } from '../../store/base/attempt.ts';
@@ -132,12 +142,26 @@ const copies = (): string => {
   return own;
 };
 
-/** Writes a latin1 text to a file that no other user can write, and returns its path. */
+const UNUSED_MS = 7 * 24 * 3_600_000;
+
+/**
+ * Writes a latin1 text to a file that no other user can write, and returns its path. The file's time is its last use; with a
+ * new one, those go that were not used for a week.
+ */
 export const settingsCopy = (text: string): string => {
-  const path = join(copies(), sha256(text));
-  if (existsSync(path)) return path;
+  const directory = copies();
+  const path = join(directory, sha256(text));
+  const now = new Date();
+  if (isDone(() => utimesSync(path, now, now), 'ENOENT')) return path;
+  for (const name of readdirSync(directory)) removeUnused(join(directory, name), +now);
   const made = `${path}.${process.pid}`;
   writeFileSync(made, text, { encoding: 'latin1', mode: 0o600 });
   renameSync(made, path);
   return path;
+};
+
+// Another daemon may remove it at the same time.
+const removeUnused = (path: string, now: number): void => {
+  const since = lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now;
+  if (now - since > UNUSED_MS) rmSync(path, { force: true });
 };

@@ -1,9 +1,10 @@
 /** Logins in git's settings, the operator's and the repository's, are not seen in the sandbox; git works there as ever. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { settingsCopy } from '../../lib/sandbox/git-config.ts';
 import { createSandbox } from '../../lib/sandbox/sandbox.ts';
 import type { SandboxView } from '../../lib/sandbox/view.ts';
 import { missing, runInside } from '../helpers/inside.ts';
@@ -89,5 +90,16 @@ describe('git settings in the sandbox', { skip: missing }, () => {
       { box, env },
     );
     assert.doesNotMatch(output, /MINE|SECRET/);
+  });
+});
+
+describe('settingsCopy', () => {
+  it('removes copies that were not used for a week, and no others', () => {
+    const [unused, used] = [settingsCopy('unused'), settingsCopy('used')];
+    const longAgo = new Date(Date.now() - 8 * 24 * 3_600_000);
+    for (const path of [unused, used]) utimesSync(path, longAgo, longAgo);
+    assert.equal(settingsCopy('used'), used);
+    const made = settingsCopy('new');
+    assert.deepEqual([unused, used, made].map(existsSync), [false, true, true]);
   });
 });
