@@ -1,4 +1,6 @@
 import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
+import { etagOf } from '../../store/base/names.ts';
+import { sha256 } from '../../store/base/sha256.ts';
 import { trackWrites } from '../../store/base/write-stage.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
@@ -12,7 +14,7 @@ import type { ApiKeyRef } from './local-only.ts';
 import { type ErrorLog, failedWrite, problemAnswer } from './problem.ts';
 import type { FindReadPath } from './read-path.ts';
 import { Answer, type Download, type EventSource, type Route } from './route.ts';
-import { isDownload, isFile, isStream } from './schema.ts';
+import { isCacheable, isDownload, isFile, isStream } from './schema.ts';
 import { type Streams, sendEvents } from './sse.ts';
 
 declare module '@hapi/hapi' {
@@ -111,7 +113,7 @@ const bodyOf = async ({ method, maxBytes = MIB, upload }: Route, { raw }: Reques
 type Result = Answer<unknown> | object | string | number | boolean | null | undefined;
 
 const sendAnswer = (route: Route, result: Result, request: Request, h: ResponseToolkit) => {
-  const answered = result instanceof Answer ? result : new Answer<unknown>(result);
+  const answered = withTag(route, result instanceof Answer ? result : new Answer<unknown>(result));
   const { body, headers, etag } = answered;
   const tag = etag === undefined ? undefined : `"${etag}"`;
   if (tag !== undefined && isCurrent(request, tag)) {
@@ -125,6 +127,14 @@ const sendAnswer = (route: Route, result: Result, request: Request, h: ResponseT
   if (body !== undefined) answer.type(JSON_TYPE);
   if (tag !== undefined) answer.header('etag', tag);
   return withHeaders(answer, headers);
+};
+
+// What has no version of its own is compared as a whole.
+const withTag = (route: Route, answered: Answer<unknown>): Answer<unknown> => {
+  const { headers, etag, status } = answered;
+  if (etag !== undefined || status !== undefined || !isCacheable(route)) return answered;
+  const bytes = bodyBytes(answered);
+  return bytes === undefined ? answered : new Answer(bytes, headers, etagOf(sha256(bytes)));
 };
 
 interface SentFile {

@@ -136,6 +136,14 @@ describe('hapiRoute: If-None-Match', () => {
     });
   }
 
+  it('has a tag of the whole answer where the handler gives none', async () => {
+    const { headers } = await get('/value');
+    const known = String(headers.etag);
+    assert.match(known, /^"[0-9a-f]{32}"$/);
+    assert.equal((await get('/value', { 'if-none-match': known })).statusCode, 304);
+    assert.notEqual((await get('/markdown')).headers.etag, known);
+  });
+
   it('sends what is new to another tag', async () => {
     assert.equal((await get('/tagged', { 'if-none-match': '"abcd"' })).statusCode, 200);
   });
