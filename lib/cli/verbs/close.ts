@@ -17,6 +17,7 @@ export const close = verb(async (given) => {
   const id = await findItem(dossier, words[0] ?? '');
   await refuseSession(given, id, 'closed');
   if (state === 'RESOLVED') await requireProof(given, id);
+  else if (values.state === undefined) await refuseResolved(given, id);
   const { outcome } = values;
   const body = { state, ...(outcome !== undefined && { outcome }) };
   const item = await dossier.call('PUT /cases/{id}/state', { id, body });
@@ -46,9 +47,21 @@ const requireProof = async ({ dossier, config }: Verb, id: string): Promise<void
   );
 };
 
-/** `dossier reopen ITEM`: sets OPEN, so that a session can start. */
+// Its result would be overwritten.
+const refuseResolved = async ({ dossier }: Verb, id: string): Promise<void> => {
+  const { title, state } = await dossier.call('GET /cases/{id}', { id });
+  if (state === 'RESOLVED')
+    throw new Refusal(
+      `${title} is already closed as RESOLVED, so nothing was changed. To close it as not actionable, give --state NON_ISSUE`,
+    );
+};
+
+/** `dossier reopen ITEM`: sets OPEN for a closed Work item, so that a session can start. */
 export const reopen = verb(async ({ dossier, words, report }) => {
   const id = await findItem(dossier, words[0] ?? '');
+  const { title, state } = await dossier.call('GET /cases/{id}', { id });
+  if (!STATES.some((each) => each === state))
+    throw new Refusal(`${title} is ${state}, not closed, so nothing was changed`);
   const item = await dossier.call('PUT /cases/{id}/state', { id, body: { state: 'OPEN' } });
   report(item, `Reopened ${item.title}`);
 });

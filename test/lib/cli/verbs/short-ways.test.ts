@@ -27,6 +27,26 @@ describe('a Work item that is named', () => {
 });
 
 describe('dossier close, reopen and rm', () => {
+  it('change no state that the operator did not mean', async (t) => {
+    const { api, said } = await withItems(t, 'One');
+    const [{ id = '' } = {}] = await api.call('GET /cases');
+    const set = (state: 'INVESTIGATING' | 'RESOLVED') =>
+      api.call('PUT /cases/{id}/state', { id, body: { state } });
+    const state = async () => (await api.call('GET /cases/{id}', { id })).state;
+    await set('INVESTIGATING');
+    const open = await said('reopen', 'One');
+    assert.equal(open.code, 1);
+    assert.match(open.stderr, /One is INVESTIGATING, not closed, so nothing was changed\.$/m);
+    assert.equal(await state(), 'INVESTIGATING');
+    await set('RESOLVED');
+    const resolved = await said('close', 'One');
+    assert.equal(resolved.code, 1);
+    assert.match(resolved.stderr, /already closed as RESOLVED.*give --state NON_ISSUE\.$/m);
+    assert.equal(await state(), 'RESOLVED');
+    assert.equal((await said('close', 'One', '--state', 'non_issue')).code, 0);
+    assert.equal(await state(), 'NON_ISSUE');
+  });
+
   it('close a Work item with its outcome, open it again, and delete it', async (t) => {
     const { api, said } = await withItems(t, 'One');
     const state = async () => {
