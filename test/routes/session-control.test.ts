@@ -68,7 +68,7 @@ describe('POST /api/cases/{id}/session/pause', () => {
         ['in_progress', 'completed', 'in_progress', 'killed'],
       );
       const record = readFileSync(join(newestSession(it.running, it.item), 'session.md'), 'utf8');
-      assert.match(record, /second >> done\.txt {2}killed$/m);
+      assert.match(record, /second >> done\.txt … and 1 more line {2}killed$/m);
       assert.doesNotMatch(record, /txt {2}failed/);
     });
 

@@ -8,7 +8,7 @@ import type { PromptParts, Provider, Run, RunEvent, RunResult, RunSpec } from '.
 import { endedRun, plainRun } from '../run-end.ts';
 import { reportSandboxLimits } from '../sandbox-limits.ts';
 import { lastWords, runScript } from '../script.ts';
-import { firstLine, hiddenBlock, type ShellBlock, shellBlocks } from './shell-blocks.ts';
+import { hiddenBlock, type ShellBlock, shellBlocks, titleOf } from './shell-blocks.ts';
 
 type Tell = (event: RunEvent) => void;
 
@@ -95,7 +95,7 @@ const runBlock = async (
   { shell, script }: ShellBlock,
   number: number,
 ): Promise<string | undefined> => {
-  const title = firstLine(script);
+  const title = titleOf(script);
   const base = { tool_call_id: idOf(number), title, kind: 'execute' } as const;
   if (state.stopped) return undefined;
   state.tell({ type: 'tool_call', data: { ...base, status: 'in_progress' } });

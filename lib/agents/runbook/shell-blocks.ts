@@ -1,6 +1,7 @@
 import { visible, warningsIn } from '../../../store/base/visible.ts';
 import { readFences } from '../../text/markdown/fences.ts';
 import { DEEPEST, readLeaves } from '../../text/markdown/leaves.ts';
+import { counted } from '../../text/wording.ts';
 
 export interface ShellBlock {
   /** The shell that runs it: `bash` for blocks marked so, else `sh`. */
@@ -29,6 +30,12 @@ export const firstLine = (script: string): string =>
     .split('\n')
     .map((line) => line.trim())
     .find((line) => line !== '') ?? '';
+
+/** The name of a script as a command: its first line, and how many follow. */
+export const titleOf = (script: string): string => {
+  const more = script.split('\n').filter((line) => line.trim() !== '').length - 1;
+  return more < 1 ? firstLine(script) : `${firstLine(script)} … and ${counted(more, 'more line')}`;
+};
 
 const languageOf = (info: string): string => info.split(/[ \t]/, 1)[0]?.toLowerCase() ?? '';
 

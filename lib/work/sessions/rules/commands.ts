@@ -47,7 +47,7 @@ export const hasFailed = ({ title, status, exit_code }: Called): boolean => {
 
 // POSIX: exit code 1 of these means "nothing found" or "they differ". A command line with several commands never
 // matches.
-const ANSWERS_BY_EXIT = /^\s*(?:(?:e|f|git )?grep|rg|diff|git diff|cmp|test|\[)\s[^;&|\n]*$/;
+const ANSWERS_BY_EXIT = /^\s*(?:(?:e|f|git )?grep|rg|diff|git diff|cmp|test|\[)\s[^;&|\n…]*$/;
 
 /**
  * The titles of the edits, where every one failed; else undefined. A session without another change has done nothing.

@@ -46,8 +46,8 @@ describe('runbook in Work mode', () => {
       [
         ['pwd > where', 'execute', 'in_progress', undefined],
         ['pwd > where', 'execute', 'completed', ''],
-        ['cat where', 'execute', 'in_progress', undefined],
-        ['cat where', 'execute', 'completed', `${place.tree}\n`],
+        ['cat where … and 1 more line', 'execute', 'in_progress', undefined],
+        ['cat where … and 1 more line', 'execute', 'completed', `${place.tree}\n`],
       ],
     );
   });
@@ -58,7 +58,10 @@ describe('runbook in Work mode', () => {
     const { outcome, error } = await run.done;
 
     assert.equal(outcome, 'failed');
-    assert.match(error ?? '', /^Block 2 of 3 \(echo no luck >&2\) ended with exit code 3\./);
+    assert.match(
+      error ?? '',
+      /^Block 2 of 3 \(echo no luck >&2 … and 1 more line\) ended with exit code 3\./,
+    );
     assert.match(error ?? '', /no luck$/);
     assert.equal(of('tool_call').at(-1)?.status, 'failed');
     assert.equal(existsSync(join(place.tree, 'never')), false);
