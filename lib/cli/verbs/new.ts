@@ -29,7 +29,16 @@ export const newItem = verb(async (given) => {
 export const makeItem = async (given: Verb) => {
   const made = given.values.issue === undefined ? await written(given) : await imported(given);
   if (made === undefined) throw new Refusal('There is no title, so nothing was created');
+  if ((await projectOf(given)) === undefined) await sayPlace(given, made.project);
   return made;
+};
+
+// Outside a repository it is for the only project, which is not what one sees around oneself.
+const sayPlace = async ({ dossier }: Verb, project: string): Promise<void> => {
+  const { projects } = await dossier.call('GET /settings');
+  const found = projects.find(({ name }) => name === project || projects.length === 1);
+  if (found !== undefined)
+    warn(`This directory is in no git repository: the Work item is for ${found.place}`);
 };
 
 /** Throws a Refusal if no session could start on a new Work item, before that is created. */

@@ -102,12 +102,19 @@ const run = async (
   if (values.json === true) out.json(proof);
   else {
     out.say(proof.content);
+    sayUncommitted(out, proof);
     if (isPassed) out.say(`To verify it: ${verifyCommand({ config }, id, pid)}`);
   }
   return isPassed ? 0 : 1;
 };
 
 const LOOK_MS = 300;
+
+const sayUncommitted = (out: Verb['out'], { diff_sha256 }: Proof): void => {
+  if (diff_sha256 === null) return;
+  const text = 'It was made with uncommitted changes in the worktree, which a merge leaves out.';
+  out.say({ style: 'yellow', text });
+};
 
 const bytesOf = (file: string): Buffer => {
   try {
@@ -164,6 +171,7 @@ export const verify = verb(async (given) => {
   const held = await dossier.call('PUT /cases/{id}/proof/{pid}/verify', { id, pid: only.id });
   if (values.json === true) return void out.json(held);
   out.say(`Verified ${held.type} ${held.id.slice(0, 8)}: ${held.file ?? held.content}`);
+  sayUncommitted(out, held);
   const { state } = await dossier.call('GET /cases/{id}', { id });
   out.say(`The Work item is ${state}.`);
   const isOpen = state !== 'RESOLVED' && state !== 'NON_ISSUE';

@@ -304,6 +304,19 @@ describe('dossier verify', () => {
     assert.equal((await said('verify', 'hello', pid, '--force')).code, 0);
   });
 
+  it('says that a check ran on uncommitted changes, and what is verified has them', async (t) => {
+    const { said, api, make } = await withDaemon(t);
+    const id = await make();
+    const { path } = await api.call('POST /api/worktrees', { body: { case_id: id } });
+    const told = /^It was made with uncommitted changes in the worktree/m;
+    assert.doesNotMatch((await said('proof', 'run', 'hello', 'true')).stdout, told);
+    writeFileSync(join(path, 'new.txt'), 'new\n');
+    const { stdout } = await said('proof', 'run', 'hello', 'test -e new.txt');
+    assert.match(stdout, told);
+    const [, pid = ''] = /verify [0-9a-f]{8} ([0-9a-f]{8})/.exec(stdout) ?? [];
+    assert.match((await said('verify', 'hello', pid)).stdout, told);
+  });
+
   it('takes the only proof that is not verified, and asks which of several', async (t) => {
     const { said, api, make } = await withDaemon(t);
     const id = await make();
