@@ -40,6 +40,7 @@ const nameOthers = (sessions: readonly Session[], { id: sid }: Session): void =>
 /** Shows the changes of a session, after a list of files that may run something later. */
 export const showDiff = async (given: Verb, session: Session): Promise<void> => {
   const { patch, files } = await changesOf(given, session);
+  if (patch === '') return warn('The session changed no file');
   await given.out.read(`${runsText(files)}${patch.replace(/\n$/, '')}`, styleOf);
 };
 

@@ -8,7 +8,7 @@ import { Refusal } from '../args/refusal.ts';
 import { findItem } from '../connection/item.ts';
 import { abortOnInterrupt, CTRL_C } from './follow.ts';
 import { failureLines } from './session-text.ts';
-import { itemCommand, shellCommand, type Verb, verb } from './verb.ts';
+import { itemCommand, noWorktree, shellCommand, type Verb, verb, withRefusals } from './verb.ts';
 
 /**
  * `dossier proof ITEM` lists its proof and the missing proof. `dossier proof add ITEM FILE` attaches a file.
@@ -85,7 +85,9 @@ const run = async (
   const id = await findItem(dossier, word);
   const { type } = values;
   const body = { command, ...(type !== undefined && { type }) };
-  const started = await dossier.call('POST /cases/{id}/proof/run', { id, body });
+  const started = await withRefusals(dossier.call('POST /cases/{id}/proof/run', { id, body }), {
+    not_found: noWorktree(id.slice(0, 8)),
+  });
   const pid = started.id;
   let proof = started;
   const leaving = abortOnInterrupt();

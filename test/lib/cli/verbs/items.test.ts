@@ -273,7 +273,9 @@ describe('dossier proof and verify', () => {
     const { proofs, gate } = JSON.parse((await said('proof', 'hello', '--json')).stdout);
     assert.deepEqual([proofs[0].verified, gate.satisfied], [true, true]);
     assert.equal((await said('verify', 'hello', 'ffff')).code, 1);
-    assert.equal((await said('proof', 'run', 'hello', 'true')).code, 1, 'without a worktree');
+    const nowhere = await said('proof', 'run', 'hello', 'true');
+    assert.equal(nowhere.code, 1);
+    assert.match(nowhere.stderr, /has no worktree\. A session creates one: dossier start /);
     assert.equal((await said('proof', 'add', 'hello', `${file}.gone`)).code, 1);
     assert.equal((await said('proof', 'hello', 'more')).code, 2);
     assert.match((await said('proof', 'add', 'hello', '/dev/zero')).stderr, /not a regular file/);

@@ -150,6 +150,15 @@ describe('dossier tail', () => {
 });
 
 describe('dossier diff', () => {
+  it('says that nothing was changed, and prints no patch', async (t) => {
+    const { said, approve, until } = await planned(t, { description: '```sh\ntrue\n```\n' });
+    await approve();
+    await until('complete');
+    const { code, stdout, stderr } = await said('diff');
+    assert.deepEqual([code, stdout], [0, '']);
+    assert.match(stderr, /The session changed no file$/m);
+  });
+
   it('is a patch that git applies, and counts its lines', async (t) => {
     const { said, approve, until, root, workspace } = await planned(t);
     const none = await said('diff');
