@@ -34,6 +34,19 @@ export const someOf = (names: readonly string[]): string => {
   return `${names.slice(0, MOST).join(', ')}${more > 0 ? `, and ${more} more` : ''}`;
 };
 
+interface Changes {
+  path: string;
+  files: number;
+  readable: boolean;
+}
+
+/** Names the submodules whose uncommitted files no diff shows; empty without one. */
+export const undiffedText = (submodules: readonly Changes[] = []): string => {
+  const changed = submodules.filter(({ files, readable }) => files > 0 || !readable);
+  if (changed.length === 0) return '';
+  return `Not in the diff: uncommitted files in ${someOf(changed.map(({ path }) => `${path}/`))}.`;
+};
+
 interface BasedOn {
   base: string;
   base_commit: string;

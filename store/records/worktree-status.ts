@@ -22,7 +22,10 @@ const Submodules = Type.Optional(
       }),
       readable: Type.Boolean({ description: 'False if git cannot read it' }),
     }),
-    { description: 'Submodules with work, which prevent the removal of the worktree' },
+    {
+      description:
+        'Submodules with work, and directories with files of ones that are not checked out. They prevent the removal of the worktree, and no diff shows their uncommitted files',
+    },
   ),
 );
 

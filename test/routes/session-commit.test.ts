@@ -9,7 +9,7 @@ import type { WorkCommit } from '../../store/records/work-commit.ts';
 import type { CurrentStatus } from '../../store/records/worktree-status.ts';
 import type { UncommittedWorktree } from '../../store/records/worktree-upkeep.ts';
 import { eventually } from '../helpers/eventually.ts';
-import { temporaryDirectory, writeFiles } from '../helpers/repository.ts';
+import { makeRepository, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 import { newestSession } from '../helpers/service.ts';
 import { type SessionTest, withCase } from '../helpers/sessions.ts';
 
@@ -28,6 +28,8 @@ const worked = async (
   const session = await it.until(id, 'completed');
   return { session, path, commit: session.commit ?? NONE };
 };
+
+const FROM_FILES = ['-c', 'protocol.file.allow=always'];
 
 const NONE: WorkCommit = { id: null, files: 0, left_out: [], reason: 'there is no commit' };
 
@@ -186,6 +188,21 @@ describe('completed work', () => {
     assert.match(text, /^\+c$/m);
     assert.doesNotMatch(text, /a\.txt/);
     assert.equal(await filesOf(it), ' M a.txt');
+  });
+
+  it('names the submodules whose files its diff does not have, checked out or not', async (t) => {
+    const it = await withCase(t, sh('mkdir absent/src; touch absent/src/a; touch present/deep/a'));
+    const inner = makeRepository(t, { files: { 'deep/b': 'b\n' } });
+    const { git } = it.running.repository;
+    for (const path of ['absent', 'present'])
+      git(...FROM_FILES, 'submodule', '--quiet', 'add', inner.root, path);
+    git('commit', '--quiet', '--message=submodules');
+    const { session } = await worked(it, (path) => {
+      gitOf(it, path, ...FROM_FILES, 'submodule', '--quiet', 'update', '--init', 'present');
+    });
+    assert.match(bodyOf(it), /Not in the patch[^\n]*:\n\n```text\nabsent\/\npresent\/\n```/);
+    const told = (await it.eventsOf(session.id)).find(({ data }) => data.code === 'git_noted');
+    assert.match(String(told?.data.message), /^Not in diff\.patch: absent\/, present\/\. /);
   });
 
   it('leaves out what the repository requires a filter for, tracked or staged files too', async (t) => {

@@ -1,5 +1,5 @@
 import type { Case, Dossier, Session, Worktree } from '../../client/client.ts';
-import { baseHasMoved } from '../../text/wording.ts';
+import { baseHasMoved, undiffedText } from '../../text/wording.ts';
 import { findItem } from '../connection/item.ts';
 import type { Words } from '../output/out.ts';
 import { failureLines, readBaseText, statusText, unlessRefused } from './session-text.ts';
@@ -72,7 +72,9 @@ const baseLines = async (dossier: Dossier, case_id: string): Promise<Words[]> =>
   ]);
   if (from === undefined) return [];
   const moved = health?.new_in_base ?? 0;
-  return moved === 0 ? [from] : [from, { style: 'yellow', text: baseHasMoved(moved) }];
+  const notes = [moved === 0 ? '' : baseHasMoved(moved), undiffedText(health?.submodules)];
+  const told = notes.filter(Boolean).map((text): Words => ({ style: 'yellow', text }));
+  return [from, ...told];
 };
 
 // The operator may have committed the files since. A worktree that cannot be read proves nothing.

@@ -40,7 +40,7 @@ const inSubmodules = async (
   git: Git,
   record: WorktreeRecord,
 ): Promise<{ submodules?: SubmoduleWork[] }> => {
-  if (!mayHaveSubmodules(record)) return {};
+  if (!(await mayHaveSubmodules(record))) return {};
   const submodules = await findSubmoduleWork(git.at(record), record.base_commit);
   return submodules.length === 0 ? {} : { submodules };
 };

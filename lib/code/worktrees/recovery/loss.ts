@@ -7,7 +7,7 @@ import { counted, someOf } from '../../../text/wording.ts';
 import { refusedFiles } from '../../../tools/git/read/diff.ts';
 import { MOST_STORED } from '../../../tools/git/read/large-files.ts';
 import { headCommit } from '../../../tools/git/read/repository.ts';
-import { type FileStatus, status } from '../../../tools/git/read/status.ts';
+import { type FileStatus, wholeStatus } from '../../../tools/git/read/status.ts';
 import { findSubmoduleWork, type SubmoduleWork } from '../../../tools/git/read/submodules.ts';
 import type { GitAt } from '../../../tools/git/run/git.ts';
 
@@ -28,7 +28,7 @@ export interface Loss {
   repositories: NestedRepository[];
 }
 
-/** An untracked repository, or a submodule with work. */
+/** An untracked repository, or a submodule with work, also one that is not checked out. */
 interface NestedRepository {
   path: string;
   /** A description of its work, if known. */
@@ -38,7 +38,8 @@ interface NestedRepository {
 /** Finds the work that would be lost with an intact worktree. */
 export const findLoss = async (git: GitAt<WorktreeRecord>): Promise<Loss> => {
   const record = git.place;
-  const { head, branch, files, rebase_in_progress, has_submodules, unread } = await status(git);
+  const { head, branch, files, rebase_in_progress, has_submodules, unread } =
+    await wholeStatus(git);
   const inside = files.filter(({ repository, code }) => repository && code === '??');
   const isUntracked = files.some(({ code }) => code === '??');
   return {
@@ -105,7 +106,7 @@ export const refuseLoss = (loss: Loss, force: boolean): void => {
     const named = repositories.map(({ path, holds }) => (holds ? `${path} (${holds})` : path));
     throw new ServiceError(
       'work_would_be_lost',
-      `The worktree contains other repositories: ${named.join(', ')}. Their content cannot be saved, even with force: commit and push in submodules, move other repositories out, then try again.`,
+      `The worktree contains other repositories: ${named.join(', ')}. Their content cannot be saved, even with force: commit and push in submodules, move other repositories and the files of submodules that are not checked out to another place, then try again.`,
       { members: { files: repositories.map(({ path }) => path) } },
     );
   }

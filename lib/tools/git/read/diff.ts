@@ -11,6 +11,7 @@ import { largeChanges, takeOutLargeFiles } from './large-files.ts';
 import { isObject } from './refs.ts';
 import { commitOf } from './repository.ts';
 import { parseStatus, STATUS } from './status.ts';
+import { changedSubmodules } from './submodules.ts';
 import {
   type Changed,
   pastSpecialFiles,
@@ -35,7 +36,7 @@ export interface WorktreeDiff {
   /** A patch for `git apply`, as bytes: its lines have the encodings of the files. */
   patch: Buffer;
   changed: ChangedFile[];
-  /** Untracked nested repositories, files that are too large to be read, and files with names that git refuses. */
+  /** Untracked nested repositories, submodules with changes, files that are too large, and names that git refuses. */
   left_out: string[];
   files: number;
   additions: number;
@@ -49,10 +50,11 @@ export interface WorktreeDiff {
 export const worktreeChanges = (git: GitAt<GitWorktree>, base: string): Promise<WorktreeDiff> =>
   against(git, base, (commit) =>
     onLookedCopy(git, async (copy, listed) => {
-      if (listed.clean_at === base) return { ...parseDiff(NOTHING), left_out: [] };
+      const inside = await changedSubmodules(git);
+      if (listed.clean_at === base) return { ...parseDiff(NOTHING), left_out: inside };
       return pastSpecialFiles(copy, async (special) => {
         const { left, refused } = await takeIn(copy, commit, listed, special);
-        const unshown = [...left, ...refused].map(pathText);
+        const unshown = [...[...left, ...refused].map(pathText), ...inside];
         const { shown, left_out } = await readablePastLarge(copy, commit, unshown);
         const { changed, ...diff } = parseDiff(shown);
         return { ...diff, changed: changed.map((file) => typed(file, special)), left_out };

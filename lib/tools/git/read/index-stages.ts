@@ -38,6 +38,14 @@ export const stagedIndex = async (
   return { bytes, said };
 };
 
+/** Whether the index may have submodules, from its bytes: starts no git process. */
+export const mayHaveGitlinks = async ({ git_dir }: GitWorktree): Promise<boolean> =>
+  hasSharedIndex(git_dir) ||
+  (await bytesOf(join(git_dir, 'index')))?.includes(GITLINK_MODE) === true;
+
+// The mode 160000 as every version of the index has it.
+const GITLINK_MODE = Buffer.from([0, 0, 0xe0, 0]);
+
 // git may have read a newer index than these bytes.
 const isStill = async (path: string, bytes: Buffer | null): Promise<boolean> =>
   bytes !== null && (await bytesOf(path))?.equals(bytes) === true;
@@ -96,6 +104,9 @@ const remember = (key: string, said: Said): void => {
 const isLasting = ({ git_dir }: GitWorktree, bytes: Buffer): boolean =>
   bytes.length <= MOST_HELD_BYTES &&
   bytes.subarray(0, HEADER.length).equals(HEADER) &&
-  !readdirSync(git_dir).some((name) => name.startsWith('sharedindex.'));
+  !hasSharedIndex(git_dir);
+
+const hasSharedIndex = (git_dir: string): boolean =>
+  readdirSync(git_dir).some((name) => name.startsWith('sharedindex.'));
 
 const HEADER = Buffer.from('DIRC\0\0\0\x02', 'latin1');

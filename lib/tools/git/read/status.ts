@@ -1,8 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GitAt, GitWorktree } from '../run/git.ts';
-
+import { onIndexCopy } from '../run/index-copy.ts';
 import { pathText } from '../run/path-text.ts';
+import { stagedIndex } from './index-stages.ts';
 
 export interface FileStatus {
   /** A path that is not UTF-8 is quoted as git does it: `"caf\351"`. */
@@ -61,6 +62,12 @@ export const status = async (git: GitAt<GitWorktree>): Promise<WorktreeStatus> =
     ),
     has_submodules: holdsAnything(join(git.place.git_dir, 'modules')),
   };
+};
+
+/** The same, with changes of files that are marked assume-unchanged or skip-worktree, which git leaves out. */
+export const wholeStatus = async (git: GitAt<GitWorktree>): Promise<WorktreeStatus> => {
+  const { said } = await stagedIndex(git);
+  return onIndexCopy(git, said.stages, status);
 };
 
 const MOST_CHARACTERS = 200;

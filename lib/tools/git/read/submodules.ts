@@ -1,10 +1,11 @@
 import { isUtf8 } from 'node:buffer';
-import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import type { GitAt, GitWorktree } from '../run/git.ts';
 import { pathText } from '../run/path-text.ts';
-import { stagedIndex } from './index-stages.ts';
-import { status } from './status.ts';
+import { mayHaveGitlinks, stagedIndex } from './index-stages.ts';
+import { wholeStatus } from './status.ts';
 
 /** Work in a submodule, which the repository of the worktree cannot preserve. */
 export interface SubmoduleWork {
@@ -19,8 +20,9 @@ export interface SubmoduleWork {
 }
 
 /**
- * The submodules of a checkout, nested ones included, that contain work. Reads each as a repository of its own, with the
- * hardening that keeps programs of its configuration from running. Changes nothing.
+ * The submodules of a checkout, nested ones included, that contain work; also directories of submodules that are not checked
+ * out and have files. Reads each as a repository of its own, with the hardening that keeps programs of its configuration from
+ * running. Changes nothing.
  */
 export const findSubmoduleWork = async (
   git: GitAt,
@@ -28,14 +30,18 @@ export const findSubmoduleWork = async (
 ): Promise<SubmoduleWork[]> => {
   const { path: root } = git.place;
   const isThere = root !== undefined && existsSync(root);
-  const checkedOut = isThere ? await findCheckedOut(git.at({ ...git.place, path: root })) : [];
+  const inside = isThere ? await findSubmodules(git.at({ ...git.place, path: root })) : [];
   const found: SubmoduleWork[] = [];
-  for (const { path, place } of checkedOut) {
+  for (const { path, place, root } of inside) {
+    if (place === undefined) {
+      found.push(await filesIn(path, root));
+      continue;
+    }
     const name = `${base_commit}:${path}`;
     const known = await git.find(['rev-parse', '--verify', '--quiet', '--end-of-options', name]);
     found.push(...(await workIn(git.at(place), path, known)));
   }
-  const seen = new Set(checkedOut.map(({ place }) => place.git_dir));
+  const seen = new Set(inside.map(({ place }) => place?.git_dir));
   const modules = join(git.place.git_dir, 'modules');
   for (const git_dir of repositoriesBelow(modules)) {
     if (seen.has(git_dir)) continue;
@@ -47,24 +53,84 @@ export const findSubmoduleWork = async (
   return found.filter(({ files, commits, readable }) => files + commits > 0 || !readable);
 };
 
-/** Whether there may be submodules. Misses one that `.gitmodules` does not list. */
-export const mayHaveSubmodules = ({ path, git_dir }: GitWorktree): boolean =>
-  existsSync(join(path, '.gitmodules')) || existsSync(join(git_dir, 'modules'));
+/** The submodules, nested ones included, with uncommitted changes or files, which no diff of the worktree shows. */
+export const changedSubmodules = async (git: GitAt<GitWorktree>): Promise<string[]> => {
+  const found: string[] = [];
+  for (const { path, place, root } of await findSubmodules(git)) {
+    const { files, deeper } = await changesIn(git, place, root);
+    if (files > 0) found.push(`${path}/`);
+    found.push(...deeper.map((name) => `${path}/${name}`));
+  }
+  return found;
+};
 
-const findCheckedOut = async (
-  git: GitAt<GitWorktree>,
-): Promise<{ path: string; place: GitWorktree }[]> => {
-  const { said } = await stagedIndex(git);
-  const lines = said.stages.toString('latin1').split('\0');
-  const paths = lines.flatMap((line) => /^\S 160000 \w+ \d\t(.*)$/s.exec(line)?.[1] ?? []);
-  return [...new Set(paths)].flatMap((name) => {
+const changesIn = async (
+  { at }: GitAt,
+  place: GitWorktree | undefined,
+  root: string,
+): Promise<{ files: number; deeper: string[] }> => {
+  try {
+    if (place === undefined) return { files: (await filesBelow(root)).length, deeper: [] };
+    const { files } = await wholeStatus(at(place));
+    return { files: files.length, deeper: await changedSubmodules(at(place)) };
+  } catch {
+    // An unreadable submodule may have changes.
+    return { files: 1, deeper: [] };
+  }
+};
+
+/** Whether there may be submodules; starts no git process. */
+export const mayHaveSubmodules = async (worktree: GitWorktree): Promise<boolean> =>
+  existsSync(join(worktree.git_dir, 'modules')) || (await mayHaveGitlinks(worktree));
+
+/** A submodule in the index of a worktree. */
+export interface Submodule {
+  /** Read as latin1. */
+  name: string;
+  /** The name as text. */
+  path: string;
+  /** Its commit in the index. */
+  commit: string;
+  /** Its absolute path. */
+  root: string;
+  /** Undefined if it is not checked out. */
+  place: GitWorktree | undefined;
+}
+
+export const findSubmodules = async (git: GitAt<GitWorktree>): Promise<Submodule[]> => {
+  if (!(await mayHaveGitlinks(git.place))) return [];
+  const { stages } = (await stagedIndex(git)).said;
+  const lines = stages.toString('latin1').split('\0');
+  const found = lines.flatMap((line): [string, string][] => {
+    const [, commit = '', name] = /^\S 160000 (\w+) \d\t(.*)$/s.exec(line) ?? [];
+    return name === undefined ? [] : [[name, commit]];
+  });
+  return [...new Map(found)].flatMap(([name, commit]) => {
     const path = pathText(name);
     // A path that is not UTF-8 cannot be opened: the submodule is reported as unreadable.
     const root = join(git.place.path, path);
     const git_dir = isUtf8(Buffer.from(name, 'latin1')) ? repositoryAt(root) : root;
-    if (git_dir === undefined) return [];
-    return [{ path, place: { path: root, git_dir, common_dir: git_dir } }];
+    const place = git_dir === undefined ? undefined : { path: root, git_dir, common_dir: git_dir };
+    return [{ name, path, commit, root, place }];
   });
+};
+
+// The directory of a submodule that is not checked out. git neither lists its files nor keeps them.
+const filesIn = async (path: string, root: string): Promise<SubmoduleWork> => {
+  try {
+    return { path, files: (await filesBelow(root)).length, commits: 0, readable: true };
+  } catch {
+    return { path, files: 0, commits: 0, readable: false };
+  }
+};
+
+/** The paths of all files below a directory, relative to it. Empty if it is no directory, whose change git lists. */
+export const filesBelow = async (root: string): Promise<string[]> => {
+  if (lstatSync(root, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
+  const found = await readdir(root, { recursive: true, withFileTypes: true });
+  return found
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)));
 };
 
 // The git directory that `.git` points to. An agent can write it, so the repository is only read.
@@ -86,7 +152,7 @@ const workIn = async (
   try {
     const { place } = git;
     const commits = await commitsOnlyIn(git, known);
-    const files = place.path === place.git_dir ? [] : (await status(git)).files;
+    const files = place.path === place.git_dir ? [] : (await wholeStatus(git)).files;
     const deeper = await findSubmoduleWork(git, known ?? 'HEAD');
     return [
       { path, files: files.length, commits, readable: true },

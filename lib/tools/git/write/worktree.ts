@@ -5,7 +5,7 @@ import { orElse, undefinedUnlessDiskFault } from '../../../../store/base/attempt
 import { invalidState, ServiceError } from '../../../errors.ts';
 import { isObject } from '../read/refs.ts';
 import { checkBranchName, commitsOf } from '../read/repository.ts';
-import { status } from '../read/status.ts';
+import { wholeStatus } from '../read/status.ts';
 import { isRefusal } from '../run/error.ts';
 import { type Checkout, type Git, type GitAt, type GitWorktree, repositoryOf } from '../run/git.ts';
 import { removeEntries } from './worktree-entry.ts';
@@ -181,7 +181,7 @@ const refuseTampered = async (worktree: GitWorktree): Promise<void> => {
 };
 
 const refuseLoss = async (git: GitAt<GitWorktree>): Promise<void> => {
-  const { files, rebase_in_progress, has_submodules } = await status(git);
+  const { files, rebase_in_progress, has_submodules } = await wholeStatus(git);
   const why = [
     files.length > 0 ? `${files.length} uncommitted files` : '',
     rebase_in_progress ? 'a rebase in progress' : '',

@@ -183,7 +183,7 @@ const changedLine = ({ what, path, additions, deletions, now }: ChangedFile): st
 
 const leftOut = (paths: readonly string[]): string[] =>
   part(
-    'Not in the patch (git repositories of their own, files over 1 GiB, and names that git refuses):',
+    'Not in the patch (git repositories of their own, uncommitted changes in submodules, files over 1 GiB, and names that git refuses):',
     firstOf(paths, 'of them').join('\n'),
   );
 

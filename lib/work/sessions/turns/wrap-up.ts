@@ -121,6 +121,8 @@ const keepDiff = async (
   const special = changed.flatMap(({ path, now }) => (now === undefined ? [] : `${path} (${now})`));
   if (special.length > 0)
     transcript.append('error', { code: 'git_noted', message: specialText(special) });
+  if (left_out.length > 0)
+    transcript.append('error', { code: 'git_noted', message: leftOutText(left_out) });
   transcript.append('diff', { ...counts });
   const where = { git: git.at(worktree), base_commit };
   return { files: changed, left_out, runs: await runsLater(patch.toString('utf8'), where) };
@@ -128,6 +130,9 @@ const keepDiff = async (
 
 const specialText = (named: readonly string[]): string =>
   `Tracked files are no longer regular files: ${someOf(named)}. The patch shows them as deleted. Remove them; git cannot read them.`;
+
+const leftOutText = (named: readonly string[]): string =>
+  `Not in diff.patch: ${someOf(named)}. The summary in session.md says what it leaves out.`;
 
 const SINCE = 'since-approval.patch';
 

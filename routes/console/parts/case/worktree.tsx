@@ -1,5 +1,5 @@
 import type { Data, SessionLock } from '../../../../lib/client/client.ts';
-import { baseHasMoved, counted } from '../../../../lib/text/wording.ts';
+import { baseHasMoved, counted, undiffedText } from '../../../../lib/text/wording.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import { Fact } from '../facts.tsx';
 import { ApiForm, CallButton } from '../form.tsx';
@@ -15,6 +15,7 @@ export type WorktreeShown = WorktreeStatus & { new_in_base: number };
 export const WorktreeFacts = ({ of }: { of: WorktreeShown }) => {
   const { path, branch, base, base_commit, base_notes = [], status, detail, files = [] } = of;
   const { new_in_base } = of;
+  const undiffed = undiffedText(of.submodules);
   return (
     <section aria-label="Worktree">
       <h2>Worktree</h2>
@@ -36,6 +37,7 @@ export const WorktreeFacts = ({ of }: { of: WorktreeShown }) => {
         </Fact>
         {files.length > 0 && <Fact name="Uncommitted">{counted(files.length, 'file')}</Fact>}
       </dl>
+      {undiffed !== '' && <p class="box warn">{visible(undiffed)}</p>}
       {status !== 'ok' && <p class="box warn">{detail ?? `The worktree is ${status}.`}</p>}
       <p class="line">
         <Copy text={path} label="Copy path" keys="y" />

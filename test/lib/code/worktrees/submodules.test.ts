@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { SubmoduleWork } from '../../../../lib/tools/git/read/submodules.ts';
@@ -117,6 +117,26 @@ describe('work in a submodule', () => {
     assert.match((await remove()).text, /own \(1 unpushed commit\)/);
     writeFiles(own, { '.git/HEAD': 'nonsense\n' });
     assert.match((await remove()).text, /own \(git cannot read it\)/);
+  });
+
+  it('is also a file where one is not checked out, with and without .gitmodules', async (t) => {
+    const { told, remove, worktree, git, item, running } = await withSubmodule(t);
+    git('submodule', '--quiet', 'deinit', '--force', 'sub');
+    git('rm', '--quiet', '--cached', '.gitmodules');
+    rmSync(join(worktree.path, '.gitmodules'));
+    git('-c', 'user.name=A', '-c', 'user.email=a@b', 'commit', '-qm', 'no .gitmodules');
+    rmSync(join(git('rev-parse', '--absolute-git-dir').trim(), 'modules'), { recursive: true });
+    mkdirSync(join(worktree.path, 'sub', 'empty'));
+    assert.equal(await told(), undefined);
+    writeFiles(worktree.path, { 'sub/src/main.c': 'int main;\n', 'sub/b': 'b\n' });
+    assert.equal(git('status', '--porcelain'), '');
+    assert.deepEqual([await told(), await told('health')], [[work(2, 0)], [work(2, 0)]]);
+    const gently = await running.call('DELETE', `/api/cases/${item.id}/worktree`);
+    assert.equal(gently.status, 409, gently.text);
+    assert.match((await remove()).text, /sub \(2 uncommitted files\).*not checked out/);
+    rmSync(join(worktree.path, 'sub', 'src'), { recursive: true });
+    rmSync(join(worktree.path, 'sub', 'b'));
+    assert.equal((await remove()).status, 204);
   });
 
   it('is looked for without running what its own settings name', async (t) => {
