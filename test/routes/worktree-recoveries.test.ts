@@ -141,6 +141,30 @@ describe('a forced removal and its restore', () => {
     assert.ok(existsSync(join(path, 'detached.txt')));
   });
 
+  it('keeps files that are marked so that git does not look at them', async (t) => {
+    const fixture = await start(t);
+    const { repository, send, item } = fixture;
+    writeFiles(repository.root, { 'hidden.txt': 'hidden\n', 'sparse.txt': 'sparse\n' });
+    commit(repository.git, repository.root, 'kept.txt');
+    const { path } = await create(fixture);
+    const git = gitIn(path);
+    git('update-index', '--skip-worktree', 'hidden.txt', 'sparse.txt');
+    git('update-index', '--assume-unchanged', 'kept.txt');
+    // As in a sparse checkout, where such a file is no change.
+    rmSync(join(path, 'sparse.txt'));
+    writeFiles(path, { 'hidden.txt': 'mine\n', 'kept.txt': 'mine, too\n' });
+    assert.equal(git('status', '--porcelain'), '');
+    const refused = await send('DELETE', `/api/cases/${item.id}/worktree`);
+    assert.deepEqual([refused.status, refused.body.files], [409, ['hidden.txt', 'kept.txt']]);
+    const flags = git('ls-files', '-v');
+    await remove(fixture);
+    const [recovery] = await list(fixture);
+    assert.equal((await restore(fixture, recovery?.id)).status, 201);
+    assert.equal(readFileSync(join(path, 'hidden.txt'), 'utf8'), 'mine\n');
+    assert.equal(readFileSync(join(path, 'kept.txt'), 'utf8'), 'mine, too\n');
+    assert.equal(git('ls-files', '-v'), flags);
+  });
+
   it('keeps two of one second apart', async (t) => {
     const clock = () => new Date('2026-01-31T12:30:05.000Z');
     const fixture = await start(t, { clock });

@@ -103,6 +103,12 @@ describe('dossier worktrees', () => {
       assert.doesNotMatch((await run(...words)).stdout, /uncommitted|new commit/);
     base('-c', 'user.name=A', '-c', 'user.email=a@b', 'commit', '-qm', 'later', '--allow-empty');
     assert.match((await run('show', 'Failing')).stdout, /^The base has one new commit\.$/m);
+    git('update-index', '--add', '--cacheinfo', `160000,${'1'.repeat(40)},sub`);
+    mkdirSync(join(failing.path, 'sub'));
+    assert.doesNotMatch((await run('show', 'Failing')).stdout, /Not in the diff/);
+    writeFileSync(join(failing.path, 'sub', 'new.txt'), 'new');
+    const lost = /^Not in the diff: uncommitted files in sub\/\.$/m;
+    assert.match((await run('show', 'Failing')).stdout, lost);
   });
 
   it('shows and deletes what was installed for later worktrees', {
