@@ -95,7 +95,7 @@ export const Proof = Type.Object(
     tree: Type.Optional(
       Type.String({
         description:
-          'The git tree of all files of the worktree, committed or not. A different tree makes the proof stale',
+          'The git tree of all files of the worktree, committed or not. A submodule with uncommitted changes has a hash of them in place of its commit. A different tree makes the proof stale',
       }),
     ),
     run: Type.Optional(CheckRun),

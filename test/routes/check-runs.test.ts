@@ -1,14 +1,14 @@
 /** A check that the operator runs: its proof is of the files that were there, and nothing verifies itself. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { Lock } from '../../store/records/lock.ts';
 import type { ChecklistItem, Gate, Proof } from '../../store/records/proof.ts';
 import { startDaemon } from '../helpers/daemon.ts';
 import { eventually } from '../helpers/eventually.ts';
-import { makeRepository, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
+import { gitIn, makeRepository, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 import { withCase as withSession } from '../helpers/sessions.ts';
 import { assertProblem } from '../helpers/work-item.ts';
 
@@ -40,6 +40,8 @@ const scene = async (t: TestContext, settings = 'sandbox: off') => {
     ...{ work, running, call, at, item, path, run, read, ended, check, gate, verify, lock },
   };
 };
+
+const AUTHOR = ['-c', 'user.name=A', '-c', 'user.email=a@example.org'];
 
 /** A command that goes on until the test says so, and tells that it has begun. */
 const waiting = (t: TestContext) => {
@@ -88,6 +90,40 @@ describe('POST /cases/:id/proof/run', () => {
     git('-C', path, 'add', '.');
     git('-C', path, 'commit', '--quiet', '-m', 'the same files');
     assert.deepEqual((await gate()).stale, [second.id]);
+  });
+
+  it('is stale once a submodule is another, and its commit alone makes no other', async (t) => {
+    const { check, path, gate, verify } = await scene(t);
+    const inner = makeRepository(t, { files: { a: 'a\n', 'deep/b': 'b\n' } });
+    const git = gitIn(path);
+    const files = ['-c', 'protocol.file.allow=always'];
+    for (const name of ['sub', 'absent', 'gone'])
+      git(...files, 'submodule', '--quiet', 'add', inner.root, name);
+    git(...AUTHOR, 'commit', '-qm', 'submodules');
+    git('submodule', '--quiet', 'deinit', 'absent');
+    const sub = join(path, 'sub');
+    const isStaleAfter = async (change: () => void): Promise<boolean> => {
+      const { id } = await check('cat sub/a');
+      await verify(id);
+      assert.ok(!(await gate()).stale.includes(id));
+      change();
+      return (await gate()).stale.includes(id);
+    };
+    const clean = await check('true');
+    assert.equal(clean.tree, git('rev-parse', 'HEAD^{tree}').trim());
+    assert.equal(await isStaleAfter(() => writeFiles(sub, { a: 'BROKEN\n' })), true);
+    assert.equal(await isStaleAfter(() => writeFiles(sub, { a: 'other\n' })), true);
+    assert.equal(await isStaleAfter(() => writeFiles(sub, { 'new/c': 'c\n' })), true);
+    assert.equal(await isStaleAfter(() => undefined), false);
+    assert.equal(await isStaleAfter(() => writeFiles(path, { 'absent/x': 'x\n' })), true);
+    const commitSub = () => {
+      gitIn(sub)('add', '--all');
+      gitIn(sub)(...AUTHOR, 'commit', '-qm', 'inside');
+    };
+    assert.equal(await isStaleAfter(commitSub), true);
+    const commitPath = () => git(...AUTHOR, 'commit', '--quiet', '--all', '--message=outside');
+    assert.equal(await isStaleAfter(commitPath), false);
+    assert.equal(await isStaleAfter(() => rmSync(join(path, 'gone'), { recursive: true })), true);
   });
 
   it('says so where the check changed the files that it checked', async (t) => {

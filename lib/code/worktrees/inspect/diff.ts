@@ -4,7 +4,8 @@ import type { WithStore } from '../../../../store/store.ts';
 import type { WithLog } from '../../../log.ts';
 import { type WorktreeDiff, worktreeChanges } from '../../../tools/git/read/diff.ts';
 import { status } from '../../../tools/git/read/status.ts';
-import type { Git, WithGit } from '../../../tools/git/run/git.ts';
+import { withSubmodules } from '../../../tools/git/read/submodule-tree.ts';
+import type { Git, GitAt, WithGit } from '../../../tools/git/run/git.ts';
 import { takePicture } from '../../snapshots/picture.ts';
 import { findWorktree } from '../read.ts';
 
@@ -21,7 +22,7 @@ interface WorkDescription {
   dirty?: boolean;
   /** SHA-256 of the diff against the base; null if it is empty, undefined if not requested. */
   diff_sha256?: string | null;
-  /** Tree of all files that are not ignored, committed or not; undefined if not requested. */
+  /** Tree of all files that are not ignored, committed or not, with submodules as they are; undefined if not requested. */
   tree?: string;
   /** Whether the worktree differs from its base. */
   has_work?: boolean;
@@ -70,6 +71,9 @@ const hashesOf = async (
   const patch = isWanted ? (await worktreeDiff(git, record)).patch : undefined;
   return {
     ...(patch !== undefined && { diff_sha256: patch.length === 0 ? null : sha256(patch) }),
-    ...(tree && { tree: (await takePicture(git.at(record))).files }),
+    ...(tree && { tree: await treeOf(git.at(record)) }),
   };
 };
+
+const treeOf = async (git: GitAt<WorktreeRecord>): Promise<string> =>
+  withSubmodules(git, (await takePicture(git)).files);

@@ -79,6 +79,16 @@ export const blobId = (content: Buffer, width: number): string =>
     .update(content)
     .digest('hex');
 
+/** Mode and object id of a file as it is on disk; undefined if it is no file. Stores nothing. */
+export const idOnDisk = async (
+  worktree: Pick<GitWorktree, 'path'>,
+  path: string,
+  width: number,
+): Promise<string | undefined> => {
+  const file = await contentOf(onDisk(worktree, path));
+  return file && `${file.mode} ${blobId(file.content, width)}`;
+};
+
 interface Content extends Pick<StoredFile, 'mode' | 'permissions'> {
   content: Buffer;
 }
