@@ -165,6 +165,20 @@ describe('a forced removal and its restore', () => {
     assert.equal(git('ls-files', '-v'), flags);
   });
 
+  it('keeps a file in the place of a submodule', async (t) => {
+    const fixture = await start(t);
+    const { path } = await create(fixture);
+    const git = gitIn(path);
+    git('update-index', '--add', '--cacheinfo', `160000,${'1'.repeat(40)},sub`);
+    git('-c', 'user.name=A', '-c', 'user.email=a@example.com', 'commit', '-qm', 'sub');
+    writeFiles(path, { sub: 'mine\n' });
+    const before = stateOf(path);
+    await remove(fixture);
+    const [recovery] = await list(fixture);
+    assert.equal((await restore(fixture, recovery?.id)).status, 201);
+    assert.deepEqual(stateOf(path), before);
+  });
+
   it('keeps two of one second apart', async (t) => {
     const clock = () => new Date('2026-01-31T12:30:05.000Z');
     const fixture = await start(t, { clock });

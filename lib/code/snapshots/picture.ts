@@ -1,6 +1,7 @@
-import { existsSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { orElse } from '../../../store/base/attempt.ts';
 import { sha256 } from '../../../store/base/sha256.ts';
 import { type StoredFile, storeFiles } from '../../tools/git/read/blobs.ts';
 import {
@@ -10,10 +11,10 @@ import {
   unlessAbsent,
 } from '../../tools/git/read/index-stages.ts';
 import { symbolicRef } from '../../tools/git/read/repository.ts';
-import { parseStatus, STATUS } from '../../tools/git/read/status.ts';
+import { type FileStatus, parseStatus, STATUS } from '../../tools/git/read/status.ts';
 import { ownEntries, plainEntries, settingsText } from '../../tools/git/run/config.ts';
 import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
-import { nulls, onIndexCopy } from '../../tools/git/run/index-copy.ts';
+import { nulls, onDisk, onIndexCopy } from '../../tools/git/run/index-copy.ts';
 import { isTampered } from '../../tools/git/write/worktree.ts';
 
 /** The state of a worktree. Two equal pictures mean that nothing changed. Excludes ignored files and file times. */
@@ -97,7 +98,7 @@ const workingFiles = async (
     files: status,
     staged,
   } = parseStatus(await copy.read([...STATUS, '--no-renames']), 'latin1');
-  const changed = status.filter((file) => !file.repository).map((file) => file.path);
+  const changed = status.filter((file) => isFile(git.place, file)).map((file) => file.path);
   const stored = await storeFiles(git, changed);
   // A submodule in conflict has several commits, and `write-tree` rejects it.
   const open = status.filter((file) => file.repository && /U|AA|DD/.test(file.code));
@@ -116,6 +117,11 @@ const workingFiles = async (
       .map((file) => `${file.code} ${file.path}`),
   };
 };
+
+// A file or link in the place of a submodule is one, too.
+const isFile = (worktree: GitWorktree, { repository, code, path }: FileStatus): boolean =>
+  !repository ||
+  (code === '.T' && orElse(() => !lstatSync(onDisk(worktree, path)).isDirectory(), false));
 
 // Without stored files, the id length is taken from an index entry.
 const widthIn = ({ said }: StagedIndex): number =>

@@ -1,4 +1,4 @@
-import { lstatSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { orElse } from '../../../../store/base/attempt.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
@@ -40,7 +40,7 @@ export const findLoss = async (git: GitAt<WorktreeRecord>): Promise<Loss> => {
   const record = git.place;
   const { head, branch, files, rebase_in_progress, has_submodules, unread } =
     await wholeStatus(git);
-  const inside = files.filter(({ repository, code }) => repository && code === '??');
+  const inside = files.filter((file) => isNested(record, file));
   const isUntracked = files.some(({ code }) => code === '??');
   return {
     head,
@@ -58,6 +58,13 @@ export const findLoss = async (git: GitAt<WorktreeRecord>): Promise<Loss> => {
     ],
   };
 };
+
+// Untracked, or in the place of a tracked file, which git then lists as deleted or of another type.
+const isNested = (
+  { path: root }: WorktreeRecord,
+  { repository, code, path }: FileStatus,
+): boolean =>
+  code === '??' ? repository : /^.[DT]$/.test(code) && existsSync(join(root, path, '.git'));
 
 /** The same for a worktree whose directory is missing: only commits and submodules can be checked. */
 export const lossOfMissing = async ({ at, place }: GitAt<WorktreeRecord>): Promise<Loss> => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
+import { orElse } from '../../../../store/base/attempt.ts';
 import { sha256 } from '../../../../store/base/sha256.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
 import { nulls, onIndexCopy } from '../run/index-copy.ts';
@@ -51,7 +52,7 @@ const idOf = async (
   if (place === undefined) {
     const names = (await filesBelow(root)).map((path) => Buffer.from(path).toString('latin1'));
     if (names.length > 0) return hashed(await contentsOf(root, names, commit), commit);
-    return existsSync(root) ? commit : undefined;
+    return orElse(() => lstatSync(root), undefined, 'ENOENT', 'ENOTDIR') && commit;
   }
   const git = at(place);
   const head = (await headCommit(git)) ?? '';

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
+import { orElse } from '../../../../store/base/attempt.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
 import { pathText } from '../run/path-text.ts';
 import { mayHaveGitlinks, stagedIndex } from './index-stages.ts';
@@ -107,9 +108,10 @@ export const findSubmodules = async (git: GitAt<GitWorktree>): Promise<Submodule
   });
   return [...new Map(found)].flatMap(([name, commit]) => {
     const path = pathText(name);
-    // A path that is not UTF-8 cannot be opened: the submodule is reported as unreadable.
     const root = join(git.place.path, path);
-    const git_dir = isUtf8(Buffer.from(name, 'latin1')) ? repositoryAt(root) : root;
+    // One that cannot be opened, as with a path that is not UTF-8, is reported as unreadable.
+    const isText = isUtf8(Buffer.from(name, 'latin1'));
+    const git_dir = isText ? orElse(() => repositoryAt(root), root) : root;
     const place = git_dir === undefined ? undefined : { path: root, git_dir, common_dir: git_dir };
     return [{ name, path, commit, root, place }];
   });
@@ -126,15 +128,19 @@ const filesIn = async (path: string, root: string): Promise<SubmoduleWork> => {
 
 /** The paths of all files below a directory, relative to it. Empty if it is no directory, whose change git lists. */
 export const filesBelow = async (root: string): Promise<string[]> => {
-  if (lstatSync(root, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
+  if (!isDirectory(root)) return [];
   const found = await readdir(root, { recursive: true, withFileTypes: true });
   return found
     .filter((entry) => !entry.isDirectory())
     .map((entry) => relative(root, join(entry.parentPath, entry.name)));
 };
 
+const isDirectory = (path: string): boolean =>
+  orElse(() => lstatSync(path).isDirectory(), false, 'ENOENT', 'ENOTDIR');
+
 // The git directory that `.git` points to. An agent can write it, so the repository is only read.
 const repositoryAt = (root: string): string | undefined => {
+  if (!isDirectory(root)) return undefined;
   const link = join(root, '.git');
   const found = statSync(link, { throwIfNoEntry: false });
   if (found === undefined) return undefined;

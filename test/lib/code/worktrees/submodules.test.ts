@@ -119,6 +119,18 @@ describe('work in a submodule', () => {
     assert.match((await remove()).text, /own \(git cannot read it\)/);
   });
 
+  it('is found in a repository in the place of a tracked file', async (t) => {
+    const { remove, worktree } = await withSubmodule(t);
+    for (const name of ['a.txt', 'b.txt']) {
+      rmSync(join(worktree.path, name));
+      writeFiles(worktree.path, { [`${name}/x.txt`]: 'x\n' });
+      gitIn(join(worktree.path, name))('init', '--quiet');
+    }
+    const committed = join(worktree.path, 'b.txt');
+    commit(gitIn(committed), committed, { 'y.txt': 'y\n' });
+    assert.match((await remove()).text, /contains other repositories: a\.txt, b\.txt\. /);
+  });
+
   it('is also a file where one is not checked out, with and without .gitmodules', async (t) => {
     const { told, remove, worktree, git, item, running } = await withSubmodule(t);
     git('submodule', '--quiet', 'deinit', '--force', 'sub');
