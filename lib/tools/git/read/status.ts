@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GitAt, GitWorktree } from '../run/git.ts';
-import { onIndexCopy } from '../run/index-copy.ts';
+import { hasMarked, onIndexCopy } from '../run/index-copy.ts';
 import { pathText } from '../run/path-text.ts';
 import { stagedIndex } from './index-stages.ts';
 
@@ -67,7 +67,7 @@ export const status = async (git: GitAt<GitWorktree>): Promise<WorktreeStatus> =
 /** The same, with changes of files that are marked assume-unchanged or skip-worktree, which git leaves out. */
 export const wholeStatus = async (git: GitAt<GitWorktree>): Promise<WorktreeStatus> => {
   const { said } = await stagedIndex(git);
-  return onIndexCopy(git, said.stages, status);
+  return hasMarked(said.stages) ? onIndexCopy(git, said.stages, status) : status(git);
 };
 
 const MOST_CHARACTERS = 200;

@@ -62,8 +62,13 @@ const copyIndex = async (index: string, copy: string): Promise<void> => {
   await utimes(copy, older, older);
 };
 
+/** Whether files are marked assume-unchanged or skip-worktree, so that git does not look at them. */
+export const hasMarked = (stages: Buffer): boolean => linesOf(stages).some(isMarked);
+
+const isMarked = (line: string): boolean => /^[a-zS] /.test(line);
+
 const lookAtAll = async (copy: OnCopy, listed: readonly string[]): Promise<void> => {
-  const flagged = listed.filter((line) => /^[a-zS] /.test(line));
+  const flagged = listed.filter(isMarked);
   const hidden = await Promise.all(flagged.map((line) => isHidden(copy.place, line)));
   const paths = flagged.filter((_, at) => hidden[at]).map((line) => line.slice(2));
   if (paths.length === 0) return;
