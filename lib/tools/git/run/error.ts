@@ -96,8 +96,15 @@ const failed = (error: GitError): ServiceError => {
   if (error.stderr.includes('No space left on device')) {
     return new ServiceError('disk_full', 'The disk is full. Free some space and try again.', cause);
   }
-  return new ServiceError('git_failed', firstLines(error.stderr) || error.message, cause);
+  const said = firstLines(error.stderr) || error.message;
+  const advice = UNWRITABLE.test(error.stderr) ? WRITE_ACCESS : '';
+  return new ServiceError('git_failed', `${said}${advice}`, cause);
 };
+
+const UNWRITABLE =
+  /\.lock': (?:Permission denied|Read-only file system)|unable to create directory for |insufficient permission for adding an object/;
+const WRITE_ACCESS =
+  '. The daemon cannot write to the repository: give its user write access to it, then try again.';
 
 /** Whether git itself failed, for a reason without an error code of its own. */
 export const isRefusal = (error: unknown): boolean =>

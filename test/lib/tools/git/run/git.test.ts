@@ -249,6 +249,20 @@ describe('gitProblem', () => {
   });
 });
 
+describe('a repository that cannot be written', () => {
+  it('is said with what to do, in addition to the words of git', () => {
+    for (const stderr of [
+      "fatal: cannot lock ref 'refs/heads/x': Unable to create '/r/.git/refs/heads/x.lock': Permission denied",
+      "fatal: cannot lock ref 'refs/dossier/x': unable to create directory for .git/refs/dossier/x",
+      'error: insufficient permission for adding an object to repository database /r/.git/objects\n',
+    ]) {
+      const { message } = gitProblem(new GitError({ args: ['branch'], failure: 'failed', stderr }));
+      assert.ok(message.startsWith(stderr.trim()), message);
+      assert.match(message, /give its user write access to it, then try again\.$/);
+    }
+  });
+});
+
 describe('a hostile repository', () => {
   const everything = async (
     t: TestContext,
