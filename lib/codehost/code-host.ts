@@ -1,3 +1,4 @@
+import { type Static, Type } from 'typebox';
 import type {
   AuthRefresh,
   AuthStatus,
@@ -14,6 +15,8 @@ import type {
   RepositoryMeta,
   Validation,
 } from '../../store/records/code-host.ts';
+import { Oid } from '../../store/records/id.ts';
+import { orNull } from '../../store/records/or-null.ts';
 
 /**
  * A service for repositories, issues and pull requests; GitHub is the only implementation. Merging stays with a human: no
@@ -107,108 +110,116 @@ export interface NewPull {
   draft: boolean;
 }
 
-export type PullState = 'draft' | 'open' | 'closed' | 'merged';
+// Schemas, as the answers of a host are checked against them.
+const Text = Type.String();
+const TextOrNull = orNull(Text);
+const Time = Type.String({ format: 'date-time' });
+const TimeOrNull = orNull(Time);
+const Count = Type.Integer();
 
-export interface Pull {
-  number: number;
-  node_id: string;
-  url: string;
-  title: string;
-  body: string;
-  state: PullState;
-  author: string | null;
-  labels: string[];
-  head_ref: string;
+const PullState = Type.Enum(['draft', 'open', 'closed', 'merged']);
+export type PullState = Static<typeof PullState>;
+
+export const Pull = Type.Object({
+  ...{ number: Count, node_id: Text, url: Text, title: Text, body: Text, state: PullState },
+  ...{ author: TextOrNull, labels: Type.Array(Text), head_ref: Text },
   /** The owner of the fork that has the head branch, empty once it is deleted; null if it is no fork. */
-  fork?: string | null;
-  head_sha: string;
-  base_ref: string;
+  fork: Type.Optional(TextOrNull),
+  ...{ head_sha: Oid, base_ref: Text },
   /** Null: the host has not computed it yet. */
-  mergeable: boolean | null;
-  review_decision: 'approved' | 'changes_requested' | 'review_required' | null;
+  mergeable: orNull(Type.Boolean()),
+  review_decision: orNull(Type.Enum(['approved', 'changes_requested', 'review_required'])),
   /** All checks and statuses of the head combined; null if there are none. */
-  checks: 'success' | 'failure' | 'pending' | null;
-  created_at: string;
-  updated_at: string;
-  merged_at: string | null;
-  closed_at: string | null;
-}
+  checks: orNull(Type.Enum(['success', 'failure', 'pending'])),
+  ...{ created_at: Time, updated_at: Time, merged_at: TimeOrNull, closed_at: TimeOrNull },
+});
+export type Pull = Static<typeof Pull>;
 
-export interface PullEvent {
+const Kind = Type.Enum([
+  ...(['ready', 'draft', 'closed', 'reopened', 'merged', 'head_pushed', 'review'] as const),
+  'renamed',
+]);
+
+export const PullEvent = Type.Object({
   /** The host's id, the same by API and by webhook. */
-  id: string;
-  kind: 'ready' | 'draft' | 'closed' | 'reopened' | 'merged' | 'head_pushed' | 'review' | 'renamed';
-  actor: string | null;
-  at: string;
-  head_sha: string | null;
-}
+  id: Text,
+  ...{ kind: Kind, actor: TextOrNull, at: Time, head_sha: orNull(Oid) },
+});
+export type PullEvent = Static<typeof PullEvent>;
 
-export interface HostReview {
-  number: number;
-  author: string | null;
-  state: 'approved' | 'changes_requested' | 'commented' | 'dismissed' | 'pending';
-  body: string;
-  url: string;
-  commit: string | null;
-  submitted_at: string | null;
-}
+export const HostReview = Type.Object({
+  ...{ number: Count, author: TextOrNull },
+  state: Type.Enum(['approved', 'changes_requested', 'commented', 'dismissed', 'pending']),
+  ...{ body: Text, url: Text, commit: orNull(Oid), submitted_at: TimeOrNull },
+});
+export type HostReview = Static<typeof HostReview>;
 
-export interface ReviewThread {
-  node_id: string;
-  resolved: boolean;
-  outdated: boolean;
-  path: string;
+const ThreadComment = Type.Object({ author: TextOrNull, body: Text, url: Text, created_at: Time });
+export type ThreadComment = Static<typeof ThreadComment>;
+
+export const ReviewThread = Type.Object({
+  ...{ node_id: Text, resolved: Type.Boolean(), outdated: Type.Boolean(), path: Text },
   /** Null for a thread on the whole file, or on a line that no longer exists. */
-  line: number | null;
-  start_line: number | null;
-  comments: ThreadComment[];
-}
-
-export interface ThreadComment {
-  author: string | null;
-  body: string;
-  url: string;
-  created_at: string;
-}
+  line: orNull(Count),
+  start_line: orNull(Count),
+  comments: Type.Array(ThreadComment),
+});
+export type ReviewThread = Static<typeof ReviewThread>;
 
 /** The code host, with the token of `gh` or of the environment. Makes no request before the first call. */
 export interface WithCodeHost {
   readonly codeHost: () => CodeHost;
 }
 
-export interface FailingChecks {
-  checks: FailingCheck[];
-  /** Sentences that say which checks the token may not read. */
-  unread: string[];
-}
-
-export interface FailingCheck {
+const FailingCheck = Type.Object({
   /** The id of the check run; with the prefix `status-` for a commit status. */
-  id: string;
-  name: string;
+  id: Text,
+  name: Text,
   /** The host's conclusion, such as `failure` or `timed_out`. */
-  conclusion: string;
+  conclusion: Text,
   /** The name of the app that checks. */
-  app: string | null;
+  app: TextOrNull,
   /** The output of the check, annotations included; may be empty. */
-  said: string;
-  url: string | null;
-  at: string | null;
+  said: Text,
+  url: TextOrNull,
+  at: TimeOrNull,
   /** The job id, if the check ran on the host's runners and may have a log. */
-  job: number | null;
-}
+  job: orNull(Count),
+});
+export type FailingCheck = Static<typeof FailingCheck>;
 
-export interface JobLog {
+export const FailingChecks = Type.Object({
+  checks: Type.Array(FailingCheck),
+  /** Sentences that say which checks the token may not read. */
+  unread: Type.Array(Text),
+});
+export type FailingChecks = Static<typeof FailingChecks>;
+
+export const JobLog = Type.Object({
   /** The first failed step. */
-  step: { number: number; name: string } | null;
+  step: orNull(Type.Object({ number: Count, name: Text })),
   /** The end of the step's log with control characters made visible; null if it could not be read. */
-  end: string | null;
+  end: TextOrNull,
   /** Why `end` is null. */
-  why: string | null;
-}
+  why: TextOrNull,
+});
+export type JobLog = Static<typeof JobLog>;
 
 /** Parses a full name, `owner/name`. */
 export const repositoryNamed = (host: string, full_name: string): RepositoryName => {
   const [owner = '', name = ''] = full_name.split('/');
   return { host, owner, name };
 };
+
+export interface IssuePlace {
+  repository: string;
+  number: number;
+}
+
+/** The repository and number of an issue, from the URL of its page, whose path is `/owner/name/issues/number`. */
+export const pageOfIssue = (url: string): IssuePlace | undefined => {
+  const [, repository, number] = PAGE.exec(url) ?? [];
+  return repository === undefined ? undefined : { repository, number: Number(number) };
+};
+
+const PAGE = /^https?:\/\/[^/?#]+\/([A-Za-z0-9][A-Za-z0-9_-]*\/[A-Za-z0-9._-]+)\/issues\/(\d+)$/;

@@ -141,14 +141,18 @@ export const IssueFilter = Type.Object({
 });
 export type IssueFilter = Static<typeof IssueFilter>;
 
+const Time = Type.String({ format: 'date-time' });
+
 export const Issue = Type.Object(
   {
-    ...{ number: Type.Integer(), node_id: Text, url: Text, title: Text },
+    number: Type.Integer(),
+    node_id: Type.String({ pattern: '^[!-~]*$' }),
+    ...{ url: Text, title: Text },
     body: Type.String({ description: 'Markdown' }),
     ...{ state: OpenOrClosed, state_reason: TextOrNull },
     ...{ labels: Type.Array(Text), assignees: Type.Array(Text), milestone: TextOrNull },
     ...{ author: TextOrNull, comments: Type.Integer() },
-    ...{ created_at: Text, updated_at: Text, closed_at: TextOrNull },
+    ...{ created_at: Time, updated_at: Time, closed_at: orNull(Time) },
   },
   { $id: 'HostedIssue' },
 );

@@ -94,7 +94,8 @@ const ask = async (context: HostContext, host: string): Promise<Probe> => {
   const { api } = await context.client(host);
   const { data, headers } = await api.request('GET /user');
   const token = await context.tokens.of(host);
-  return { authenticated: 'yes', token, login: data.login, headers: headers as Headers };
+  const login = text(data.login);
+  return { authenticated: 'yes', token, ...(login && { login }), headers: headers as Headers };
 };
 
 const REASONS: Partial<Record<ErrorCode, string>> = {
@@ -136,5 +137,6 @@ const rateIn = (headers: Headers): RateLimit | null => {
     Number(headers[`x-ratelimit-${name}`] ?? Number.NaN),
   );
   if (!limit || remaining === undefined || !reset) return null;
-  return { limit, remaining, reset_at: new Date(reset * 1000).toISOString() };
+  const time = new Date(reset * 1000);
+  return Number.isNaN(time.getTime()) ? null : { limit, remaining, reset_at: time.toISOString() };
 };

@@ -35,7 +35,7 @@ export const classifyRequest = (asked: HostRequest, base: string): Effect => {
 const judged = (asked: HostRequest, base: string): Effect | undefined => {
   if (asked.baseUrl !== base) return undefined;
   if (isGraphql(asked, base)) return graphqlEffect(asked);
-  if (asked.method === 'GET') return leadsTo(asked, base) ? 'read' : undefined;
+  if (asked.method === 'GET') return isPlain(asked) ? 'read' : undefined;
   const fields = Object.hasOwn(WRITES, `${asked.method} ${asked.url}`)
     ? WRITES[`${asked.method} ${asked.url}`]
     : undefined;
@@ -56,15 +56,8 @@ const graphqlEffect = (asked: HostRequest): Effect | undefined => {
   return MUTATIONS.has(document) ? 'write' : undefined;
 };
 
-// Pagination links of the host are absolute URLs.
-const leadsTo = (asked: HostRequest, base: string): boolean => {
-  if (asked.url.startsWith('/')) return hasPlainPath(asked);
-  return URL.canParse(asked.url) && isBelow(new URL(asked.url), base);
-};
-
-/** Whether a URL is below the API's base URL. */
-const isBelow = ({ origin, pathname, username }: URL, base: string): boolean =>
-  username === '' && `${origin}${pathname}`.startsWith(`${base}/`);
+// Without a server, which is that of `baseUrl`.
+const isPlain = (asked: HostRequest): boolean => /^\/(?!\/)/.test(asked.url) && hasPlainPath(asked);
 
 const carriesOnly = (asked: HostRequest, fields: readonly string[]): boolean =>
   hasOnly(asked, [...fields, ...placesIn(asked.url)]) && hasPlainPath(asked);

@@ -1,5 +1,6 @@
 import type { FailingCheck, FailingChecks } from '../code-host.ts';
-import { apiPath, hostClient, listOf, PER_PAGE, type RepositoryContext } from './client.ts';
+import { apiPath, hostClient, type RepositoryContext } from './client.ts';
+import { listOf, PER_PAGE } from './pages.ts';
 import { hasErrorCode } from './problem.ts';
 
 // The conclusions that GitHub's combined status counts as failures.

@@ -1,6 +1,5 @@
 import type { Octokit } from '@octokit/core';
 import type { paginateGraphQLInterface } from '@octokit/plugin-paginate-graphql';
-import type { PaginateInterface, PaginatingEndpoints } from '@octokit/plugin-paginate-rest';
 import { createLocks, type Locks } from '../../../store/base/mutex.ts';
 import type { CodeHostSettings } from '../../../store/records/settings.ts';
 import type { Config } from '../../config.ts';
@@ -22,13 +21,13 @@ export interface GitHubOptions {
   version: string;
 }
 
-export type Api = Octokit & { paginate: PaginateInterface } & paginateGraphQLInterface;
+export type Api = Octokit & paginateGraphQLInterface;
 
 /** The API of one host. Every failure is a ServiceError. */
 interface HostClient {
   /** The base URL of its API. */
   base: string;
-  /** REST: `api.request` for one call, `api.paginate` for a whole list. */
+  /** REST; `listOf` reads a whole list. */
   api: Api;
   /** Sends one GraphQL document. */
   ask<T>(document: string, variables: Variables, options?: QueryOptions): Promise<T>;
@@ -126,13 +125,12 @@ const open = async (connection: HostConnection, means: Means): Promise<HostClien
 
 // Loaded on the first call, so that a workspace without a code host starts faster.
 const octokit = async (connection: HostConnection, { fetch, version }: Means): Promise<Api> => {
-  const [core, rest, graphql, retry] = await Promise.all([
+  const [core, graphql, retry] = await Promise.all([
     import('@octokit/core'),
-    import('@octokit/plugin-paginate-rest'),
     import('@octokit/plugin-paginate-graphql'),
     import('@octokit/plugin-retry'),
   ]);
-  const Made = core.Octokit.plugin(rest.paginateRest, graphql.paginateGraphQL, retry.retry);
+  const Made = core.Octokit.plugin(graphql.paginateGraphQL, retry.retry);
   const api = new Made({
     baseUrl: connection.base,
     userAgent: `dossier/${version}`,
@@ -213,33 +211,3 @@ export const fullNameOf = ({ owner, name }: Pick<RepositoryName, 'owner' | 'name
 
 /** Compares names like GitHub, which ignores case. */
 export const isSameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
-
-/** GitHub's maximum page size. */
-export const PER_PAGE = { per_page: 100 } as const;
-
-/** All items of a repository's list, by REST. `of` holds path and query parameters. */
-export const listOf = async <R extends keyof PaginatingEndpoints>(
-  place: RepositoryContext,
-  route: R,
-  of: Record<string, string | number> = {},
-): Promise<PaginatingEndpoints[R]['response']['data']> => {
-  const { api } = await hostClient(place);
-  const parameters = { ...apiPath(place), ...PER_PAGE, ...of };
-  return api.paginate(route, parameters as PaginatingEndpoints[R]['parameters']) as Promise<
-    PaginatingEndpoints[R]['response']['data']
-  >;
-};
-
-/** The items that `pick` selects from all pages of a list of an issue or pull request, by GraphQL. */
-export const collectPages = async <P, T>(
-  place: RepositoryContext,
-  { document, number }: { document: string; number: number },
-  pick: (repository: P) => readonly T[],
-): Promise<T[]> => {
-  const { pages } = await hostClient(place);
-  const all: T[] = [];
-  const variables = { ...variablesOf(place), number };
-  for await (const { repository } of pages<{ repository: P }>(document, variables))
-    all.push(...pick(repository));
-  return all;
-};

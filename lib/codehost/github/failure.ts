@@ -6,6 +6,8 @@ export type Failure =
   /** GraphQL errors, in a response with status 200. */
   | { kind: 'errors'; errors: readonly unknown[]; headers: Headers }
   | { kind: 'timeout'; seconds: number }
+  /** A response over the size limit. */
+  | { kind: 'too_large'; bytes: number }
   /** No response, because of a network error. */
   | { kind: 'unreachable'; cause: unknown };
 

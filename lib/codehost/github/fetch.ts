@@ -15,10 +15,24 @@ export class TimedOut extends Error {
   }
 }
 
+/** A response over the size limit. Its name keeps Octokit from asking for it again. */
+export class TooLarge extends Error {
+  override readonly name = 'AbortError';
+  readonly bytes: number;
+
+  constructor(bytes: number) {
+    super(`more than ${bytes} bytes`);
+    this.bytes = bytes;
+  }
+}
+
+// Far more than a hundred issues with bodies of GitHub's maximum; counted after decompression.
+const LARGEST_ANSWER = 32 * 1024 * 1024;
+
 const MOST_REDIRECTS = 3;
 
 /**
- * Sends a request and reads the whole response, so that a broken connection is an error and not a short response. Reads
+ * Sends a request and reads the whole response, up to 32 MiB, so that a broken connection is an error and not a short response. Reads
  * follow redirects on the same server, unless the caller wants the redirect itself; writes never follow one.
  */
 export const createFetch =
@@ -29,8 +43,23 @@ export const createFetch =
         init.method === 'GET' && isSameServer(to.href, from) && !isWanted(status, init);
       const asked: RequestInit = { ...init, signal, redirect: 'manual' };
       const response = await follow(network, { url, init: asked, isSafe });
-      return wholeOf(response, await response.arrayBuffer());
+      return wholeOf(response, await bytesWithin(response, LARGEST_ANSWER));
     });
+
+/** The body of a response. Throws TooLarge as soon as it has more bytes than that, and cancels the rest. */
+export const bytesWithin = async (
+  { body }: Response,
+  most: number,
+): Promise<Buffer<ArrayBuffer>> => {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    size += chunk.length;
+    if (size > most) throw new TooLarge(most);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+};
 
 /** Whether a response is the redirect (302) that the caller wants; a moved repository responds with 301. */
 export const isWanted = (status: number, { redirect }: { redirect?: unknown }): boolean =>
@@ -79,7 +108,7 @@ export const redirectOf = ({ status, headers }: Response): string | null =>
 
 const NO_BODY = new Set([204, 205, 304]);
 
-const wholeOf = (from: Response, bytes: ArrayBuffer): Response => {
+const wholeOf = (from: Response, bytes: Buffer<ArrayBuffer>): Response => {
   const { status, statusText, headers, url } = from;
   const body = NO_BODY.has(status) ? null : bytes;
   // A constructed Response has no URL; Octokit reads the final one.

@@ -1,4 +1,26 @@
-import type { CodeHost, HostedRepository } from '../code-host.ts';
+import { Type } from 'typebox';
+import {
+  HostUser,
+  Issue,
+  IssueComment,
+  IssuePage,
+  Label,
+  LinkedPull,
+  Milestone,
+  Permissions,
+  RepositoryMeta,
+  Validation,
+} from '../../../store/records/code-host.ts';
+import {
+  type CodeHost,
+  FailingChecks,
+  type HostedRepository,
+  HostReview,
+  JobLog,
+  Pull,
+  PullEvent,
+  ReviewThread,
+} from '../code-host.ts';
 import { authRefresh, authStatus, availability, me } from './account.ts';
 import { failingChecks } from './checks.ts';
 import { createHostContext, type GitHubOptions, type RepositoryContext } from './client.ts';
@@ -18,6 +40,7 @@ import {
 } from './pulls.ts';
 import { assignees, labels, listMilestones, meta, permissions, validate } from './repository.ts';
 import { resolveThread, reviews, threads } from './reviews.ts';
+import { type Results, withUsableResults } from './usable.ts';
 
 /** GitHub and GitHub Enterprise. Loads no library and makes no request before the first call. */
 export const createGitHub = (options: GitHubOptions): CodeHost => {
@@ -32,7 +55,7 @@ export const createGitHub = (options: GitHubOptions): CodeHost => {
       return token && { username: 'x-access-token', password: token.value };
     },
     image: (host, url) => image(context, host, url),
-    repository: (name, check) => repositoryOf({ context, name, check }),
+    repository: (name, check) => withUsableResults(repositoryOf({ context, name, check }), RESULTS),
   };
 };
 
@@ -64,3 +87,32 @@ const repositoryOf = (place: RepositoryContext): HostedRepository => ({
   resolveThread: (number, id) => resolveThread(place, number, id),
   comment: (number, wanted) => comment(place, number, wanted),
 });
+
+/** What the calls result in; null for calls without a result, and for those that check it themselves. */
+const RESULTS: Results = {
+  validate: Validation,
+  permissions: Permissions,
+  meta: RepositoryMeta,
+  labels: Type.Array(Label),
+  milestones: Type.Array(Milestone),
+  assignees: Type.Array(HostUser),
+  countOpenIssues: Type.Integer(),
+  issues: IssuePage,
+  issue: Issue,
+  issuesByNumber: null,
+  issueComments: Type.Array(IssueComment),
+  linkedPulls: Type.Array(LinkedPull),
+  findPull: Type.Union([Pull, Type.Undefined()]),
+  pull: Pull,
+  pullEvents: Type.Array(PullEvent),
+  reviews: Type.Array(HostReview),
+  threads: Type.Array(ReviewThread),
+  failingChecks: FailingChecks,
+  jobLog: JobLog,
+  createPull: Pull,
+  updatePull: Pull,
+  setLabels: null,
+  markReady: Pull,
+  resolveThread: null,
+  comment: Type.Object({ id: Type.Integer(), url: Type.String(), updated: Type.Boolean() }),
+};

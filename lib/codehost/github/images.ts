@@ -1,7 +1,7 @@
 import { LARGEST_IMAGE } from '../../../store/codehost/images.ts';
 import { ServiceError } from '../../errors.ts';
 import type { HostContext } from './client.ts';
-import { type Fetch, follow, redirectOf } from './fetch.ts';
+import { bytesWithin, type Fetch, follow, redirectOf, TooLarge } from './fetch.ts';
 import { isGitHubCom, type Tokens } from './tokens.ts';
 
 /**
@@ -76,18 +76,11 @@ const bytesOf = async (answer: Response): Promise<Buffer> => {
     await answer.body?.cancel();
     throw refusal(`the code host responded with ${answer.status}`);
   }
-  const chunks: Uint8Array[] = [];
-  let size = 0;
   try {
-    for await (const chunk of answer.body) {
-      size += chunk.length;
-      if (size > LARGEST_IMAGE) throw refusal(TOO_LARGE);
-      chunks.push(chunk);
-    }
+    return await bytesWithin(answer, LARGEST_IMAGE);
   } catch (error) {
-    throw error instanceof ServiceError ? error : refusal('the connection broke');
+    throw refusal(error instanceof TooLarge ? TOO_LARGE : 'the connection broke');
   }
-  return Buffer.concat(chunks);
 };
 
 const TOO_LARGE = `it is larger than ${LARGEST_IMAGE >> 20} MB`;

@@ -1,23 +1,24 @@
-import type {
+import {
   Issue,
-  IssueComment,
-  IssueFilter,
-  IssuePage,
+  type IssueComment,
+  type IssueFilter,
+  type IssuePage,
 } from '../../../store/records/code-host.ts';
 import { badField, ServiceError } from '../../errors.ts';
-import type { MissingIssue } from '../code-host.ts';
+import { type IssuePlace, type MissingIssue, pageOfIssue } from '../code-host.ts';
 import {
   apiPath,
   fullNameOf,
   hostClient,
   isSameName,
-  listOf,
   type RepositoryContext,
   variablesOf,
 } from './client.ts';
 import { BATCH, COUNT_ISSUES, ISSUE_BATCHES } from './documents.ts';
+import { listOf, type Position, pagesOf, positionIn } from './pages.ts';
 import { hasErrorCode } from './problem.ts';
 import { listMilestones } from './repository.ts';
+import { checked, unusable } from './usable.ts';
 import { type GraphqlIssue, issueFromGraphql, issueFromRest, type RestIssue } from './wire.ts';
 
 /** The number of open issues, without pull requests, which REST counts as issues. */
@@ -39,8 +40,33 @@ export const issue = async (place: RepositoryContext, number: number): Promise<I
     issue_number: number,
   });
   if (data.pull_request) throw isPull(place, number);
-  if (await wasMoved(place, number, data)) throw movedTo(place, number, data.html_url);
-  return issueFromRest(data);
+  const fail = failureFor(place, number);
+  const found = onHost(place, checked(Issue, issueFromRest(data), fail));
+  const there = pageOfIssue(found.url);
+  const now = repositoryAt(data) ?? fullNameOf(place.name);
+  if (there?.number !== found.number || !isSameName(there.repository, now))
+    throw fail(`it is issue ${found.number} of ${now}, with the page ${found.url}`);
+  if (await wasMoved(place, number, there)) throw movedTo(place, number, found.url);
+  return found;
+};
+
+const failureFor =
+  ({ name }: RepositoryContext, number: number) =>
+  (why: string): ServiceError =>
+    unusable(name.host, `${fullNameOf(name)}#${number}`, why);
+
+const repositoryAt = ({ repository_url }: RestIssue): string | undefined =>
+  /\/repos\/([^/]+\/[^/]+)\/?$/.exec(repository_url)?.[1];
+
+// A page on another server, or with a scheme that runs as a script, is none of the host's.
+const onHost = (place: RepositoryContext, issue: Issue): Issue => {
+  const { host } = place.name;
+  const page = URL.canParse(issue.url) ? new URL(issue.url) : undefined;
+  const there = page && pageOfIssue(`https://${host}${page.pathname}`);
+  if (page === undefined || there === undefined)
+    throw failureFor(place, issue.number)(`${issue.url} is not the page of an issue`);
+  if ([`https://${host}`, place.context.web(host)].includes(page.origin)) return issue;
+  return { ...issue, url: `https://${host}${page.pathname}` };
 };
 
 const isPull = ({ name }: RepositoryContext, number: number): ServiceError =>
@@ -61,15 +87,13 @@ const movedTo = ({ name }: RepositoryContext, number: number, moved_to: string):
 const wasMoved = async (
   place: RepositoryContext,
   number: number,
-  data: RestIssue,
+  there: IssuePlace | undefined,
 ): Promise<boolean> => {
-  const [, now] = /\/repos\/([^/]+\/[^/]+)\/?$/.exec(data.repository_url) ?? [];
-  const { name } = place;
-  if (data.number !== number) return true;
-  if (now === undefined || isSameName(now, fullNameOf(name))) return false;
+  if (there?.number !== number) return true;
+  if (isSameName(there.repository, fullNameOf(place.name))) return false;
   const { api } = await hostClient(place);
-  const repository = await api.request('GET /repos/{owner}/{repo}', apiPath(place));
-  return !isSameName(now, repository.data.full_name);
+  const { data } = await api.request('GET /repos/{owner}/{repo}', apiPath(place));
+  return !isSameName(there.repository, data.full_name);
 };
 
 /** Several issues, in queries of 50 each. A deleted or moved one is a MissingIssue. */
@@ -84,11 +108,22 @@ export const issuesByNumber = async (
     const answers = await askFor(place, batch);
     for (const [at, number] of batch.entries()) {
       const answer = answers[`i${at}`];
-      const isThere = answer?.number === number;
-      found.set(number, isThere ? issueFromGraphql(answer) : await missingOrMoved(place, number));
+      const there = answer && (await stillThere(place, number, answer));
+      found.set(number, there ?? (await missingOrMoved(place, number)));
     }
   }
   return found;
+};
+
+const stillThere = async (
+  place: RepositoryContext,
+  number: number,
+  answer: GraphqlIssue,
+): Promise<Issue | undefined> => {
+  const issue = checked(Issue, issueFromGraphql(answer), failureFor(place, number));
+  const found = onHost(place, issue);
+  const is = issue.number === number && !(await wasMoved(place, number, pageOfIssue(found.url)));
+  return is ? found : undefined;
 };
 
 type Batch = Record<string, GraphqlIssue | null>;
@@ -146,35 +181,17 @@ const PAGE = 30;
  */
 export const issues = async (place: RepositoryContext, filter: IssueFilter): Promise<IssuePage> => {
   const wanted = await parametersOf(place, filter);
-  for (let at = positionOf(filter.cursor); ; ) {
-    const { found, next } = await page(place, { ...wanted, ...at });
+  const route = 'GET /repos/{owner}/{repo}/issues';
+  for await (const { items, next } of pagesOf(place, route, wanted, positionOf(filter.cursor))) {
+    const found = items.filter(({ pull_request }) => !pull_request);
     if (found.length > 0 || next === null)
-      return { issues: found.map(issueFromRest), next_cursor: next && cursorOf(next) };
-    at = next;
+      return {
+        issues: found.map((each) => onHost(place, issueFromRest(each))),
+        next_cursor: next && cursorOf(next),
+      };
   }
+  return { issues: [], next_cursor: null };
 };
-
-type Position = Record<string, string>;
-
-const page = async (
-  place: RepositoryContext,
-  wanted: object,
-): Promise<{ found: RestIssue[]; next: Position | null }> => {
-  const { api } = await hostClient(place);
-  const { data, headers } = await api.request('GET /repos/{owner}/{repo}/issues', {
-    ...apiPath(place),
-    ...wanted,
-  });
-  const next = /<([^<>]+)>;\s*rel="next"/.exec(headers.link ?? '')?.[1];
-  const found = data.filter(({ pull_request }) => !pull_request);
-  return { found, next: next === undefined ? null : positionIn(new URL(next).searchParams) };
-};
-
-// GitHub paginates some lists by number and others by cursor.
-const PLACES = ['page', 'after'];
-
-const positionIn = (query: URLSearchParams): Position =>
-  Object.fromEntries([...query].filter(([name]) => PLACES.includes(name)));
 
 const cursorOf = (position: Position): string =>
   Buffer.from(new URLSearchParams(position).toString()).toString('base64url');

@@ -14,6 +14,7 @@ import {
   rejected,
   ssoRequired,
   timedOut,
+  tooLarge,
   unauthorized,
   unreachable,
 } from './refusals.ts';
@@ -25,6 +26,7 @@ export const problemFrom = (
   now: () => Date = () => new Date(),
 ): ServiceError => {
   if (failure.kind === 'timeout') return timedOut(failure.seconds, question);
+  if (failure.kind === 'too_large') return tooLarge(failure.bytes, question);
   if (failure.kind === 'unreachable') return unreachable(failure.cause, question);
   const told = normalize(failure);
   const [, make] = RULES.find(([fits]) => fits(told)) ?? [undefined, rejected];

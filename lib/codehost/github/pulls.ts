@@ -3,11 +3,9 @@ import { ServiceError } from '../../errors.ts';
 import type { NewPull, Pull, PullEvent } from '../code-host.ts';
 import {
   apiPath,
-  collectPages,
   fullNameOf,
   hostClient,
   isSameName,
-  listOf,
   type RepositoryContext,
   variablesOf,
 } from './client.ts';
@@ -18,6 +16,7 @@ import {
   PULL_EVENTS,
   PULL_REQUEST,
 } from './documents.ts';
+import { collectPages, listOf } from './pages.ts';
 import {
   type GraphqlPull,
   type Nodes,

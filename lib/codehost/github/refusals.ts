@@ -3,6 +3,7 @@ import { text } from '../../text/unknown-json.ts';
 import type { TokenSource } from '../code-host.ts';
 import { isSameServer } from './address.ts';
 import type { Headers, HostAnswer, RequestContext } from './failure.ts';
+import { UNKNOWN, unusable } from './usable.ts';
 
 /** Creates the error for one kind of response. */
 export type Make = (told: HostAnswer, question: RequestContext, now: Date) => ServiceError;
@@ -21,11 +22,16 @@ export const rateLimited: Make = ({ headers, message }, { host }, now) => {
 // GitHub advises to wait a minute if the response names no time.
 const secondsUntilFree = (headers: Headers, now: Date): number => {
   const wait = Number(headers['retry-after']);
-  if (wait > 0) return Math.ceil(wait);
+  if (wait > 0) return Math.min(Math.ceil(wait), LONGEST_WAIT_S);
   const reset = Number(headers['x-ratelimit-reset']);
   const until = Math.ceil(reset - now.getTime() / 1000);
-  return String(headers['x-ratelimit-remaining']) === '0' && until > 0 ? until : 60;
+  return String(headers['x-ratelimit-remaining']) === '0' && until > 0
+    ? Math.min(until, LONGEST_WAIT_S)
+    : 60;
 };
+
+// GitHub's limits are reset within an hour; a longer time is not believed.
+const LONGEST_WAIT_S = 24 * 60 * 60;
 
 export const movedRefusal: Make = ({ headers }, { host, base, about, write }) => {
   const moved_to = text(headers.location) ?? null;
@@ -135,9 +141,6 @@ export const rejected: Make = ({ status, message, details, types }, { host, abou
   );
 };
 
-/** For a write whose result is unknown. */
-const UNKNOWN = 'The change may have been made: check there before you try again.';
-
 const outcome = (open: boolean): { outcome?: 'unknown' } => (open ? { outcome: 'unknown' } : {});
 
 // GitHub's message in parentheses, if there is one.
@@ -153,6 +156,10 @@ export const timedOut = (seconds: number, { host, write }: RequestContext): Serv
     `${host} did not respond within ${seconds} s. ${write ? UNKNOWN : 'Try again later.'}`,
     { members: outcome(write) },
   );
+
+/** The host sent more than an answer of its API can have. */
+export const tooLarge = (bytes: number, { host, about, write }: RequestContext): ServiceError =>
+  unusable(host, about, `it has more than ${bytes >> 20} MiB`, { write });
 
 // Errors that occur before the request is sent.
 const UNSENT = new Set([

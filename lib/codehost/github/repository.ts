@@ -7,15 +7,9 @@ import type {
   Validation,
 } from '../../../store/records/code-host.ts';
 import { scopesIn } from './account.ts';
-import {
-  apiPath,
-  fullNameOf,
-  hostClient,
-  isSameName,
-  listOf,
-  type RepositoryContext,
-} from './client.ts';
+import { apiPath, fullNameOf, hostClient, isSameName, type RepositoryContext } from './client.ts';
 import type { Headers } from './failure.ts';
+import { listOf } from './pages.ts';
 import { hasErrorCode } from './problem.ts';
 import { tokenMissing } from './refusals.ts';
 

@@ -1,7 +1,8 @@
 import { ServiceError } from '../../errors.ts';
 import type { HostReview, ReviewThread, ThreadComment } from '../code-host.ts';
-import { collectPages, fullNameOf, hostClient, listOf, type RepositoryContext } from './client.ts';
+import { fullNameOf, hostClient, type RepositoryContext } from './client.ts';
 import { RESOLVE_THREAD, THREAD_COMMENTS, THREADS } from './documents.ts';
+import { collectPages, listOf, queriedPages } from './pages.ts';
 import { pullToWrite } from './pulls.ts';
 import { type Nodes, nodesOf } from './wire.ts';
 
@@ -61,9 +62,9 @@ const commentsOf = async (
   const { pageInfo } = comments;
   const all = nodesOf(comments);
   if (!pageInfo.hasNextPage || pageInfo.endCursor === null) return all;
-  const { pages } = await hostClient(place);
   const from = { thread, cursor: pageInfo.endCursor };
-  for await (const { node } of pages<{ node: Pick<Thread, 'comments'> }>(THREAD_COMMENTS, from))
+  type Page = { node: Pick<Thread, 'comments'> };
+  for await (const { node } of queriedPages<Page>(place, THREAD_COMMENTS, from))
     all.push(...nodesOf(node.comments));
   return all;
 };

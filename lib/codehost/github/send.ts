@@ -6,7 +6,7 @@ import type { ServiceError } from '../../errors.ts';
 import { record } from '../../text/unknown-json.ts';
 import { classifyRequest, type Effect, graphqlUrl, type HostRequest } from './allow-list.ts';
 import type { Failure, Headers, RequestContext } from './failure.ts';
-import { isWanted, TimedOut } from './fetch.ts';
+import { isWanted, TimedOut, TooLarge } from './fetch.ts';
 import { hasErrorCode, problemFrom } from './problem.ts';
 import { tokenMissing } from './refusals.ts';
 import type { Token, Tokens } from './tokens.ts';
@@ -113,6 +113,7 @@ const isWhole = ({ status, data }: Answer): boolean =>
 
 const failureOf = (error: unknown): Failure | undefined => {
   if (error instanceof TimedOut) return { kind: 'timeout', seconds: error.seconds };
+  if (error instanceof TooLarge) return { kind: 'too_large', bytes: error.bytes };
   if (!(error instanceof Error) || error.name !== 'HttpError') return undefined;
   const { status, response, cause } = error as Error & { status: number; response?: Answer };
   if (response === undefined) return { kind: 'unreachable', cause: cause ?? error };

@@ -11,11 +11,15 @@ import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { type HostedNeeds, hostedRepositoryOf } from '../../code/projects/hosted-repository.ts';
 import { checkProject } from '../../code/projects/project.ts';
-import type { HostedRepository, RepositoryName } from '../../codehost/code-host.ts';
+import {
+  type HostedRepository,
+  pageOfIssue,
+  type RepositoryName,
+} from '../../codehost/code-host.ts';
 import type { WithConfig } from '../../config.ts';
 import { invalidState, notFound, ServiceError } from '../../errors.ts';
 import { createCase } from '../../work/cases/change.ts';
-import { fieldsOf, notesOf, placeOfIssue, storableCopy } from './issue-fields.ts';
+import { fieldsOf, notesOf, storableCopy } from './issue-fields.ts';
 import { applySync } from './sync.ts';
 
 interface Imported {
@@ -143,7 +147,7 @@ const [LINK, ISSUE] = [basename(linkFile('')), basename(issueFile(''))] as const
 
 // The repository's current name on the host: under its former name the issue would be imported twice.
 const placeOf = (name: RepositoryName, { number, url }: Issue): IssueName => {
-  const place = placeOfIssue(url);
+  const place = pageOfIssue(url);
   const known = nameOf(name, number);
   return place?.number === number ? { ...known, repository: place.repository } : known;
 };

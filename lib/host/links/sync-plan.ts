@@ -7,8 +7,8 @@ import type { LinkChange } from '../../../store/codehost/links.ts';
 import type { Issue } from '../../../store/records/code-host.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { FieldName, FieldSync, SyncMatter } from '../../../store/records/sync.ts';
-import type { MissingIssue } from '../../codehost/code-host.ts';
-import { type Fields, fieldsOf, placeOfIssue, storableCopy } from './issue-fields.ts';
+import { type MissingIssue, pageOfIssue } from '../../codehost/code-host.ts';
+import { type Fields, fieldsOf, storableCopy } from './issue-fields.ts';
 import { mergedFields, mergeFields, type Preference } from './merge.ts';
 
 export interface SyncWish {
@@ -111,7 +111,7 @@ const placeNow = (
   { url }: Issue,
   { repository, number }: IssueLinkMatter,
 ): { repository: string; number: number } => {
-  const place = placeOfIssue(url);
+  const place = pageOfIssue(url);
   return place?.number === number ? place : { repository, number };
 };
 

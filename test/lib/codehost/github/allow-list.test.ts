@@ -41,10 +41,8 @@ describe('what may be asked', () => {
   it('is every read of the API, the pages that it names, and its own documents', () => {
     const reads: [HostRequest, string][] = [
       [asked('GET', '/repos/{owner}/{repo}', repo), PUBLIC],
-      [asked('GET', `${PUBLIC}/repositories/1/issues?page=2`), PUBLIC],
       [asked('GET', RUNS, { ...repo, ref: 'a'.repeat(40) }), PUBLIC],
       [asked('GET', LOGS, { ...repo, job_id: 7, request: { redirect: 'manual' } }), PUBLIC],
-      [asked('GET', `${ENTERPRISE}/repositories/1/issues?page=2`, {}, ENTERPRISE), ENTERPRISE],
     ];
     for (const [given, base] of reads) assert.equal(classifyRequest(given, base), 'read');
     const ask = { query: PULL_REQUEST, variables: { owner: 'acme', name: 'app', number: 1 } };
@@ -168,6 +166,8 @@ describe('another server', () => {
   it('is asked nothing, whatever stands before or behind the name of the one that is', () => {
     for (const url of [
       'https://evil.example/repos/acme/app',
+      '//evil.example/repos/acme/app',
+      'https://api.github.com/repositories/1/issues?page=2',
       'https://api.github.com.evil.example/repos/acme/app',
       'https://api.github.com@evil.example/repos/acme/app',
       'https://token@api.github.com/repos/acme/app',
@@ -191,7 +191,6 @@ describe('the client', () => {
       () => api.graphql('mutation { x: mergePullRequest(input: {}) { clientMutationId } }'),
       () => api.graphql.paginate('mutation M { mergePullRequest(input: {}) { clientMutationId } }'),
       () => api.request('GET https://evil.example/'),
-      () => api.paginate('GET https://evil.example/'),
     ];
     for (const attempt of attempts)
       await assert.rejects(attempt, /not on the allow-list of code host requests/);

@@ -87,7 +87,7 @@ describe('failingChecks', () => {
       checks.map(({ id, name, job: of }) => [id, name, of]),
       [[String(unit), 'unit', unit]],
     );
-    assert.match(unread.join(), /refused access to what was asked/);
+    assert.match(unread.join(), /refused access to acme\/app/);
   });
 
   it('says what it could not read at all, and fails as any read where the host fails', async (t) => {

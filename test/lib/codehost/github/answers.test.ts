@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, it, type TestContext } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import type { HostedRepository } from '../../../../lib/codehost/code-host.ts';
+import type { CodeHost } from '../../../codehost/code-host.ts';
+import { atEnd } from '../../../helpers/at-end.ts';
+import { clientOf, refusal } from './fixture.ts';
+
+interface Answer {
+  link?: string;
+  body: unknown;
+}
+
+interface Hostile {
+  hosted: HostedRepository;
+  url: string;
+  /** The path and query of each request, in order. */
+  requests: string[];
+}
+
+/** A host that answers each request with what `answer` says of its path. */
+const startHostile = async (
+  t: TestContext,
+  answer: (path: string, url: string) => Answer,
+): Promise<Hostile> => {
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    const { port } = server.address() as AddressInfo;
+    requests.push(request.url ?? '');
+    request.resume();
+    const { link, body } = answer(request.url ?? '', `http://127.0.0.1:${port}`);
+    const isRaw = Buffer.isBuffer(body);
+    response.writeHead(200, {
+      'content-type': 'application/json',
+      ...(link !== undefined && { link: `<${link}>; rel="next"` }),
+      ...(isRaw && { 'content-encoding': 'gzip' }),
+    });
+    response.end(isRaw ? body : JSON.stringify(body));
+  });
+  atEnd(t, () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const host = { url, host_name: 'github.com', token: 'ghp_test' } as CodeHost;
+  return { hosted: clientOf(host).hosted, url, requests };
+};
+
+const PAGE = 'https://github.com/acme/app/issues/8';
+
+const issue = (url: string, change: object = {}): object => ({
+  number: 8,
+  node_id: 'I_8',
+  html_url: PAGE,
+  repository_url: `${url}/repos/acme/app`,
+  title: 'Tax is off by one',
+  body: 'b',
+  state: 'open',
+  labels: [{ name: 'bug' }],
+  assignees: [],
+  milestone: null,
+  user: { login: 'ada' },
+  comments: 0,
+  created_at: '2026-01-01T00:00:00Z',
+  updated_at: '2026-01-01T00:00:00Z',
+  closed_at: null,
+  ...change,
+});
+
+const milestone = (number: number): object => ({
+  ...{ number, title: `v${number}`, state: 'open', due_on: null, description: null },
+});
+
+describe('a list whose pages do not end', () => {
+  it('is left at a page that leads to one that was read', async (t) => {
+    const { hosted, requests } = await startHostile(t, (path, url) => ({
+      link: `${url}/x?page=${path.includes('page=2') ? 3 : 2}`,
+      body: [],
+    }));
+    const problems = [
+      await refusal(hosted.issues({})),
+      await refusal(hosted.milestones()),
+      await refusal(hosted.labels()),
+    ];
+    for (const { code, message } of problems) {
+      assert.equal(code, 'codehost_upstream');
+      assert.match(message, /github\.com for acme\/app.* leads to one that was read before/);
+    }
+    assert.ok(requests.length <= 10, String(requests.length));
+  });
+
+  it('is left after 300 pages that are all new, by REST and by GraphQL', async (t) => {
+    let count = 0;
+    const { hosted, requests } = await startHostile(t, (path, url) => {
+      count += 1;
+      const pageInfo = { hasNextPage: true, endCursor: `c${count}` };
+      const data = { repository: { pullRequest: { timelineItems: { nodes: [], pageInfo } } } };
+      return path === '/graphql'
+        ? { body: { data } }
+        : { link: `${url}/x?page=${count}`, body: [] };
+    });
+    assert.match((await refusal(hosted.milestones())).message, /goes on after 300 pages/);
+    assert.equal(requests.length, 300);
+    assert.match((await refusal(hosted.pullEvents(3))).message, /goes on after 300 pages/);
+    assert.ok(requests.length <= 601, String(requests.length));
+  });
+
+  it('gives only the position to the next request, which stays with its server and list', async (t) => {
+    const { hosted, requests } = await startHostile(t, (path) =>
+      /[?&]page=2(&|$)/.test(path)
+        ? { body: [milestone(2)] }
+        : { link: 'https://evil.example/x?page=2&state=closed', body: [milestone(1)] },
+    );
+    const found = await hosted.milestones();
+    assert.deepEqual(
+      found.map(({ number }) => number),
+      [1, 2],
+    );
+    assert.match(requests[1] ?? '', /^\/repos\/acme\/app\/milestones\?/);
+    assert.match(requests[1] ?? '', /state=all/);
+  });
+});
+
+describe('an answer of more than 32 MiB', () => {
+  it('is refused while it is read, decompressed, and asked for once', async (t) => {
+    const spaces = gzipSync(Buffer.alloc(200 * 1024 * 1024, ' '));
+    const { hosted, requests } = await startHostile(t, () => ({ body: spaces }));
+    const before = process.memoryUsage.rss();
+    const { code, message } = await refusal(hosted.issue(8));
+    assert.equal(code, 'codehost_upstream');
+    assert.match(message, /acme\/app#8 cannot be used: it has more than 32 MiB/);
+    assert.equal(requests.length, 1);
+    assert.ok(process.memoryUsage.rss() - before < 150 * 1024 * 1024);
+  });
+});
+
+describe('an answer of the wrong form', () => {
+  it('is 502 with the field, and never the words of an internal error', async (t) => {
+    const rows: [change: unknown, says: RegExp][] = [
+      [{ labels: 'notalist' }, /another form/],
+      [{ labels: [null] }, /another form/],
+      [{ title: { a: 1 } }, /title must be string/],
+      [{ created_at: 'nonsense' }, /created_at must match format "date-time"/],
+      [{ updated_at: '\n---\n' }, /updated_at must match/],
+      [{ node_id: 'I\u202e' }, /node_id must match/],
+      [{ comments: '3' }, /comments must be integer/],
+      [undefined, /another form/],
+      [[], /another form/],
+    ];
+    let change: unknown;
+    const { hosted } = await startHostile(t, (_path, url) => ({
+      body:
+        typeof change === 'object' && !Array.isArray(change)
+          ? issue(url, change as object)
+          : (change ?? {}),
+    }));
+    for (const [wrong, says] of rows) {
+      change = wrong;
+      const { code, message, members } = await refusal(hosted.issue(8));
+      assert.equal(code, 'codehost_upstream', message);
+      assert.match(message, says);
+      assert.equal(members.host_status, 200);
+    }
+  });
+
+  it('leaves the outcome of a write open', async (t) => {
+    const { hosted } = await startHostile(t, () => ({ body: { number: 'three' } }));
+    const wanted = { title: 'A', body: '', head: 'work/one', base: 'main', draft: true };
+    const { code, members } = await refusal(hosted.createPull(wanted));
+    assert.deepEqual([code, members.outcome], ['codehost_upstream', 'unknown']);
+  });
+});
+
+const ELSEWHERE = [
+  'https://github.com/victim/other/issues/8',
+  'https://evil.example/victim/other/issues/8',
+  'javascript:alert(1)//acme/app/issues/8',
+  'https://github.com/acme/app/issues/9',
+  'https://github.com/x/acme/app/issues/8',
+  'nonsense',
+];
+
+describe('an issue whose page is not its own', () => {
+  it('is refused: its repository is what the API says, not what its link says', async (t) => {
+    let html_url = '';
+    const { hosted, requests } = await startHostile(t, (path, url) => {
+      const repository = { i0: { ...issue(url), url: html_url, ...GRAPHQL } };
+      if (path === '/graphql') return { body: { data: { repository } } };
+      return {
+        body: path.includes('/issues/') ? issue(url, { html_url }) : { full_name: 'acme/app' },
+      };
+    });
+    for (const wrong of ELSEWHERE) {
+      html_url = wrong;
+      assert.equal((await refusal(hosted.issue(8))).code, 'codehost_upstream', wrong);
+      assert.equal((await refusal(hosted.issuesByNumber([8]))).code, 'codehost_upstream', wrong);
+    }
+    assert.doesNotMatch(requests.join('\n'), /victim/);
+  });
+
+  it('keeps the host of the repository where only the server of the link differs', async (t) => {
+    const { hosted } = await startHostile(t, (_path, url) => ({
+      body: issue(url, { html_url: 'https://evil.example/acme/app/issues/8' }),
+    }));
+    assert.equal((await hosted.issue(8)).url, PAGE);
+  });
+
+  it('is followed to a renamed repository, which the API confirms', async (t) => {
+    const { hosted } = await startHostile(t, (path, url) => {
+      const now = {
+        html_url: 'https://github.com/acme/new/issues/8',
+        repository_url: `${url}/repos/acme/new`,
+      };
+      return { body: path.includes('/issues/') ? issue(url, now) : { full_name: 'acme/new' } };
+    });
+    assert.equal((await hosted.issue(8)).url, 'https://github.com/acme/new/issues/8');
+  });
+});
+
+const NOBODY = { nodes: [] };
+const GRAPHQL = {
+  ...{ state: 'OPEN', state_reason: null, labels: NOBODY, assignees: NOBODY, author: null },
+  comments: { totalCount: 0 },
+};
