@@ -95,6 +95,31 @@ describe('POST /api/codehost/import/jobs', () => {
     assert.deepEqual((await until(scene, none, 'completed')).results, []);
   });
 
+  it('tells of an issue whose answer cannot be used, and goes on with the others', async (t) => {
+    const scene = await withHost(t);
+    const numbers = await scene.host.issues.addMany(3);
+    const strange = { status: 200, headers: JSON_TYPE, body: { labels: 'notalist' } };
+    scene.host.fail(strange, { path: `/issues/${numbers[0]}` });
+    const victim = {
+      ...{ number: numbers[1], node_id: 'I_1', title: 'A', body: '', state: 'open', labels: [] },
+      ...{ html_url: `https://github.com/victim/other/issues/${numbers[1]}`, comments: 0 },
+      ...{ repository_url: `${scene.host.url}/repos/acme/app`, closed_at: null, user: null },
+      ...{ created_at: '2026-01-01T00:00:00Z', updated_at: '2026-01-01T00:00:00Z' },
+    };
+    scene.host.fail({ ...strange, body: victim }, { path: `/issues/${numbers[1]}` });
+    const job = await until(scene, await begin(scene, { numbers }), 'completed');
+    assert.deepEqual(
+      job.results.map(({ outcome }) => outcome),
+      ['failed', 'failed', 'imported'],
+    );
+    assert.match(job.results[0]?.detail ?? '', /^codehost_upstream: The answer of github\.com for/);
+    assert.match(
+      job.results[1]?.detail ?? '',
+      /with the page https:\/\/github\.com\/victim\/other/,
+    );
+    assert.equal((await cases(scene)).length, 1);
+  });
+
   it('stops at the rate limit with what is done and when to go on, and goes on when it is resumed', async (t) => {
     const scene = await withHost(t);
     const numbers = await scene.host.issues.addMany(3);

@@ -56,3 +56,7 @@ export const stopReasonOf = (error: unknown, now: Date): Halt | undefined => {
 };
 
 const FEW_SECONDS = 60;
+
+/** Whether the host answered with what cannot be used: its next answer may be usable, unlike that of a host that fails. */
+export const isUnusable = ({ code, members }: ServiceError): boolean =>
+  code === 'codehost_upstream' && members.host_status === 200;

@@ -16,7 +16,7 @@ import type { HostedRepository } from '../../codehost/code-host.ts';
 import type { WithConfig } from '../../config.ts';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
-import { type LinkNeeds, stopReasonOf } from './background.ts';
+import { isUnusable, type LinkNeeds, stopReasonOf } from './background.ts';
 import { createCaseFromIssue, fetchIssue } from './import-issue.ts';
 
 /** Runs an import job in the background, unless it is running. The result is in its record. */
@@ -91,7 +91,10 @@ const listed = async (
   { limit = MAX_ISSUES, ...filter }: ImportFilter = {},
 ): Promise<number[] | undefined> => {
   const numbers = new Set<number>();
+  let pages = 0;
   for (let cursor: string | null = ''; cursor !== null && numbers.size < limit; ) {
+    if (pages === MAX_ISSUES) throw endless(hosted);
+    pages += 1;
     const from: { cursor?: string } = cursor === '' ? {} : { cursor };
     const page = await Promise.race([hosted.issues({ ...filter, ...from, limit: 100 }), stopped]);
     if (page === undefined) return undefined;
@@ -102,6 +105,13 @@ const listed = async (
   await changeImport(store, id, () => ({ changes: { numbers: found } }));
   return found;
 };
+
+// Each page has an issue, so an honest list has come to its end.
+const endless = ({ name: { host, owner, name } }: HostedRepository): ServiceError =>
+  new ServiceError(
+    'codehost_upstream',
+    `${host} listed fewer than ${MAX_ISSUES} issues of ${owner}/${name} on ${MAX_ISSUES} pages, so the list was not read to its end. Create an import job with numbers instead.`,
+  );
 
 interface One {
   number: number;
@@ -151,7 +161,7 @@ const failed = (
     const isOwn = readLink(store, case_id)?.issue?.import_job === id;
     return { number, outcome: isOwn ? 'imported' : 'exists', case_id };
   }
-  if (!OF_ONE.has(error.code)) throw error;
+  if (!OF_ONE.has(error.code) && !isUnusable(error)) throw error;
   return { number, outcome: 'failed', detail: `${error.code}: ${error.message}` };
 };
 

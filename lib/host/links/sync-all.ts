@@ -7,7 +7,7 @@ import type { Store, WithStore } from '../../../store/store.ts';
 import { hostedRepositoryNamed } from '../../code/projects/hosted-repository.ts';
 import type { MissingIssue, WithCodeHost } from '../../codehost/code-host.ts';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
-import { stopReasonOf, type WithLinks } from './background.ts';
+import { isUnusable, stopReasonOf, type WithLinks } from './background.ts';
 import { applySync, linkRepository } from './sync.ts';
 
 type SyncOutcome = SyncedAll['outcomes'][number];
@@ -117,7 +117,8 @@ const OF_REPOSITORY: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ]);
 
 const failureOf = (error: unknown): Told => {
-  if (!(error instanceof ServiceError) || !OF_REPOSITORY.has(error.code)) throw error;
+  if (!(error instanceof ServiceError)) throw error;
+  if (!OF_REPOSITORY.has(error.code) && !isUnusable(error)) throw error;
   return failed(error);
 };
 
