@@ -130,7 +130,7 @@ export const createCaseFromIssue = async (
   const notes = notesOf(issue, copy);
   const { title, description, ...fields } = fieldsOf(copy);
   const at = service.store.clock().toISOString();
-  const line = ['imported', ...notes].join('. ');
+  const line = [notes.length === 0 ? 'imported' : 'imported.', ...notes].join(' ');
   const link = { ...linkFrom(place, issue, at), ...fields, ...(import_job && { import_job }) };
   const files = {
     [LINK]: linkText({ issue: link as IssueLinkMatter, at, line }),

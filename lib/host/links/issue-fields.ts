@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { visible } from '../../../store/base/visible.ts';
 import type { IssueCopy } from '../../../store/codehost/issue-copy.ts';
 import { storable } from '../../../store/front-matter/text.ts';
@@ -25,11 +26,11 @@ export const storableCopy = (issue: Issue): IssueCopy => {
   return {
     title: seen(issue.title),
     state,
-    state_reason,
-    labels: issue.labels.map(storable),
-    assignees: issue.assignees.map(storable),
-    milestone: issue.milestone === null ? null : storable(issue.milestone),
-    author,
+    state_reason: seenOrNull(state_reason),
+    labels: issue.labels.map(seen),
+    assignees: issue.assignees.map(seen),
+    milestone: seenOrNull(issue.milestone),
+    author: seenOrNull(author),
     created_at,
     updated_at,
     closed_at,
@@ -39,6 +40,7 @@ export const storableCopy = (issue: Issue): IssueCopy => {
 
 // Issues are untrusted text, so invisible characters are made visible.
 const seen = (text: string): string => visible(storable(text));
+const seenOrNull = (text: string | null): string | null => (text === null ? null : seen(text));
 
 /** The fields of an issue in a Work item. */
 export interface Fields {
@@ -87,21 +89,31 @@ const REST = '\n\n*The issue is longer than a description can be. The whole text
 /** GitHub sends CRLF for text from its forms, which is not a change. */
 export const withPlainEnds = (text: string): string => text.replaceAll('\r\n', '\n');
 
+const textsOf = ({ title, body, labels, assignees, milestone, author }: Issue) => ({
+  ...{ title, body, labels, assignees, milestone, author },
+});
+
 /** Sentences on what a Work item could not store unchanged. */
 export const notesOf = (issue: Issue, copy: IssueCopy): string[] => {
   const { title, description } = fieldsOf(copy);
+  const line = asOneLine(copy.title);
   const notes: [boolean, string][] = [
     [
-      title !== copy.title,
+      line !== '' && title !== line,
       'The title was shortened to one line of 200 characters; issue.md has the full title.',
     ],
+    [
+      line !== '' && title === line && line !== copy.title,
+      'The title was put on one line; issue.md has it as it is.',
+    ],
+    [line === '', 'The issue has no title.'],
     [
       description.length < withPlainEnds(copy.body).length,
       'The description was cut at 262144 characters; issue.md has the full text.',
     ],
     [
-      copy.body !== issue.body,
-      'Characters that a file cannot store (NUL, unpaired surrogates, merge markers) were replaced or indented.',
+      !isDeepStrictEqual(copy, { ...copy, ...textsOf(issue) }),
+      'Characters that a file cannot store or a reader cannot see (NUL, unpaired surrogates, merge markers, control and direction characters) were replaced or indented.',
     ],
   ];
   return notes.flatMap(([is, note]) => (is ? [note] : []));

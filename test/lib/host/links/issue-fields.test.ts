@@ -83,6 +83,26 @@ describe('fieldsOf', () => {
     assert.equal(fields({ body }).description, body.replaceAll(/^(?=[<=>])/gm, ' '));
     assert.match(notes({ body })[0] ?? '', /merge markers/);
   });
+
+  it('makes invisible characters visible in every text of the copy, and says so', () => {
+    const hidden = 'a\u202e\u2066b';
+    const shown = 'a⟦U+202E⟧⟦U+2066⟧b';
+    const change = { labels: [hidden], assignees: [hidden], milestone: hidden, author: hidden };
+    const copy = storableCopy({ ...ISSUE, ...change, state_reason: hidden });
+    assert.deepEqual(copy.labels, [shown]);
+    assert.deepEqual(copy.assignees, [shown]);
+    assert.deepEqual([copy.milestone, copy.author, copy.state_reason], [shown, shown, shown]);
+    for (const one of Object.entries({ ...change, title: hidden }))
+      assert.match(notes(Object.fromEntries([one])).join(), /direction characters\) were replaced/);
+  });
+
+  it('tells a title that is only put on one line from one that is cut', () => {
+    assert.deepEqual(notes({ title: 'One\r\ntwo' }), [
+      'The title was put on one line; issue.md has it as it is.',
+    ]);
+    assert.match(notes({ title: 'x'.repeat(201) })[0] ?? '', /shortened to one line of 200/);
+    assert.deepEqual(notes({ title: '' }), ['The issue has no title.']);
+  });
 });
 
 describe('typeFromLabels', () => {
