@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { checkWorkspace } from '../../store/check/check.ts';
 import type { Session } from '../../store/records/session.ts';
 import type { Worktree } from '../../store/records/worktree.ts';
+import type { WorktreeHealth } from '../../store/records/worktree-status.ts';
 import { NOBODY } from '../helpers/nobody.ts';
 import { writeFiles } from '../helpers/repository.ts';
 import type { Answered } from '../helpers/service.ts';
@@ -57,6 +58,19 @@ describe('POST /api/cases/{id}/pr/rebase', () => {
     assert.deepEqual([told?.outcome, told?.file_count, told?.head], ['clean', 0, head]);
     const again = await scene.post('pr/rebase', {});
     assert.deepEqual([again.status, again.body.status, again.body.head], [200, 'clean', head]);
+  });
+
+  it('puts the branch onto its base, not onto a tag of that name, and its health counts from the base', async (t) => {
+    const scene = await rebaseScene(t, CLEAN);
+    scene.main('tag', 'main', 'main^');
+    const main = scene.main('rev-parse', 'refs/heads/main').trim();
+    const health = `/api/worktrees/${scene.item.id}/health`;
+    const before = await scene.running.call<WorktreeHealth>('GET', health);
+    assert.deepEqual([before.body.ahead, before.body.behind, before.body.new_in_base], [1, 1, 1]);
+    assert.equal((await scene.post('pr/rebase')).body.status, 'clean');
+    assert.equal(scene.git('rev-parse', 'HEAD^').trim(), main);
+    assert.equal((await scene.post('pr/rebase', { onto: 'main' })).body.status, 'clean');
+    assert.equal(scene.git('rev-parse', 'HEAD^').trim(), main);
   });
 
   it('stops at a conflict, tells the files, and blocks the Work item', async (t) => {

@@ -8,7 +8,8 @@ import { isRestoring } from '../../code/worktrees/rebase/rebase-state.ts';
 import { unmergedFiles } from '../../code/worktrees/rebase/unmerged.ts';
 import { syncCommits } from '../../code/worktrees/recovery/sync-work.ts';
 import { orNotFound, ServiceError } from '../../errors.ts';
-import { commitOf, headCommit } from '../../tools/git/read/repository.ts';
+import { branchCommit } from '../../tools/git/read/base.ts';
+import { headCommit } from '../../tools/git/read/repository.ts';
 import type { Git } from '../../tools/git/run/git.ts';
 import { putMessage } from '../../tools/git/write/git-files.ts';
 import { type RebaseAnswer, rebaseState } from '../../tools/git/write/rebase.ts';
@@ -108,7 +109,8 @@ const complete = async (
   const head = (await headCommit(git.at(worktree))) ?? onto_commit;
   if (set_aside !== null) await restoreMessage(git, worktree, conflict);
   await syncCommits(service, { ...worktree, base_commit: onto_commit });
-  const base = (await isBranch(git, worktree, onto)) ? onto : worktree.base;
+  const isBranch = (await branchCommit(git.at(worktree), onto)) !== undefined;
+  const base = isBranch ? onto : worktree.base;
   await moveBase(store, worktree, { base, base_commit: onto_commit });
   if (conflicted !== null) await dropSnapshot(git.at(worktree), conflicted);
   await close(service, conflict, {
@@ -132,7 +134,3 @@ const restoreMessage = async (
   const { git_files } = await readWorktreeSnapshot(git.at(worktree), before);
   await putMessage(git.at(worktree), git_files);
 };
-
-const isBranch = async (git: Git, worktree: WorktreeRecord, name: string): Promise<boolean> =>
-  (await commitOf(git.at(worktree), `refs/heads/${name}`)) !== undefined ||
-  (await commitOf(git.at(worktree), `refs/remotes/${name}`)) !== undefined;

@@ -7,7 +7,7 @@ import type { HostedNeeds } from '../../code/projects/hosted-repository.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { foreignRebase } from '../../code/worktrees/rebase/rebase-state.ts';
 import { invalidState, ServiceError } from '../../errors.ts';
-import { type Base, localOrUpstream, upstreamOf } from '../../tools/git/read/base.ts';
+import { type Base, commitNamed, localOrUpstream, upstreamOf } from '../../tools/git/read/base.ts';
 import { commitOf, isAncestor, mergeBase, shortName } from '../../tools/git/read/repository.ts';
 import { status, type WorktreeStatus } from '../../tools/git/read/status.ts';
 import { fetchInto, pushRemote, remoteCommit, remoteNames } from '../../tools/git/remote/remote.ts';
@@ -123,7 +123,7 @@ const rebaseTarget = async (
   const notes = await refreshed(service, worktree, shortName(upstream, 'refs/remotes/') ?? name);
   const newest = upstream === undefined ? undefined : await localOrUpstream(git, name);
   if (newest !== undefined) return { ...newest, notes: [...notes, ...newest.notes] };
-  const commit = await commitOf(git, name);
+  const commit = await commitNamed(git, name);
   if (commit !== undefined) return { name, commit, notes };
   throw invalidState(
     `The repository has no branch or commit ${name} to rebase onto. Name another one with onto.`,

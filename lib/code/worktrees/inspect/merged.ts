@@ -7,11 +7,11 @@ import type { Merged } from '../../../../store/records/case.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { sessionsOf } from '../../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
+import { branchCommit } from '../../../tools/git/read/base.ts';
 import { commitOf, isAncestor } from '../../../tools/git/read/repository.ts';
 import { repositoryOf, type WithGit } from '../../../tools/git/run/git.ts';
 import { readRefLog } from '../../../tools/git/write/ref-log.ts';
 import {
-  baseNow,
   createOverlapCache,
   type FinishedBranch,
   findOverlaps,
@@ -76,7 +76,7 @@ export const lookIfMergedAndDeleted = async (
   if (commit === undefined || item === undefined || mergedOf(item) !== undefined) return;
   const at = git.at(repositoryOf(record));
   if ((await commitOf(at, `refs/heads/${branch}`)) !== undefined) return;
-  const tip = await baseNow(at, into);
+  const tip = await branchCommit(at, into);
   if (tip !== undefined && (await isAncestor(at, commit, tip)))
     await noteMerged(store, case_id, { into, commit });
 };

@@ -1,5 +1,6 @@
 import { inSlices } from '../../../../store/base/async.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import { branchCommit } from '../../../tools/git/read/base.ts';
 import {
   type CommitPair,
   filesBetween,
@@ -56,13 +57,9 @@ export const finishedBranch = async (
   const at = git.at(repositoryOf(record));
   const commit = await commitOf(at, `refs/heads/${branch}`);
   if (commit === undefined || commit === base_commit) return undefined;
-  const base_now = await baseNow(at, base);
+  const base_now = await branchCommit(at, base);
   return { case_id, branch, base, base_commit, common_dir, commit, base_now };
 };
-
-/** The commit of a base branch now, local or of a remote; undefined if there is none. */
-export const baseNow = async (at: GitAt<Checkout>, base: string): Promise<string | undefined> =>
-  (await commitOf(at, `refs/heads/${base}`)) ?? (await commitOf(at, `refs/remotes/${base}`));
 
 /**
  * The conflicts between unmerged branches of one repository, and of each with its base. Only branches that changed the same

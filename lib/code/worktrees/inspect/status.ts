@@ -4,7 +4,7 @@ import { readLock } from '../../../../store/sessions/locks.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import { pathKind, withWorktreeLock } from '../../../../store/worktrees/worktrees.ts';
 import { ServiceError } from '../../../errors.ts';
-import { distance } from '../../../tools/git/read/base.ts';
+import { commitNamed, distance, isOfHead } from '../../../tools/git/read/base.ts';
 import { status, type WorktreeStatus } from '../../../tools/git/read/status.ts';
 import {
   findSubmoduleWork,
@@ -103,8 +103,8 @@ const distanceFromBase = async (
   head: string,
 ): Promise<Distance> => {
   // A base such as `HEAD` means another commit in the worktree than where it was resolved.
-  const from = /^(HEAD|@)/.test(base) ? base_commit : base;
-  return (await distance(git.at(place), head, from)) ?? UNKNOWN;
+  const from = isOfHead(base) ? base_commit : await commitNamed(git.at(place), base);
+  return (from && (await distance(git.at(place), head, from))) || UNKNOWN;
 };
 
 // git fails if the worktree is removed meanwhile: read again under the lock of the worktree.

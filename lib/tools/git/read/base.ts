@@ -3,6 +3,7 @@ import { invalidState } from '../../../errors.ts';
 import { counted } from '../../../text/wording.ts';
 import { settingsText } from '../run/config.ts';
 import type { GitAt, GitPlace } from '../run/git.ts';
+import { isObject } from './refs.ts';
 import { commitOf, currentBranch, shortName, symbolicRef } from './repository.ts';
 
 /** The commit that new work starts from. */
@@ -46,9 +47,31 @@ const firstCommit = async (git: GitAt, named: string | undefined): Promise<Base 
 };
 
 const at = async (git: GitAt, name: string): Promise<Base | undefined> => {
-  const commit = await commitOf(git, name);
+  const commit = await commitNamed(git, name);
   return commit === undefined ? undefined : { name, commit, notes: [] };
 };
+
+/**
+ * The commit that the name of a base means everywhere: that of a branch, before a tag of the same name, which git itself would
+ * take. Undefined without either.
+ */
+export const commitNamed = async (
+  git: GitAt<GitPlace>,
+  name: string,
+): Promise<string | undefined> => {
+  const branch = isObject(name) || isOfHead(name) ? undefined : await branchCommit(git, name);
+  return branch ?? commitOf(git, name);
+};
+
+/** Whether a name such as `HEAD~1` or `@{u}` depends on what is checked out. */
+export const isOfHead = (name: string): boolean => /^(?:HEAD|@)(?:$|[~^@{:])/.test(name);
+
+/** The commit of a branch, local or else of a remote (`origin/main`); undefined if there is none. */
+export const branchCommit = async (
+  git: GitAt<GitPlace>,
+  name: string,
+): Promise<string | undefined> =>
+  (await commitOf(git, `refs/heads/${name}`)) ?? commitOf(git, `refs/remotes/${name}`);
 
 const currentBase = async (git: GitAt): Promise<Base | undefined> => {
   const current = await currentBranch(git);

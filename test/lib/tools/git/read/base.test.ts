@@ -94,6 +94,23 @@ describe('chooseBase', () => {
     assert.deepEqual((await chooseBase(at)).notes, []);
   });
 
+  it('takes the branch before a tag of its name, local or of a remote', async (t) => {
+    const { git, choose } = cloned(t);
+    const first = git('rev-parse', 'main^').trim();
+    for (const name of ['v1', 'main', 'origin/main']) git('tag', name, first);
+    assert.notEqual((await choose('v1')).subject, 'Second');
+    git('switch', '--quiet', '--create', 'v1', 'refs/heads/main');
+    git('commit', '--quiet', '--allow-empty', '-m', 'On v1');
+    assert.deepEqual(await choose('current'), { name: 'v1', subject: 'On v1', notes: [] });
+    assert.equal((await choose('v1')).subject, 'On v1');
+    assert.equal((await choose('refs/tags/v1')).subject, (await choose('v1~2')).subject);
+    assert.equal((await choose('main')).subject, 'Second');
+    assert.equal((await choose('origin/main')).subject, 'Second');
+    for (const name of ['HEAD', first]) git('update-ref', `refs/heads/${name}`, 'refs/heads/main');
+    assert.equal((await choose('HEAD')).subject, 'On v1');
+    assert.notEqual((await choose(first)).subject, 'Second');
+  });
+
   it('takes the base that is named, and refuses one that is not there, or a repository without a commit', async (t) => {
     const made = makeRepository(t);
     const git = testGit(t);
