@@ -1,5 +1,6 @@
 /** The work of a session that completed is on its branch. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -121,6 +122,22 @@ describe('completed work', () => {
       'A\tnew.txt\nM\told.key',
     );
     assert.equal(await filesOf(it), 'A  .env\nAM a.key\nA  big.bin\nD  kept.key\n?? kept.key');
+  });
+
+  it('says how to commit all of it, and nothing else, where git takes none', async (t) => {
+    const lines =
+      'git rm -q b.txt; mkdir b.txt; printf "x\\r\\n" > b.txt/x; rm c.txt; echo s > a.key';
+    const it = await withCase(t, sh(lines), { files: { 'b.txt': 'b\n', 'c.txt': 'c\n' } });
+    const { git } = it.running.repository;
+    git('config', 'core.autocrlf', 'input');
+    git('config', 'core.safecrlf', 'true');
+    const { commit, path } = await worked(it);
+    assert.match(String(commit.reason), /CRLF would be replaced by LF in b\.txt\/x/);
+    const command = `git -C ${path} add --all -- c.txt b.txt/x && git -C ${path} commit`;
+    assert.equal(commit.command, command);
+    git('config', 'core.safecrlf', 'false');
+    execFileSync('sh', ['-c', `${command} -qm x`], { stdio: 'ignore' });
+    assert.equal(await filesOf(it), '?? a.key');
   });
 
   it('leaves out what copy_files copied, whatever the ignore rules say afterwards', async (t) => {
@@ -275,9 +292,10 @@ describe('completed work', () => {
     const again = await worked(it);
     assert.equal(again.commit.id, null);
     assert.match(String(again.commit.reason), /gpg failed to sign|failed to write commit/);
-    assert.match(String(again.commit.command), /^git -C \S+ commit --all$/);
+    assert.match(String(again.commit.command), /^git -C \S+ commit$/);
     assert.match(bodyOf(it), /Nothing was committed/);
     assert.equal(gitOf(it, path, 'rev-parse', 'HEAD'), commit.id);
+    assert.equal(await filesOf(it), 'M  new.txt');
   });
 
   it('takes no signing program from the repository', async (t) => {

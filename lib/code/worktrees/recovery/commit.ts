@@ -7,12 +7,12 @@ import { commitOf } from '../../../tools/git/read/repository.ts';
 import { unfilteredFiles } from '../../../tools/git/read/required-filters.ts';
 import { type FileStatus, parseStatus, STATUS } from '../../../tools/git/read/status.ts';
 import type { Git, GitAt } from '../../../tools/git/run/git.ts';
-import { pathText } from '../../../tools/git/run/path-text.ts';
+import { pathText, utf8Path } from '../../../tools/git/run/path-text.ts';
 import { operationInProgress } from '../../../tools/git/write/commit.ts';
 import {
   commitFiles,
   type FilesCommit,
-  isStaged,
+  filesToCommit,
   whyLeftOut,
 } from '../../../tools/git/write/commit-files.ts';
 import { readRefLog } from '../../../tools/git/write/ref-log.ts';
@@ -36,14 +36,15 @@ export const commitWorktree = async (
 ): Promise<WorkCommit | undefined> => {
   try {
     return await git.turn(worktree, async (now) => {
-      const { paths, isAll, left_out, branch, head } = await wantedOf(now, isSince);
+      const { left_out, branch, head, ...files } = await wantedOf(now, isSince);
+      const { paths } = files;
       if (paths.length === 0 && left_out.length === 0) return undefined;
       const done = { files: paths.length, left_out: left_out.slice(0, MOST_NAMED) };
       if (paths.length === 0) return { id: null, ...done };
       const reason = await whyUncommitted(now, { branch, head });
       const uncommitted = { ...done, ...(head && { head }) };
       if (reason !== undefined) return { id: null, ...uncommitted, reason };
-      return await committed(now, { paths, isAll, message, done, uncommitted });
+      return await committed(now, { ...files, message, isSince, done, uncommitted });
     });
   } catch (error) {
     return { id: null, files: 0, left_out: [], reason: messageOf(error) };
@@ -71,14 +72,14 @@ export const uncommittedWork = async (
 
 const MOST_NAMED = 100;
 
-interface ToCommit extends FilesCommit {
+interface ToCommit extends FilesCommit, Pick<CommitOptions, 'isSince'> {
   done: Pick<WorkCommit, 'files' | 'left_out'>;
   uncommitted: Pick<WorkCommit, 'files' | 'left_out' | 'head'>;
 }
 
 const committed = async (
   now: GitAt<WorktreeRecord>,
-  { done, uncommitted, ...files }: ToCommit,
+  { done, uncommitted, isSince, ...files }: ToCommit,
 ): Promise<WorkCommit> => {
   try {
     const { id, refused } = await commitFiles(now, files);
@@ -86,10 +87,23 @@ const committed = async (
     const left_out = [...done.left_out, ...named].slice(0, MOST_NAMED);
     return { id, files: done.files - refused.length, left_out };
   } catch (error) {
-    const command = `git -C ${shellQuoted(now.place.path)} commit --all`;
+    const { unstaged } = await wantedOf(now, isSince);
+    const command = commandFor(now.place.path, unstaged);
     return { id: null, ...uncommitted, reason: messageOf(error), command };
   }
 };
+
+// Usually all files are staged by now, unless that failed. Too many names are no command for people.
+const commandFor = (directory: string, unstaged: readonly string[]): string => {
+  const git = `git -C ${shellQuoted(directory)}`;
+  const names = unstaged.flatMap((path) => utf8Path(path) ?? []).map(shellQuoted);
+  const words = names.join(' ');
+  if (names.length < unstaged.length || words.length > MOST_CHARACTERS)
+    return `${git} commit --all`;
+  return words === '' ? `${git} commit` : `${git} add --all -- ${words} && ${git} commit`;
+};
+
+const MOST_CHARACTERS = 1000;
 
 const whyUncommitted = async (
   now: GitAt<WorktreeRecord>,
@@ -117,13 +131,10 @@ const lastHead = async (now: GitAt<WorktreeRecord>): Promise<string> => {
   return (await commitOf(now, last)) ?? base_commit;
 };
 
-interface WantedFiles {
+interface WantedFiles extends Omit<FilesCommit, 'message'> {
   branch: string | undefined;
   /** Undefined if the branch was deleted. */
   head: string | undefined;
-  paths: string[];
-  /** No other file has a staged change. */
-  isAll: boolean;
   left_out: LeftOut[];
 }
 
@@ -140,7 +151,7 @@ const wantedOf = async (now: GitAt<WorktreeRecord>, isSince: boolean): Promise<W
     now,
     wanted.map(({ path }) => path),
   );
-  const found: WantedFiles = { branch, head, paths: [], isAll: true, left_out: [] };
+  const found: { paths: string[]; left_out: LeftOut[] } = { paths: [], left_out: [] };
   await inSlices(wanted, (file) => {
     const why = whyLeftOut(
       { worktree: now.place, unfiltered, copied: now.place.setup?.copied },
@@ -152,9 +163,7 @@ const wantedOf = async (now: GitAt<WorktreeRecord>, isSince: boolean): Promise<W
   // A file that was removed from the index alone is listed twice, as removed and as untracked.
   const out = new Set(found.left_out.map(({ path }) => path));
   const paths = found.paths.filter((path) => !out.has(pathText(path)));
-  const taken = new Set(paths);
-  const isAll = files.every(({ path, code }) => taken.has(path) || !isStaged(code));
-  return { ...found, paths, isAll };
+  return { branch, head, left_out: found.left_out, ...filesToCommit(files, paths) };
 };
 
 // Without HEAD git reports all files as new.

@@ -7,16 +7,18 @@ import { unfilteredFiles } from '../read/required-filters.ts';
 import { type FileStatus, parseStatus, STATUS } from '../read/status.ts';
 import { type ConfigEntry, isTrue, listSettings, valueIn } from '../run/config.ts';
 import type { Git, GitAt, GitWorktree, RunOptions, Setting } from '../run/git.ts';
-import { FROM_INPUT, MOST_LISTED, nulls } from '../run/index-copy.ts';
+import { FROM_INPUT, nulls, onIndexCopy } from '../run/index-copy.ts';
 import { lossyPath, pathText } from '../run/path-text.ts';
 import { DAEMON, hasIdentity } from './commit.ts';
 
+/** The paths are relative to the top of the worktree, latin1. */
 export interface FilesCommit {
-  /** Relative to the top of the worktree, latin1. */
   paths: readonly string[];
+  /** Those of them that the index does not have as they are. */
+  unstaged: readonly string[];
+  /** Other files with a staged change. */
+  others: readonly string[];
   message: string;
-  /** No other file has a staged change. */
-  isAll: boolean;
 }
 
 interface CommittedFiles {
@@ -35,43 +37,61 @@ export const commitFiles = async (
   files: FilesCommit,
 ): Promise<CommittedFiles> => commitPaths(git, files, await asTheOperator(git));
 
+/** The commit of these of the changed files of a worktree. */
+export const filesToCommit = (
+  changed: readonly FileStatus[],
+  wanted: readonly string[],
+): Omit<FilesCommit, 'message'> => {
+  const taken = new Set(wanted);
+  const pathsOf = (isOne: (file: FileStatus) => boolean): string[] =>
+    changed.filter(isOne).map(({ path }) => path);
+  return {
+    paths: [...taken],
+    // Of a file that was removed from the index, the path may be an ignored file that stays, or a directory by now.
+    unstaged: pathsOf(({ path, code }) => taken.has(path) && !code.endsWith('.')),
+    others: pathsOf(({ path, code }) => !taken.has(path) && isStaged(code)),
+  };
+};
+
 const commitPaths = async (
   git: GitAt<GitWorktree>,
-  { paths, message, isAll }: FilesCommit,
+  { paths, unstaged, others, message }: FilesCommit,
   options: RunOptions,
 ): Promise<CommittedFiles> => {
-  const refused = await stage(git, paths);
-  const gone = new Set(refused);
-  const taken = paths.filter((path) => !gone.has(path));
-  if (taken.length === 0) return { id: null, refused };
-  return { id: await commitStaged(git, { paths: taken, message, isAll }, options), refused };
-};
-
-// Null if there is nothing to commit.
-const commitStaged = async (
-  git: GitAt<GitWorktree>,
-  { paths, message, isAll }: FilesCommit,
-  options: RunOptions,
-): Promise<string | null> => {
-  const args = ['commit', '--quiet', '--cleanup=whitespace', `--message=${message}`];
-  const input = isAll ? undefined : nulls(await knownOf(git, paths));
-  if (input?.length === 0) return null;
-  const only = input === undefined ? [] : ['--only', ...FROM_INPUT];
-  await git.run([...args, ...only], { ...options, ...(input && { input }) });
-  return (await headCommit(git)) ?? '';
-};
-
-// git refuses a path that is neither in HEAD nor in the index, as that of a new file that was staged and then removed.
-const knownOf = async (git: GitAt<GitWorktree>, paths: readonly string[]): Promise<string[]> => {
-  const args = ['ls-files', '-z', '--with-tree=HEAD'];
-  const known = new Set(await git.names(args, { max_bytes: MOST_LISTED }));
-  return paths.filter((path) => known.has(path));
+  const refused = await stage(git, unstaged);
+  if (refused.length === paths.length) return { id: null, refused };
+  return { id: await commitStaged(git, { others, message }, options), refused };
 };
 
 // Not `git add`, which compares each path with each of the others. Returns the paths that git refuses.
 const stage = async (git: GitAt<GitWorktree>, paths: readonly string[]): Promise<string[]> => {
   const args = ['update-index', '--add', '--remove', '--replace', '-z', '--stdin'];
   return refusedOf(await git.run(args, { input: nulls(paths) }), paths);
+};
+
+// Not `commit --only`, which takes what the worktree has, not the index. Null if there is nothing to commit.
+const commitStaged = async (
+  git: GitAt<GitWorktree>,
+  { others, message }: Pick<FilesCommit, 'others' | 'message'>,
+  options: RunOptions,
+): Promise<string | null> => {
+  if (others.length === 0) return commitIndex(git, message, options);
+  return onIndexCopy(git, Buffer.alloc(0), async (copy) => {
+    await copy.run(['reset', '--quiet', ...FROM_INPUT], { input: nulls(others) });
+    return commitIndex(copy, message, options);
+  });
+};
+
+const commitIndex = async (
+  git: GitAt<GitWorktree>,
+  message: string,
+  options: RunOptions,
+): Promise<string | null> => {
+  const same = ['diff-index', '--cached', '--quiet', '--ignore-submodules=none', 'HEAD', '--'];
+  if ((await git.find(same)) !== undefined) return null;
+  const args = ['commit', '--quiet', '--cleanup=whitespace', `--message=${message}`];
+  await git.run(args, { ...options, read: false });
+  return (await headCommit(git)) ?? '';
 };
 
 const asTheOperator = async (git: GitAt<GitWorktree>): Promise<RunOptions> => {
@@ -148,14 +168,13 @@ export const commitWorkingFiles = (
     const left_out = isAll ? [] : changed.flatMap((file) => leftOut({ worktree, copied }, file));
     const out = new Set(left_out.map(({ path }) => path));
     const ours = changed.map(({ path }) => path).filter((path) => !out.has(pathText(path)));
-    const isWhole = changed.every(({ path, code }) => !out.has(pathText(path)) || !isStaged(code));
     const none = { committed: null, left_out: left_out.slice(0, MOST_NAMED) };
     if (ours.length === 0) return none;
     check?.(ours);
     await refuseUnfiltered(now, ours);
     const env = (await hasIdentity(now)) ? {} : { env: DAEMON };
-    const files = { paths: ours, message, isAll: isWhole };
-    const { id: commit, refused } = await commitPaths(now, files, env);
+    const files = filesToCommit(changed, ours);
+    const { id: commit, refused } = await commitPaths(now, { ...files, message }, env);
     if (commit === null) return none;
     return { ...none, committed: { commit, files: ours.length - refused.length } };
   });
@@ -182,8 +201,8 @@ export const refuseUnfiltered = async (
   );
 };
 
-/** Whether the index differs from HEAD; an untracked file, or one that is only intended to be added, is not staged. */
-export const isStaged = (code: string): boolean => !/^[.?]/.test(code);
+// Whether the index differs from HEAD; an untracked file, or one that is only intended to be added, is not staged.
+const isStaged = (code: string): boolean => !/^[.?]/.test(code);
 
 /** Whether a changed file can be committed: an untracked nested repository cannot. */
 export const isCommittable = ({ code, repository }: FileStatus): boolean =>

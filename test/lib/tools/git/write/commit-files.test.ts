@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { commitWorkingFiles, whyLeftOut } from '../../../../../lib/tools/git/write/commit-files.ts';
@@ -14,7 +14,7 @@ import {
 
 const place = async (t: TestContext) => {
   const made = makeRepository(t, {
-    files: { 'a.txt': 'one\n', 'gone.txt': 'x\n', '.gitignore': 'secret\n' },
+    files: { 'a.txt': 'one\n', 'gone.txt': 'x\n', 'kept.txt': 'k\n', '.gitignore': 'secret\n' },
   });
   const git = testGit(t);
   const worktree = await makeWorktree(t, git, known(made));
@@ -49,6 +49,29 @@ describe('commitWorkingFiles', () => {
       committed: null,
       left_out: [],
     });
+  });
+
+  it('commits what was removed from the index where a directory or an ignored file is now', async (t) => {
+    const all = ['.gitignore', 'a.txt/b', 'a.txt/c', 'gone.txt/new', 'x/.env'];
+    for (const [isAll, listed, left] of [
+      [true, all, ''],
+      [false, all.slice(0, -1), 'A  x/.env\n'],
+    ] as const) {
+      const { git, worktree, inside } = await place(t);
+      inside('rm', '-q', 'gone.txt');
+      writeFiles(worktree.path, { 'gone.txt/new': 'n\n', 'x/.env': 'T\n' });
+      inside('mv', 'a.txt', 'b');
+      writeFiles(worktree.path, { 'a.txt/c': 'c\n' });
+      inside('mv', 'b', 'a.txt/b');
+      inside('rm', '-q', '--cached', 'kept.txt');
+      writeFiles(worktree.path, { '.gitignore': 'kept.txt\n' });
+      inside('add', 'x/.env');
+      const done = await commitWorkingFiles(git, worktree, { message: 'one', isAll });
+      assert.equal(done.committed?.files, listed.length + 3);
+      assert.equal(inside('ls-tree', '-r', '--name-only', 'HEAD'), `${listed.join('\n')}\n`);
+      assert.equal(inside('status', '--porcelain'), left);
+      assert.ok(existsSync(join(worktree.path, 'kept.txt')));
+    }
   });
 
   it('leaves a repository inside of it alone', async (t) => {
