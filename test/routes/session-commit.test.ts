@@ -69,6 +69,22 @@ describe('completed work', () => {
     assert.match(text, /^\+new$/m);
   });
 
+  it('is in the name that git has for this repository, as commits of the agent are', async (t) => {
+    const home = temporaryDirectory(t);
+    const lines = 'echo 1 > a; git add a; git commit -qm mine; echo 2 > b';
+    const it = await withCase(t, sh(lines), { env: { HOME: home } });
+    const { git, root } = it.running.repository;
+    for (const key of ['user.name', 'user.email']) git('config', '--unset-all', key);
+    writeFiles(home, {
+      '.gitconfig': `[user]\n\tname = Home\n\temail = h@example.org\n[includeIf "gitdir:${root}/"]\n\tpath = work.cfg\n`,
+      'work.cfg': '[user]\n\tname = Wörk\n\temail = w@example.org\n',
+    });
+    const { commit, path } = await worked(it);
+    assert.notEqual(commit.id, null, commit.reason ?? '');
+    const wrote = gitOf(it, path, 'log', '-2', '--format=%an %ae %cn');
+    assert.equal(wrote, 'Wörk w@example.org Wörk\nWörk w@example.org Wörk');
+  });
+
   it('leaves out what was there before the plan was approved', async (t) => {
     const it = await withCase(t, sh('echo new > new.txt'));
     const { commit } = await worked(it, (path) => writeFiles(path, { 'mine.txt': 'mine\n' }));

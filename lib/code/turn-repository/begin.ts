@@ -8,6 +8,7 @@ import {
 } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { headCommit, symbolicRef } from '../../tools/git/read/repository.ts';
+import { includedIdentity } from '../../tools/git/read/user-name.ts';
 import {
   type ConfigEntry,
   configText,
@@ -17,6 +18,7 @@ import {
 } from '../../tools/git/run/config.ts';
 import type { Checkout, Git, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { distinguishesCase } from '../../tools/git/run/letter-case.ts';
+import type { Environment } from '../../tools/process/environment.ts';
 import { alternatesIn, gitFileText, type RepositoryPlaces } from './dot-git.ts';
 import { guard, type RecordedRepositories } from './guard.ts';
 import { indexHashOf, readWorktreeIndex } from './import-index.ts';
@@ -29,6 +31,8 @@ interface RepositoryPaths {
   dir: string;
   /** The path of the operator's git directory as the agent sees it. */
   seen_at: string;
+  /** The operator's environment, which says where their configuration is. */
+  env: Environment;
 }
 
 /** The state that a turn's repository starts from. */
@@ -50,7 +54,7 @@ interface InitialState {
  */
 const beginRepository = async (
   git: GitAt<GitWorktree>,
-  { dir, seen_at }: RepositoryPaths,
+  { dir, seen_at, env }: RepositoryPaths,
 ): Promise<InitialState> => {
   const { refs, packed, kinds } = await visibleRefs(git);
   const ref = (await symbolicRef(git, 'HEAD')) ?? 'HEAD';
@@ -67,7 +71,7 @@ const beginRepository = async (
   );
   write('packed-refs', packed);
   for (const [name, value] of refs) if (value.startsWith('ref: ')) write(name, `${value}\n`);
-  write('config', await settingsFor(git, seen_at));
+  write('config', await settingsFor(git, { seen_at, env }));
   write('objects/info/alternates', alternatesOf(git.place, seen_at).map(lineOf).join(''));
   copyFiles(git.place, dir);
   linkModules(git.place, dir);
@@ -75,7 +79,10 @@ const beginRepository = async (
   return { ref, head, refs, kinds, index, operation: mergeStateHashes(git.place.git_dir) };
 };
 
-const settingsFor = async (git: GitAt, seen_at: string): Promise<string> => {
+const settingsFor = async (
+  git: GitAt,
+  { seen_at, env }: Omit<RepositoryPaths, 'dir'>,
+): Promise<string> => {
   // Only git knows whether this file counts.
   const isListed = existsSync(join(git.place.git_dir, 'config.worktree'));
   const plain = isListed ? undefined : plainEntries([settingsText(git.place)]);
@@ -94,7 +101,7 @@ const settingsFor = async (git: GitAt, seen_at: string): Promise<string> => {
       ? []
       : [{ key: 'core.hookspath', value: hooks }]),
   ];
-  return configText([...own, ...entries]);
+  return configText([...own, ...(await includedIdentity(git, env)), ...entries]);
 };
 
 const IGNORE_CASE = 'core.ignorecase';
@@ -164,18 +171,19 @@ interface NewRepository {
   places: RepositoryPlaces;
   /** Refs of earlier turns of the session, which are restored. */
   own: ReadonlyMap<string, string>;
+  env: Environment;
 }
 
 /** Creates the repository of a turn, and its `.git` pointer file, in a temporary directory. */
 export const makeRepository = async (
   git: Git,
   worktree: GitWorktree & { base_commit: string },
-  { made, places, own }: NewRepository,
+  { made, places, own, env }: NewRepository,
 ): Promise<InitialState & { guarded: RecordedRepositories }> => {
   const isClone = worktree.git_dir === worktree.common_dir;
   const dir = join(made, 'git');
   const seen_at = isClone ? places.operator : worktree.common_dir;
-  const begun = await beginRepository(git.at(worktree), { dir, seen_at });
+  const begun = await beginRepository(git.at(worktree), { dir, seen_at, env });
   const { refs } = begun;
   const kinds = new Map([
     ...begun.kinds,

@@ -7,9 +7,11 @@ import type { Store, WithStore } from '../../../../store/store.ts';
 import { placeTurn, saveTurn, turnPlaces } from '../../../../store/worktrees/turn-records.ts';
 import { replaceWorktree, withWorktreeLock } from '../../../../store/worktrees/worktrees.ts';
 import type { Launchable } from '../../../agents/launch.ts';
+import type { WithConfig } from '../../../config.ts';
 import type { WithLog } from '../../../log.ts';
 import type { WithSandbox } from '../../../sandbox/sandbox.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
+import { cleanEnvironment } from '../../../tools/process/environment.ts';
 import { makeRepository } from '../../turn-repository/begin.ts';
 import { pointGitFile, turnView } from '../../turn-repository/dot-git.ts';
 import { pinRefs } from '../../turn-repository/pins.ts';
@@ -41,7 +43,7 @@ export interface OpenTurn {
  * repository, and no other ref. Without a sandbox the worktree's `.git` file points to it during the turn.
  */
 export const openTurn = async (
-  service: WithGit & WithLog & WithSandbox & WithStore,
+  service: WithConfig & WithGit & WithLog & WithSandbox & WithStore,
   worktree: WorktreeRecord,
   { own = new Map(), ...wanted }: TurnOptions,
 ): Promise<OpenTurn> => {
@@ -62,6 +64,7 @@ export const openTurn = async (
     made,
     places,
     own,
+    env: cleanEnvironment(service.config.env),
   });
   const record: TurnRecord = {
     case_id,

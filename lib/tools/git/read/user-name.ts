@@ -1,7 +1,15 @@
 import { realpathSync } from 'node:fs';
 import { orElse } from '../../../../store/base/attempt.ts';
 import type { Environment } from '../../process/environment.ts';
-import { plainEntries, SETTINGS_BYTES, settingsText, userConfigFiles } from '../run/config.ts';
+import {
+  type ConfigEntry,
+  listSettings,
+  plainEntries,
+  SETTINGS_BYTES,
+  settingsText,
+  userConfigFiles,
+  valueIn,
+} from '../run/config.ts';
 import type { Checkout, GitAt } from '../run/git.ts';
 import { utf8Path } from '../run/path-text.ts';
 import { plainText } from '../run/plain-file.ts';
@@ -17,6 +25,25 @@ export const userName = async (git: GitAt<Checkout>, env: Environment): Promise<
 };
 
 const LONGEST = 200;
+
+/**
+ * The settings of the name and address in commits, read as latin1, where the user's configuration includes files: another git
+ * directory may get others (`includeIf`), and a sandbox may not show the files. Empty, without a git process, where it
+ * includes none.
+ */
+export const includedIdentity = async (
+  git: GitAt<Checkout>,
+  env: Environment,
+): Promise<ConfigEntry[]> => {
+  if (plainEntries(userConfigFiles(env).map(textOf)) !== undefined) return [];
+  const entries = await listSettings(git, 'latin1');
+  return IDENTITY.flatMap((key) => {
+    const value = valueIn(entries, key);
+    return value === undefined ? [] : [{ key, value }];
+  });
+};
+
+const IDENTITY = ['user', 'author', 'committer'].flatMap((who) => [`${who}.name`, `${who}.email`]);
 
 // The operator's own files are often links.
 const textOf = (path: string): string | undefined => {
