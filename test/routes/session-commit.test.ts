@@ -238,7 +238,7 @@ describe('completed work', () => {
     assert.match(String(told?.data.message), /^Not in diff\.patch: absent\/, present\/\. /);
   });
 
-  it('leaves out what the repository requires a filter for, tracked or staged files too', async (t) => {
+  it('leaves out what the repository has a filter for, tracked or staged files too', async (t) => {
     const files = {
       '.gitattributes': '[attr]crypt filter=git-crypt\n*.conf crypt\n',
       'old.conf': '\0GITCRYPT\0old',

@@ -228,7 +228,7 @@ const messageFor = ({ repository, unfiltered }: LeftFile): string => {
 };
 
 const UNFILTERED =
-  'The file is not committed automatically, since the repository requires a filter for it, which the daemon does not run. Commit it with `git commit`';
+  'The file is not committed automatically, since the repository has a filter for it, which the daemon does not run. Commit it with `git commit`';
 
 const STAGED =
   'The file is not committed automatically, since part of it is staged. Commit it with `git commit`, or unstage it with `git restore --staged`';

@@ -5,8 +5,8 @@ import type { GitAt, GitWorktree } from '../run/git.ts';
 import { MOST_LISTED, nulls, onDisk } from '../run/index-copy.ts';
 
 /**
- * Those of these files (latin1 paths) that git may store only through a filter that the repository requires and the daemon
- * does not run, such as git-crypt: a commit of the daemon would have their plain content.
+ * Those of these files (latin1 paths) that git stores through a filter of the repository that the daemon does not run, such
+ * as git-crypt: a commit of the daemon would have their plain content.
  */
 export const unfilteredFiles = async (
   git: GitAt<GitWorktree>,
@@ -47,22 +47,28 @@ export const attributeOf = async (
   );
 };
 
-/** The required filters in the settings that the daemon's git does not run. */
+/** The filters in the settings that change or may refuse what git stores, and that the daemon's git does not run. */
 export const filtersNotRun = (entries: readonly ScopedEntry[]): ReadonlySet<string> => {
   const own = entries.filter(({ local }) => !local);
   const names = entries.flatMap(({ key, local }) => (local ? (FILTER.exec(key)?.[1] ?? []) : []));
   return new Set(
     names.filter((name) => {
       const key = (what: string): string => `filter.${name}.${what}`;
-      if (!isTrue(valueIn(entries, key('required')))) return false;
-      // As in `overrides`: the operator's own command applies. git runs `clean` only without `process`.
-      const process = valueIn(own, key('process'));
-      if (process !== undefined || entries.some((entry) => entry.key === key('process')))
-        return !process;
-      return !valueIn(own, key('clean'));
+      // git runs `clean` only without `process`. As in `overrides`: the operator's own command applies.
+      const command = key(
+        entries.some((entry) => entry.key === key('process')) ? 'process' : 'clean',
+      );
+      if (valueIn(own, command)) return false;
+      return (
+        isTrue(valueIn(entries, key('required'))) ||
+        !UNCHANGED.test(valueIn(entries, command) ?? '')
+      );
     }),
   );
 };
+
+// `cat` is the usual command of a filter that only changes what is checked out.
+const UNCHANGED = /^\s*(?:cat\s*)?$/;
 
 const FILTER = /^filter\.(.+)\.(?:clean|process|required)$/s;
 

@@ -196,7 +196,7 @@ export const refuseUnfiltered = async (
   if (files.length === 0) return;
   throw new ServiceError(
     'uncommitted_changes',
-    `Nothing was committed: the repository requires a filter for ${files.slice(0, 5).join(', ')}, and the daemon runs no filter of a repository. Commit in ${git.place.path} yourself, then try again.`,
+    `Nothing was committed: the repository has a filter for ${files.slice(0, 5).join(', ')}, and the daemon runs no filter of a repository. Commit in ${git.place.path} yourself, then try again.`,
     { members: { files: files.slice(0, 100) } },
   );
 };

@@ -339,7 +339,7 @@ describe('autocommit', () => {
     await eventually(() => assert.equal(git('status', '--porcelain').trimEnd(), `?? ${secret}`));
     const [problem] = store.problems.all();
     assert.deepEqual([problem?.file, problem?.code], [secret, 'not_committed']);
-    assert.match(problem?.message ?? '', /requires a filter for it/);
+    assert.match(problem?.message ?? '', /has a filter for it/);
     git('add', secret);
     git('commit', '--quiet', '--message=mine');
     assert.equal(git('show', `HEAD:${secret}`), 'PLAIN\n');

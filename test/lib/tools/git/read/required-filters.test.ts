@@ -27,7 +27,12 @@ describe('filtersNotRun', () => {
   const REQUIRED = ['local', 'filter.x.required\ntrue'] as const;
   const LOCAL = ['local', 'filter.x.clean\nevil'] as const;
 
-  it('are those that the repository names and requires', () => {
+  it('are those that the repository names, required or not', () => {
+    assert.deepEqual(found([...LOCAL]), ['x']);
+    assert.deepEqual(found(['local', 'filter.x.process\np']), ['x']);
+    assert.deepEqual(found([...REQUIRED], [...LOCAL], ['local', 'filter.x.required\nfalse']), [
+      'x',
+    ]);
     assert.deepEqual(found([...LOCAL], [...REQUIRED]), ['x']);
     assert.deepEqual(
       found(['worktree', 'filter.a.b.process\np'], ['local', 'filter.a.b.required']),
@@ -37,8 +42,9 @@ describe('filtersNotRun', () => {
     assert.deepEqual(found(['global', 'filter.x.required\nyes'], [...LOCAL]), ['x']);
   });
 
-  it("are none that are not required, or that are the operator's own", () => {
-    assert.deepEqual(found([...LOCAL]), []);
+  it("are none that change nothing, or that are the operator's own", () => {
+    for (const none of ['clean\ncat', 'clean\n', 'process\n', 'smudge\nevil'])
+      assert.deepEqual(found(['local', `filter.x.${none}`]), []);
     assert.deepEqual(found([...REQUIRED], ['local', 'filter.x.required\nfalse']), []);
     assert.deepEqual(
       found(['global', 'filter.x.clean\nmine'], ['global', 'filter.x.required\ntrue']),
@@ -109,7 +115,7 @@ describe('unfilteredFiles', () => {
     });
     await assert.rejects(
       commitWorkingFiles(git, worktree, { message: 'all', isAll: true }),
-      /requires a filter for long\.bin, two\.bin/,
+      /has a filter for long\.bin, two\.bin/,
     );
     assert.equal(gitIn(worktree.path)('rev-parse', 'HEAD'), head);
     assert.equal(gitIn(worktree.path)('diff', '--cached', '--name-only'), '');
