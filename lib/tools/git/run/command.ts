@@ -39,7 +39,7 @@ export const runGitCommand = async (command: Command): Promise<GitResult> => {
       return await once(command);
     } catch (error) {
       const isLate = performance.now() - started + wait > RETRY_FOR_MS;
-      if (!isHeld(error, command) || isLate) throw gitProblem(error);
+      if (!isHeld(error, command) || isLate) throw gitProblem(error, directoryOf(command.place));
       if (removeDeadLock(command.place, error.lock?.path)) continue;
     }
     await delay(wait);
@@ -110,13 +110,16 @@ const handed = ({ input, into }: RunOptions): Pick<RunOptions, 'input' | 'into'>
 });
 
 const ready = ({ program, place, args }: Command): { program: string; directory: string } => {
-  const directory = typeof place === 'string' ? place : (place.path ?? place.git_dir);
+  const directory = directoryOf(place);
   if (program === undefined) throw new GitError({ args, failure: 'not_installed' });
   if (!existsSync(directory)) throw new GitError({ args, failure: 'no_directory' });
   if (typeof place !== 'string' && !sharesRefs(place))
     throw new GitError({ args, failure: 'tampered' });
   return { program, directory };
 };
+
+const directoryOf = (place: GitPlace): string =>
+  typeof place === 'string' ? place : (place.path ?? place.git_dir);
 
 // git reads refs, and in a main checkout also configuration, from where `commondir` points, even with GIT_COMMON_DIR set. An
 // agent can edit that file.

@@ -1,4 +1,5 @@
 import { isDiskFault } from '../../../../store/base/attempt.ts';
+import { shellQuoted } from '../../../../store/base/text.ts';
 import { type ErrorCode, ServiceError } from '../../../errors.ts';
 
 export type GitFailure =
@@ -69,9 +70,12 @@ const PROBLEMS: Record<Exclude<GitFailure, 'failed'>, [ErrorCode, (error: GitErr
 };
 
 /**
- * Converts a failed git command into an error of the API. Returns a ServiceError or a disk fault unchanged.
+ * Converts a failed git command in a directory into an error of the API. Returns a ServiceError or a disk fault unchanged.
  */
-export const gitProblem = (error: unknown): ServiceError | NodeJS.ErrnoException => {
+export const gitProblem = (
+  error: unknown,
+  directory = '.',
+): ServiceError | NodeJS.ErrnoException => {
   if (error instanceof ServiceError || isDiskFault(error)) return error;
   if (!(error instanceof GitError)) {
     return new ServiceError('git_failed', 'git could not be started.', { cause: error });
@@ -80,10 +84,10 @@ export const gitProblem = (error: unknown): ServiceError | NodeJS.ErrnoException
     const [code, detail] = PROBLEMS[error.failure];
     return new ServiceError(code, detail(error), { cause: error });
   }
-  return failed(error);
+  return failed(error, directory);
 };
 
-const failed = (error: GitError): ServiceError => {
+const failed = (error: GitError, directory: string): ServiceError => {
   const cause = { cause: error };
   const other = /already (?:checked out|used by worktree) at '(.*)'/.exec(error.stderr)?.[1];
   if (other !== undefined) {
@@ -96,9 +100,13 @@ const failed = (error: GitError): ServiceError => {
   if (error.stderr.includes('No space left on device')) {
     return new ServiceError('disk_full', 'The disk is full. Free some space and try again.', cause);
   }
-  const said = firstLines(error.stderr) || error.message;
-  const advice = UNWRITABLE.test(error.stderr) ? WRITE_ACCESS : '';
-  return new ServiceError('git_failed', `${said}${advice}`, cause);
+  return new ServiceError('git_failed', sentence(error, directory), cause);
+};
+
+const sentence = ({ stderr, message }: GitError, directory: string): string => {
+  if (/lazy fetching disabled|from promisor remote/.test(stderr))
+    return `The repository is a partial clone that lacks objects, and the daemon fetches none by itself. To fetch them all, run: git -C ${shellQuoted(directory)} fetch --refetch --no-filter`;
+  return `${firstLines(stderr) || message}${UNWRITABLE.test(stderr) ? WRITE_ACCESS : ''}`;
 };
 
 const UNWRITABLE =

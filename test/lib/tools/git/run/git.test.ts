@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
   chmodSync,
   existsSync,
+  readFileSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -16,6 +18,7 @@ import { takePicture } from '../../../../../lib/code/snapshots/picture.ts';
 import { snapshot } from '../../../../../lib/code/snapshots/snapshot.ts';
 import { ServiceError } from '../../../../../lib/errors.ts';
 import { worktreeChanges } from '../../../../../lib/tools/git/read/diff.ts';
+import { findRepository } from '../../../../../lib/tools/git/read/repository.ts';
 import { status } from '../../../../../lib/tools/git/read/status.ts';
 import { createGit } from '../../../../../lib/tools/git/run/create-git.ts';
 import { GitError, gitProblem } from '../../../../../lib/tools/git/run/error.ts';
@@ -23,6 +26,7 @@ import { addWorktree } from '../../../../../lib/tools/git/write/worktree.ts';
 import { cleanEnvironment } from '../../../../../lib/tools/process/environment.ts';
 import { atEnd } from '../../../../helpers/at-end.ts';
 import {
+  gitIn,
   known,
   makeRepository,
   makeWorktree,
@@ -435,6 +439,25 @@ describe('a hostile repository', () => {
       problem('worktree_tampered', /git's record of the worktree was changed/),
     );
     assert.equal(existsSync(mark), false);
+  });
+
+  it('is not fetched from for what a partial clone lacks, and the error has the command that fetches it', async (t) => {
+    const { root, git: theirs } = makeRepository(t, { files: { 'a.txt': 'one\n' } });
+    theirs('config', 'uploadpack.allowFilter', 'true');
+    const path = join(temporaryDirectory(t), "it's partial");
+    gitIn(root)('clone', '--quiet', '--no-checkout', '--filter=blob:none', `file://${root}`, path);
+    const repository = await findRepository(testGit(t), path);
+    assert.ok(repository);
+    const wanted = { repository, path: `${path}-w`, branch: 'w', base: 'main', reason: 'r' };
+    const error = await addWorktree(testGit(t), wanted).then(
+      () => '',
+      (why: Error) => why.message,
+    );
+    const [, command = ''] =
+      /is a partial clone that lacks objects.* run: (git -C .*)$/.exec(error) ?? [];
+    execFileSync('sh', ['-c', command], { stdio: 'ignore' });
+    assert.equal((await addWorktree(testGit(t), wanted)).path, wanted.path);
+    assert.equal(readFileSync(join(wanted.path, 'a.txt'), 'utf8'), 'one\n');
   });
 
   it('is not fetched from for a missing object', async (t) => {
