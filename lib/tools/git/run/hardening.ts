@@ -26,6 +26,9 @@ const HARDENED: readonly Setting[] = [
   ['commit.gpgSign', 'false'],
   ['tag.gpgSign', 'false'],
   ['log.showSignature', 'false'],
+  // The daemon writes and reads messages as UTF-8.
+  ['i18n.commitEncoding', 'UTF-8'],
+  ['i18n.logOutputEncoding', 'UTF-8'],
   ['gc.auto', '0'],
   ['maintenance.auto', 'false'],
   ['submodule.recurse', 'false'],

@@ -74,6 +74,16 @@ describe('commitWorkingFiles', () => {
     }
   });
 
+  it('writes the message as UTF-8, whatever encoding the repository has for messages', async (t) => {
+    const { git, worktree, inside } = await place(t);
+    inside('config', 'i18n.commitEncoding', 'ISO-8859-1');
+    writeFiles(worktree.path, { 'a.txt': 'two\n' });
+    await commitWorkingFiles(git, worktree, { message: 'Grüße', isAll: true });
+    const commit = inside('cat-file', 'commit', 'HEAD');
+    assert.match(commit, /\n\nGrüße\n$/);
+    assert.doesNotMatch(commit, /^encoding/m);
+  });
+
   it('leaves a repository inside of it alone', async (t) => {
     const { git, worktree, inside } = await place(t);
     writeFiles(worktree.path, { 'inner/b.txt': 'b\n' });
