@@ -152,8 +152,7 @@ const mergeOf = async (
   const [main] = listed;
   if (main === undefined) throw new Refusal(`Its worktree is missing: git finds none at ${path}`);
   const onto = await branchFor(ownGit(main.path, env), base);
-  if (onto === undefined)
-    throw new Refusal(`Its base ${base} is not a branch here. Merge ${branch} by hand`);
+  if (onto === undefined) throw new Refusal(await withoutBranch(ownGit(main.path, env), worktree));
   const checkout = ownGit(checkoutOf(listed, main, onto), env);
   const left = await uncommitted(there);
   const notes = left === 0 ? [] : [`${counted(left, 'uncommitted file')} in ${path}: not merged`];
@@ -215,6 +214,13 @@ const branchFor = async (checkout: OwnGit, base: string): Promise<string | undef
   for (const name of [base, base.replace(/^[^/]+\//, '')])
     if ((await commitOf(checkout, refOf(name))) !== undefined) return name;
   return undefined;
+};
+
+const withoutBranch = async (checkout: OwnGit, { base, branch }: Worktree): Promise<string> => {
+  if ((await commitOf(checkout, `refs/remotes/${base}`)) === undefined)
+    return `Its base ${base} is not a branch here. Check out the branch to merge into, then run: ${checkout.typed('merge', await branchWord(checkout, branch))}`;
+  const local = base.replace(/^[^/]+\//, '');
+  return `Its base ${base} is a branch of a remote alone. Create a local one, then merge again: ${checkout.typed('branch', '--track', local, base)}`;
 };
 
 /** Why nothing can be merged in this checkout now, or undefined. */

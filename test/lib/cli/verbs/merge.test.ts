@@ -72,6 +72,20 @@ describe('dossier merge', () => {
     assert.equal(git('rev-parse', 'main'), before);
   });
 
+  it('prints a command where the base is no branch, or one of a remote alone', async (t) => {
+    const { root, git, branch, said } = await completed(t, { base: 'origin/develop' });
+    git('update-ref', '-d', 'refs/heads/origin/develop');
+    const none = await said();
+    assert.equal(none.code, 1);
+    const by = `origin/develop is not a branch here. Check out the branch to merge into, then run: git -C ${root} merge ${branch}`;
+    assert.ok(none.stderr.includes(by), none.stderr);
+    git('remote', 'add', 'origin', root);
+    git('update-ref', 'refs/remotes/origin/develop', 'main');
+    const [, command = ''] = /then merge again: (git -C .*)/.exec((await said()).stderr) ?? [];
+    execFileSync('sh', ['-c', command], { stdio: 'ignore' });
+    assert.match((await said()).stderr, /has main checked out, not develop, so nothing was merged/);
+  });
+
   it('merges on a yes and removes worktree and branch on another', {
     skip: noTerminal,
   }, async (t) => {
