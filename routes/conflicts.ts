@@ -36,7 +36,7 @@ export const conflictRoutes = [
   route('POST /api/cases/{id}/pr/rebase', {
     summary: "Rebase the Work item's branch in its worktree",
     description:
-      'First saves the exact state, including untracked files, under `refs/dossier/snapshots/`. At a conflict, of a commit or of uncommitted changes, the Work item is BLOCKED until `…/conflicts/apply` completes the rebase or `…/conflicts/abort` undoes it. A base of the form `<remote>/<branch>` is fetched first. Files that the rebase would overwrite, including ignored ones, are a 409.',
+      'First saves the exact state, including untracked files, under `refs/dossier/snapshots/`. At a conflict, of a commit or of uncommitted changes, the Work item is BLOCKED until `…/conflicts/apply` completes the rebase or `…/conflicts/abort` undoes it. A base of the form `<remote>/<branch>` is fetched first. Untracked files that the rebase would overwrite, or that are in the place of a tracked file that changed, are a 409 with their names, ignored ones too.',
     body: Type.Optional(RebaseWish),
     response: RebaseStep,
     errors: ['uncommitted_changes', 'remote_moved', ...AT_WORK],

@@ -1,9 +1,11 @@
 import { ServiceError } from '../../errors.ts';
+import { filesInTheWay, WRITTEN, writtenIn } from '../../tools/git/read/in-the-way.ts';
 import { stagedIndex } from '../../tools/git/read/index-stages.ts';
 import { commitOf } from '../../tools/git/read/repository.ts';
 import { status } from '../../tools/git/read/status.ts';
 import type { Git, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { nulls, onIndexCopy } from '../../tools/git/run/index-copy.ts';
+import { pathText } from '../../tools/git/run/path-text.ts';
 import { DAEMON } from '../../tools/git/write/commit.ts';
 import { refOwner } from './kept-refs.ts';
 import { dropSnapshot } from './snapshot.ts';
@@ -16,12 +18,13 @@ interface SetAside {
 
 /**
  * Saves the changes of tracked files under a ref, staged and unstaged separately, and removes them from the worktree.
- * Untracked files stay.
+ * Untracked files stay. Throws 409 `uncommitted_changes`, with nothing changed, if one is in the place of a tracked file.
  */
 export const setAside = (git: Git, worktree: GitWorktree, id: string): Promise<SetAside> =>
   git.turn(worktree, async (now) => {
     const staged = await now.text(['write-tree']);
     const files = await filesTree(now);
+    await refuseReplaced(now, files);
     const index = await commitTree(now, { tree: staged, parents: ['HEAD'] });
     const commit = await commitTree(now, { tree: files, parents: ['HEAD', index] });
     const ref = `refs/dossier/set-aside/${refOwner(worktree)}${id}`;
@@ -29,6 +32,23 @@ export const setAside = (git: Git, worktree: GitWorktree, id: string): Promise<S
     await now.run(['reset', '--quiet', '--hard']);
     return { ref, commit };
   });
+
+/**
+ * Throws 409 `uncommitted_changes` if a file that git does not track, ignored or not, is in the place of a file or directory
+ * of HEAD: it is in no tree, and to set changes aside puts the former file there.
+ */
+export const refuseReplaced = async (git: GitAt<GitWorktree>, tree?: string): Promise<void> => {
+  const files = tree ?? (await filesTree(git));
+  const written = writtenIn(await git.names(['diff-tree', ...WRITTEN, files, 'HEAD', '--']));
+  const lost = (await filesInTheWay(git, written)).map(pathText);
+  if (lost.length === 0) return;
+  const [is, it] = lost.length === 1 ? ['is', 'it'] : ['are', 'them'];
+  throw new ServiceError(
+    'uncommitted_changes',
+    `${lost.slice(0, 5).join(', ')} ${is} in the place of a file or directory of the last commit, and git does not track ${it}, so a rebase would lose ${it}. Move ${it} out of the worktree, then try again.`,
+    { members: { files: lost } },
+  );
+};
 
 /**
  * Applies changes that were set aside to the current HEAD, staged ones as staged, and deletes their ref. Returns false
@@ -72,6 +92,7 @@ const applied = async (
   { commit }: SetAside,
   tree: string | undefined,
 ): Promise<boolean> => {
+  await refuseObstacles(git, commit);
   const args =
     tree === undefined
       ? ['stash', 'apply', '--quiet', commit]
@@ -79,11 +100,22 @@ const applied = async (
   const { code, stderr } = await git.run(args, { ok: [0, 1, 128] });
   if (code === 0) return true;
   if ((await git.names(['ls-files', '--unmerged', '-z'])).length > 0) return false;
-  throw new ServiceError(
-    'uncommitted_changes',
-    `The changes that were set aside cannot be restored: ${stderr.trim().slice(0, 500)} Move these files away, then apply again.`,
-  );
+  throw notRestored(stderr.trim().slice(0, 500));
 };
+
+// git refuses to overwrite an untracked file, and overwrites an ignored one that was created since.
+const refuseObstacles = async (git: GitAt<GitWorktree>, commit: string): Promise<void> => {
+  const args = ['diff-tree', ...WRITTEN, '--diff-filter=d', `${commit}^1`, commit, '--'];
+  const found = await filesInTheWay(git, writtenIn(await git.names(args)));
+  if (found.length === 0) return;
+  throw notRestored(`${found.slice(0, 5).map(pathText).join(', ')} would be overwritten.`);
+};
+
+const notRestored = (why: string): ServiceError =>
+  new ServiceError(
+    'uncommitted_changes',
+    `The changes that were set aside cannot be restored: ${why} Move these files away, then apply again.`,
+  );
 
 // Staged changes that conflict cannot be staged as they were, so their files are staged as they are on disk.
 const stageAsBefore = async (git: GitAt<GitWorktree>, kept: SetAside): Promise<void> => {
@@ -91,7 +123,7 @@ const stageAsBefore = async (git: GitAt<GitWorktree>, kept: SetAside): Promise<v
   await git.run(['read-tree', index ?? 'HEAD']);
   if (index === undefined) {
     const range = [`${kept.commit}^1`, `${kept.commit}^2`];
-    const names = await git.names(['diff-tree', '-r', '-z', '--name-only', ...range]);
+    const names = await git.names(['diff-tree', '-r', '-z', '--name-only', ...range, '--']);
     const input = nulls(names);
     await git.run(['update-index', '--add', '--remove', '-z', '--stdin'], { input });
   }

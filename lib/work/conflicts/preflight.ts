@@ -4,16 +4,19 @@ import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { listConflicts } from '../../../store/sessions/conflicts.ts';
 import { withWorktreeLogin } from '../../code/projects/git-login.ts';
 import type { HostedNeeds } from '../../code/projects/hosted-repository.ts';
+import { refuseReplaced } from '../../code/snapshots/set-aside.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { foreignRebase } from '../../code/worktrees/rebase/rebase-state.ts';
 import { invalidState, ServiceError } from '../../errors.ts';
 import { type Base, commitNamed, localOrUpstream, upstreamOf } from '../../tools/git/read/base.ts';
+import { filesInTheWay } from '../../tools/git/read/in-the-way.ts';
 import { commitOf, isAncestor, mergeBase, shortName } from '../../tools/git/read/repository.ts';
 import { status, type WorktreeStatus } from '../../tools/git/read/status.ts';
 import { fetchInto, pushRemote, remoteCommit, remoteNames } from '../../tools/git/remote/remote.ts';
-import type { Git } from '../../tools/git/run/git.ts';
+import type { Git, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
+import { pathText } from '../../tools/git/run/path-text.ts';
 import { operationInProgress } from '../../tools/git/write/commit.ts';
-import { filesInTheWay, rebaseState } from '../../tools/git/write/rebase.ts';
+import { pathsToWrite, rebaseState } from '../../tools/git/write/rebase.ts';
 import type { SessionNeeds, TurnNeeds } from '../sessions/live/needs.ts';
 import { currentConflict } from './current.ts';
 
@@ -33,7 +36,7 @@ export const preflight = async (
   { onto: wanted, keep_changes = false }: RebaseWish,
 ): Promise<Preflight> => {
   const { now, head: orig_head } = await headOnBranch(service, worktree);
-  const hasChanges = refuseChanges(now, keep_changes);
+  const hasChanges = await refuseChanges(service.git.at(worktree), now, keep_changes);
   const [base, remote] = await Promise.all([
     rebaseTarget(service, worktree, wanted),
     remoteBefore(service, worktree, orig_head),
@@ -88,9 +91,15 @@ const onBranch = ({ branch, head, files }: WorktreeStatus, worktree: WorktreeRec
   throw invalidState('The index has files in conflict. Resolve and stage them, then try again.');
 };
 
-const refuseChanges = ({ files }: WorktreeStatus, keep: boolean): boolean => {
+const refuseChanges = async (
+  git: GitAt<GitWorktree>,
+  { files }: WorktreeStatus,
+  keep: boolean,
+): Promise<boolean> => {
   const changed = files.filter(({ code }) => code !== '??').map(({ path }) => path);
-  if (keep || changed.length === 0) return changed.length > 0;
+  if (changed.length === 0) return false;
+  await refuseReplaced(git);
+  if (keep) return true;
   throw changesInTheWay(
     changed,
     `${changed.length === 1 ? 'is' : 'are'} changed but not committed. Commit the changes, or send keep_changes: true, which sets them aside and restores them afterwards.`,
@@ -219,10 +228,11 @@ const refuseInTheWay = async (
   worktree: WorktreeRecord,
   range: { onto: string; upstream: string },
 ): Promise<void> => {
-  const files = await filesInTheWay(git.at(worktree), range);
+  const written = await pathsToWrite(git.at(worktree), range);
+  const files = await filesInTheWay(git.at(worktree), written);
   if (files.length === 0) return;
   throw changesInTheWay(
-    files,
+    files.map(pathText),
     `would be overwritten: the rebase adds files of that name, and git does not track ${files.length === 1 ? 'this one' : 'these'}. Move your files away, then try again.`,
   );
 };

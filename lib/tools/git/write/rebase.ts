@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs';
-import { lstat, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { killRun, processesOf } from '../../process/process-tree.ts';
 import { RUN_VARIABLE } from '../../process/processes.ts';
+import { WRITTEN, type WrittenPath, writtenIn } from '../read/in-the-way.ts';
 import { headCommit } from '../read/repository.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
-import { onDisk } from '../run/index-copy.ts';
+import { MOST_LISTED } from '../run/index-copy.ts';
 import { committer } from './commit.ts';
 
 /** A rebase in progress in a worktree, as git records it. */
@@ -111,32 +112,16 @@ export const awaitRebase = async (marker: string): Promise<void> => {
   }
 };
 
-/**
- * Untracked and ignored files that the rebase would overwrite. git checks only untracked files and silently overwrites
- * ignored ones.
- */
-export const filesInTheWay = async (
+/** The paths that the rebase writes and HEAD does not have, or has as another type, read as latin1. */
+export const pathsToWrite = async (
   git: GitAt<GitWorktree>,
   { onto, upstream }: Pick<NewRebase, 'onto' | 'upstream'>,
-): Promise<string[]> => {
-  const names = ['--name-only', '--diff-filter=A', '-z', '--no-renames'];
-  const lists = [
-    ['diff-tree', '-r', ...names, 'HEAD', onto],
-    ['log', '--format=', ...names, `${upstream}..HEAD`],
-    ['ls-files', '-z'],
-  ];
-  const [added = [], made = [], known = []] = await Promise.all(
-    lists.map((args) => git.names(args)),
-  );
-  const tracked = new Set(known);
-  const found: string[] = [];
-  for (const path of new Set([...added, ...made]))
-    if (!tracked.has(path) && (await isFileThere(git.place, path))) found.push(path);
-  return found.map((path) => Buffer.from(path, 'latin1').toString('utf8'));
-};
-
-// A directory is no obstacle: git does not remove untracked files in it.
-const isFileThere = async (worktree: GitWorktree, path: string): Promise<boolean> => {
-  const stats = await lstat(onDisk(worktree, path)).catch(() => undefined);
-  return stats !== undefined && !stats.isDirectory();
+): Promise<WrittenPath[]> => {
+  const [added, made] = await Promise.all([
+    git.names(['diff-tree', ...WRITTEN, 'HEAD', onto, '--'], { max_bytes: MOST_LISTED }),
+    git.names(['log', '--format=', ...WRITTEN, `${upstream}..HEAD`, '--'], {
+      max_bytes: MOST_LISTED,
+    }),
+  ]);
+  return [...writtenIn(added), ...writtenIn(made)];
 };

@@ -1,0 +1,92 @@
+import { lstat, readdir } from 'node:fs/promises';
+import type { GitAt, GitWorktree } from '../run/git.ts';
+import { MOST_LISTED, onDisk } from '../run/index-copy.ts';
+import { parentsOf } from './working-files.ts';
+
+/** A path that git is about to write, read as latin1. */
+export interface WrittenPath {
+  path: string;
+  isSubmodule: boolean;
+}
+
+/** Arguments of `diff-tree` and `log` that list what `writtenIn` reads: paths that appear, or change their type. */
+export const WRITTEN = ['-r', '-z', '--raw', '--no-renames', '--diff-filter=AT'];
+
+/** Parses the output of `WRITTEN`. */
+export const writtenIn = (fields: readonly string[]): WrittenPath[] => {
+  const found: WrittenPath[] = [];
+  for (let at = 0; at + 1 < fields.length; at += 2)
+    found.push({ path: fields[at + 1] ?? '', isSubmodule: /^:\d+ 160000 /.test(fields[at] ?? '') });
+  return found;
+};
+
+/**
+ * The files outside the index that git would remove to write these paths, ignored or not: in their place, in the place of a
+ * directory above them, or in a directory that a file replaces. Read as latin1; at most about 100, in the order found.
+ */
+export const filesInTheWay = async (
+  git: GitAt<GitWorktree>,
+  written: readonly WrittenPath[],
+): Promise<string[]> => {
+  if (written.length === 0) return [];
+  const tracked = new Set(await git.names(['ls-files', '-z'], { max_bytes: MOST_LISTED }));
+  const found = new Set<string>();
+  const known = new Map<string, Kind>();
+  for (const { path, isSubmodule } of written) {
+    if (found.size >= MOST_FOUND) break;
+    const place = await firstFile(git.place, path, known);
+    if (place !== undefined && !tracked.has(place)) found.add(place);
+    // git leaves a directory where it puts a submodule.
+    if (place === undefined && !isSubmodule)
+      await addBelow(path, { worktree: git.place, tracked, found });
+  }
+  return [...found];
+};
+
+const MOST_FOUND = 100;
+
+type Kind = 'directory' | 'file' | 'absent';
+
+// The topmost of the path and its parents that is not a directory; undefined if there is none.
+const firstFile = async (
+  worktree: GitWorktree,
+  path: string,
+  known: Map<string, Kind>,
+): Promise<string | undefined> => {
+  for (const place of [...parentsOf(path), path]) {
+    const kind = known.get(place) ?? (await kindOf(worktree, place));
+    known.set(place, kind);
+    if (kind === 'file') return place;
+    if (kind === 'absent') return undefined;
+  }
+  return undefined;
+};
+
+const kindOf = async (worktree: GitWorktree, place: string): Promise<Kind> => {
+  const stats = await lstat(onDisk(worktree, place)).catch(() => undefined);
+  if (stats === undefined) return 'absent';
+  return stats.isDirectory() ? 'directory' : 'file';
+};
+
+interface Search {
+  worktree: GitWorktree;
+  tracked: ReadonlySet<string>;
+  found: Set<string>;
+}
+
+const addBelow = async (directory: string, search: Search): Promise<void> => {
+  const { worktree, tracked, found } = search;
+  const options = { withFileTypes: true, encoding: 'latin1' } as const;
+  const entries = await readdir(onDisk(worktree, directory), options).catch(orUnreadable);
+  // Nobody can tell what is in a directory that cannot be read.
+  if (entries === undefined) found.add(directory);
+  for (const entry of entries ?? []) {
+    const path = `${directory}/${entry.name}`;
+    if (found.size >= MOST_FOUND) return;
+    if (entry.isDirectory()) await addBelow(path, search);
+    else if (!tracked.has(path)) found.add(path);
+  }
+};
+
+const orUnreadable = ({ code }: NodeJS.ErrnoException): [] | undefined =>
+  code === 'ENOENT' || code === 'ENOTDIR' ? [] : undefined;
