@@ -199,9 +199,9 @@ const whyNothing = async (
   const tip = await commitOf(checkout, refOf(branch));
   if (tip === undefined) return `Nothing to merge: there is no branch ${branch}`;
   const range = `${refOf(onto)}..${refOf(branch)}`;
-  const commits = await checkout.read('rev-list', '--count', range);
+  const commits = await checkout.read('rev-list', '--count', range, '--');
   if (commits === undefined)
-    return `git rev-list failed in ${checkout.directory}, so nothing was merged. Run it to see why: ${checkout.typed('rev-list', '--count', range)}`;
+    return `git rev-list failed in ${checkout.directory}, so nothing was merged. Run it to see why: ${checkout.typed('rev-list', '--count', range, '--')}`;
   if (commits === '0') return `Nothing to merge: ${branch} has no commits beyond ${onto}`;
   if (merged === undefined) return undefined;
   // After a squash, git does not know that.

@@ -139,7 +139,7 @@ const counted = async (
 ): Promise<AdoptableBranch[]> => {
   const all: AdoptableBranch[] = [];
   for (const { tip, isMerged, ...branch } of branches) {
-    const args = ['rev-list', '--count', tip, `^${base}`];
+    const args = ['rev-list', '--count', tip, `^${base}`, '--'];
     all.push({ ...branch, commits: isMerged ? 0 : Number(await git.text(args)) });
   }
   return all;

@@ -130,7 +130,7 @@ const oneSided = async (git: GitAt<GitWorktree>, file: Unmerged): Promise<Buffer
   if (ancestor?.oid === left.oid) return [head];
   const empty = () => git.text(['hash-object', '-w', '--stdin'], { input: '' });
   const from = ancestor?.oid ?? (await empty());
-  return [head, await git.read(['diff', ...RAW, from, left.oid])];
+  return [head, await git.read(['diff', ...RAW, from, left.oid, '--'])];
 };
 
 /** Stages these files as they are on disk, one that is gone as deleted, and nothing else. */

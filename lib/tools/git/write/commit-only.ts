@@ -155,7 +155,7 @@ interface Change {
 }
 
 const changesOf = async (git: GitAt<GitWorktree>, commit: string): Promise<Change[]> => {
-  const args = ['diff-tree', '--root', '--no-commit-id', '--no-renames', '-r', '-z', commit];
+  const args = ['diff-tree', '--root', '--no-commit-id', '--no-renames', '-r', '-z', commit, '--'];
   const fields = (await git.text(args)).split('\0');
   return fields.flatMap((field, at) => {
     const [, was = '', is = '', old = '', now = ''] =
