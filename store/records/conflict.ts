@@ -17,7 +17,9 @@ export type Kind = (typeof CONFLICT_KINDS)[number];
 
 export const ConflictFile = Type.Object(
   {
-    path: Type.String(),
+    path: Type.String({
+      description: 'If it is not UTF-8, it is quoted as git does it: `"caf\\351"`',
+    }),
     kind: Type.Enum([...CONFLICT_KINDS], {
       description:
         'The base is the target of the rebase. `renamed`: git keeps the file under another name, or both sides renamed it',

@@ -4,6 +4,7 @@ import { attributeOf } from '../../../tools/git/read/required-filters.ts';
 import { blobOf } from '../../../tools/git/read/working-files.ts';
 import type { GitAt, GitWorktree } from '../../../tools/git/run/git.ts';
 import { onDisk } from '../../../tools/git/run/index-copy.ts';
+import { pathText } from '../../../tools/git/run/path-text.ts';
 import type { WorktreeSnapshot } from '../../snapshots/snapshot.ts';
 import type { Unmerged } from './unmerged.ts';
 
@@ -34,8 +35,7 @@ export const leftoverMarkers = async (
     const marks = content === undefined ? [] : marksIn(content, sizeIn(sizes.get(file.path)));
     if (marks.length === 0) continue;
     const lines = await withoutKnown(git, { file, marks });
-    if (lines.length > 0)
-      found.push({ path: Buffer.from(file.path, 'latin1').toString('utf8'), lines });
+    if (lines.length > 0) found.push({ path: pathText(file.path), lines });
   }
   return found;
 };

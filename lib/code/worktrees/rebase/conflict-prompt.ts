@@ -5,6 +5,7 @@ import type { StoredConflict } from '../../../../store/sessions/conflicts.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import { capText } from '../../../text/cap-text.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
+import { pathText } from '../../../tools/git/run/path-text.ts';
 import type { Stop } from '../../../tools/git/write/rebase.ts';
 import { isRestoring, noRebase, rebaseUnderWay, stateOfRebase } from './rebase-state.ts';
 import { conflictDiff, type Unmerged, unmergedFiles } from './unmerged.ts';
@@ -44,7 +45,7 @@ const whatConflicts = (conflict: StoredConflict, { commit, number, count }: Stop
 
 /** A file in conflict, as records and answers name it. */
 export const toFile = ({ path, kind }: Unmerged): ConflictFile => ({
-  path: Buffer.from(path, 'latin1').toString('utf8'),
+  path: pathText(path),
   kind,
 });
 

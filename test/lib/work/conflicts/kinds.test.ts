@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { gitIn, makeRepository, writeFiles } from '../../../helpers/repository.ts';
@@ -126,6 +126,32 @@ describe('files in conflict', () => {
     assert.equal(done.body.status, 'clean', done.text);
     assert.equal(git('rev-parse', 'HEAD:sub').trim(), three);
     assert.ok(!existsSync(join(worktree.path, 'sub', '.git')));
+  });
+});
+
+describe('files in conflict whose names are not UTF-8', () => {
+  it('are named as git quotes them, and told apart', async (t) => {
+    const scene = await rebaseScene(t, { start: { 'a.txt': 'one\n' } });
+    const { main, git, worktree, running } = scene;
+    const names = [0o376, 0o377].map((byte) => Buffer.from([0x78, byte]));
+    const put = (root: string, text: string): void => {
+      for (const name of names) writeFileSync(Buffer.concat([Buffer.from(`${root}/`), name]), text);
+    };
+    put(running.repository.root, 'base\n');
+    commit(main, running.repository.root, {});
+    put(worktree.path, 'branch\n');
+    commit(git, worktree.path, {});
+    const { body, text } = await scene.post('pr/rebase');
+    const files = ['"x\\376"', '"x\\377"'].map((path) => ({ path, kind: 'both_added' }));
+    assert.deepEqual(body.files, files, text);
+    const early = await scene.post('conflicts/apply');
+    assert.deepEqual(
+      early.body.files,
+      files.map((file) => ({ ...file, lines: [1, 3, 5] })),
+    );
+    put(worktree.path, 'both\n');
+    const done = await scene.post('conflicts/apply');
+    assert.equal(done.body.status, 'clean', done.text);
   });
 });
 
