@@ -244,11 +244,14 @@ const kindIn = (line: string): Kind[] | undefined => {
     /^ (create mode|delete mode|mode change|rename|copy) (?:\d{6}(?: => \d{6})? )?(.*)$/.exec(
       line,
     ) ?? [];
-  const what = KINDS[word];
+  const what = OTHER_TYPE.test(line) ? 'type' : KINDS[word];
   if (what === undefined) return undefined;
   const moved = what === 'renamed' || what === 'copied';
   return [[moved ? path.replace(/ \(\d+%\)$/, '') : path, what]];
 };
+
+// The first two digits of a mode are the type: a file, a link or a submodule.
+const OTHER_TYPE = /^ mode change (\d\d)\d{4} => (?!\1)/;
 
 const KINDS: Record<string, ChangedFile['what']> = {
   'create mode': 'added',

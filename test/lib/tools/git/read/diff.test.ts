@@ -162,6 +162,23 @@ describe('diff', () => {
     assert.deepEqual([files, additions, deletions], [4, 4, 3]);
   });
 
+  it('tells a change of type from one of permissions', async (t) => {
+    const { git, worktree } = await make(t);
+    const at = (name: string): string => join(worktree.path, name);
+    symlinkSync('edit.txt', at('link'));
+    const operator = gitIn(worktree.path);
+    operator('add', '--all');
+    operator('commit', '--quiet', '-m', 'link');
+    rmSync(at('link'));
+    rmSync(at('gone.txt'));
+    symlinkSync('edit.txt', at('gone.txt'));
+    writeFiles(worktree.path, { link: 'a file now\n' });
+    chmodSync(at('tool.sh'), 0o755);
+    const { changed } = await worktreeChanges(git.at(worktree), 'HEAD');
+    const told = changed.map(({ what, path }) => `${what} ${path}`);
+    assert.deepEqual(told.toSorted(), ['mode tool.sh', 'type gone.txt', 'type link']);
+  });
+
   it('touches neither the index nor the files', async (t) => {
     const { git, worktree, base } = await make(t);
     changeAll(worktree);
