@@ -140,7 +140,12 @@ export const CleanRebase = Type.Object({
   changes: Type.Optional(
     Type.Literal('brought_back', { description: 'Uncommitted changes are restored' }),
   ),
-  notes: Type.Optional(Type.Array(Type.String())),
+  notes: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        'Warnings, such as of files that only merge commits changed, which a rebase leaves out',
+    }),
+  ),
 });
 
 export type CleanRebase = Static<typeof CleanRebase>;

@@ -19,6 +19,7 @@ import { operationInProgress } from '../../tools/git/write/commit.ts';
 import { pathsToWrite, rebaseState } from '../../tools/git/write/rebase.ts';
 import type { SessionNeeds, TurnNeeds } from '../sessions/live/needs.ts';
 import { currentConflict } from './current.ts';
+import { mergesLeftOut } from './merges-left-out.ts';
 
 /** What has to be known before the rebase changes anything. */
 export interface Preflight
@@ -44,7 +45,8 @@ export const preflight = async (
   const { name: onto, commit: onto_commit } = base;
   const range = await commitsToMove(service.git, worktree, { orig_head, onto_commit });
   await refuseInTheWay(service.git, worktree, { onto: onto_commit, upstream: range });
-  const notes = [...base.notes, ...remote.notes];
+  const merges = await mergesLeftOut(service.git.at(worktree), { orig_head, upstream: range });
+  const notes = [...base.notes, ...remote.notes, ...merges];
   return {
     onto,
     onto_commit,

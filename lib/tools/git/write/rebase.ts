@@ -125,3 +125,26 @@ export const pathsToWrite = async (
   ]);
   return [...writtenIn(added), ...writtenIn(made)];
 };
+
+/**
+ * The files that merge commits of the rebased ones changed themselves, as to resolve a conflict, read as latin1. A rebase
+ * leaves merge commits out, and these changes with them. Undefined if git cannot tell, as in a partial clone.
+ */
+export const changedInMerges = async (
+  git: GitAt<GitWorktree>,
+  upstream: string,
+): Promise<string[] | undefined> => {
+  const found = new Set<string>();
+  for (const merges of [OF_TWO, OF_MORE]) {
+    const args = ['log', ...merges, '--format=', '--name-only', '-z', '--no-renames'];
+    const options = { ok: [0, 128], max_bytes: MOST_LISTED, read: true };
+    const { code, stdout } = await git.run([...args, `${upstream}..HEAD`, '--'], options);
+    if (code !== 0) return undefined;
+    for (const path of stdout.toString('latin1').split('\0')) if (path !== '') found.add(path);
+  }
+  return [...found].toSorted();
+};
+
+// git merges two parents again to compare, and more parents only with the result.
+const OF_TWO = ['--min-parents=2', '--max-parents=2', '--diff-merges=remerge'];
+const OF_MORE = ['--min-parents=3', '--diff-merges=combined'];

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { gitIn, makeRepository, writeFiles } from '../../../helpers/repository.ts';
-import { commit, read, rebaseScene } from './fixture.ts';
+import { commit, read, rebaseScene, recordOf } from './fixture.ts';
 
 const LONG = Array.from({ length: 30 }, (_, at) => `line ${at}\n`).join('');
 const BINARY = (byte: number) => Buffer.from([0, 1, 2, byte, 0, 255]);
@@ -126,6 +126,38 @@ describe('files in conflict', () => {
     assert.equal(done.body.status, 'clean', done.text);
     assert.equal(git('rev-parse', 'HEAD:sub').trim(), three);
     assert.ok(!existsSync(join(worktree.path, 'sub', '.git')));
+  });
+});
+
+describe('a rebase of merge commits', () => {
+  it('names the files that only they changed, and no other', async (t) => {
+    const scene = await rebaseScene(t, { start: { 'a.txt': 'one\n' }, branch: [{ m: 'mine\n' }] });
+    const { git, main, worktree, running } = scene;
+    const identity = ['-c', 'user.name=A', '-c', 'user.email=a@b'];
+    for (const name of ['other', 'third', 'fourth', 'fifth']) {
+      main('switch', '--quiet', '--create', name, 'main');
+      commit(main, running.repository.root, { [name]: `${name}\n` });
+    }
+    main('switch', '--quiet', 'main');
+    const merge = (...names: string[]): string =>
+      git(...identity, 'merge', '--quiet', '--no-commit', '--no-ff', ...names);
+    merge('other');
+    git(...identity, 'commit', '--quiet', '-m', 'plain');
+    const plain = await scene.post('pr/rebase', { onto: 'other' });
+    assert.deepEqual([plain.body.status, plain.body.notes], ['clean', undefined], plain.text);
+    merge('third');
+    commit(git, worktree.path, { 'fix.txt': 'only here\n' });
+    merge('fourth', 'fifth');
+    const head = commit(git, worktree.path, { 'fix2.txt': 'only here\n' });
+    assert.equal(git('rev-list', '--min-parents=3', 'main..').trim(), head);
+    main(...identity, 'merge', '--quiet', 'other');
+    const { body, text } = await scene.post('pr/rebase', { onto: 'main' });
+    assert.equal(body.status, 'clean', text);
+    assert.deepEqual(body.notes, [
+      `merge commits of the branch changed fix.txt, fix2.txt themselves; a rebase leaves merge commits out, so compare with git diff ${head.slice(0, 12)} afterwards`,
+    ]);
+    assert.match(recordOf(scene), /changed fix\.txt, fix2\.txt themselves/);
+    assert.equal(git('show', `${head}:fix.txt`), 'only here\n');
   });
 });
 
