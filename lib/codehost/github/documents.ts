@@ -19,7 +19,7 @@ const PULL = `fragment OnePull on PullRequest {
   created_at: createdAt updated_at: updatedAt merged_at: mergedAt closed_at: closedAt
   author { login }
   labels(first: 100) { nodes { name } }
-  commits(last: 1) { nodes { commit { statusCheckRollup { state } } } }
+  commits(last: 1) { nodes { commit { oid statusCheckRollup { state } } } }
 }`;
 
 const LINKED = 'number title url state isDraft repository { nameWithOwner }';

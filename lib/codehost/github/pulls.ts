@@ -17,6 +17,7 @@ import {
   PULL_REQUEST,
 } from './documents.ts';
 import { collectPages, listOf } from './pages.ts';
+import { unusable } from './usable.ts';
 import {
   type GraphqlPull,
   type Nodes,
@@ -30,7 +31,11 @@ import {
 export const pull = async (place: RepositoryContext, number: number): Promise<Pull> => {
   const { ask } = await hostClient(place);
   const answer = await ask<Answered>(PULL_REQUEST, { ...variablesOf(place), number });
-  return pullFromGraphql(answer.repository.pullRequest);
+  const found = pullFromGraphql(answer.repository.pullRequest);
+  if (found.number === number) return found;
+  const { host } = place.name;
+  const about = `${fullNameOf(place.name)}#${number}`;
+  throw unusable(host, about, `it is of the pull request ${found.number}`);
 };
 
 /** The same before a write to it. Throws where its caller may not write to it. */

@@ -91,7 +91,7 @@ export interface GraphqlPull extends Omit<Pull, Judged> {
   reviewDecision: string | null;
   author: { login: string } | null;
   labels: Nodes<{ name: string }> | null;
-  commits: Nodes<{ commit: { statusCheckRollup: { state: string } | null } }>;
+  commits: Nodes<{ commit: { oid: string; statusCheckRollup: { state: string } | null } }>;
 }
 
 export const pullFromGraphql = (answer: GraphqlPull): Pull => {
@@ -105,7 +105,7 @@ export const pullFromGraphql = (answer: GraphqlPull): Pull => {
     labels: nodesOf(pull.labels).map(({ name }) => name),
     mergeable: MERGEABLE[pull.mergeable] ?? null,
     review_decision: DECISIONS[reviewDecision ?? ''] ?? null,
-    checks: checksOf(commits),
+    checks: checksOf(pull.head_sha, commits),
   };
 };
 
@@ -123,9 +123,10 @@ const CHECKS: Record<string, Pull['checks']> = {
   ERROR: 'failure',
 };
 
-// Expected and unknown states count as pending.
-const checksOf = (commits: GraphqlPull['commits']): Pull['checks'] => {
-  const rollup = nodesOf(commits)[0]?.commit.statusCheckRollup;
+// Expected and unknown states count as pending, and so does every state of a commit that is not the head.
+const checksOf = (head: string, commits: GraphqlPull['commits']): Pull['checks'] => {
+  const { oid, statusCheckRollup: rollup } = nodesOf(commits)[0]?.commit ?? { oid: head };
+  if (oid !== head) return 'pending';
   return rollup ? (CHECKS[rollup.state] ?? 'pending') : null;
 };
 

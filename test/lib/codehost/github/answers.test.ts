@@ -221,6 +221,42 @@ describe('an issue whose page is not its own', () => {
   });
 });
 
+describe('a pull request', () => {
+  const HEAD = 'a'.repeat(40);
+  const startPull = async (t: TestContext, { number = 3, oid = HEAD } = {}) => {
+    const commit = { oid, statusCheckRollup: { state: 'SUCCESS' } };
+    const pullRequest = {
+      ...{
+        number,
+        node_id: 'PR_3',
+        url: 'https://github.com/acme/app/pull/3',
+        title: 'A',
+        body: '',
+      },
+      ...{ state: 'OPEN', isDraft: false, isCrossRepository: false, headRepositoryOwner: null },
+      ...{ head_ref: 'work/one', head_sha: HEAD, base_ref: 'main', mergeable: 'MERGEABLE' },
+      ...{ reviewDecision: null, author: null, labels: NOBODY, commits: { nodes: [{ commit }] } },
+      ...{ created_at: '2026-01-01T00:00:00Z', updated_at: '2026-01-01T00:00:00Z' },
+      ...{ merged_at: null, closed_at: null },
+    };
+    return startHostile(t, () => ({ body: { data: { repository: { pullRequest } } } }));
+  };
+
+  it('has the checks of its head, and none that another commit passed', async (t) => {
+    const own = await startPull(t);
+    assert.equal((await own.hosted.pull(3)).checks, 'success');
+    const other = await startPull(t, { oid: 'b'.repeat(40) });
+    assert.equal((await other.hosted.pull(3)).checks, 'pending');
+  });
+
+  it('is never another one', async (t) => {
+    const { hosted } = await startPull(t, { number: 4 });
+    const { code, message } = await refusal(hosted.pull(3));
+    assert.equal(code, 'codehost_upstream');
+    assert.match(message, /acme\/app#3 cannot be used: it is of the pull request 4/);
+  });
+});
+
 const NOBODY = { nodes: [] };
 const GRAPHQL = {
   ...{ state: 'OPEN', state_reason: null, labels: NOBODY, assignees: NOBODY, author: null },
