@@ -12,7 +12,7 @@ import type { Case } from '../../store/records/case.ts';
 import { turnPlaces } from '../../store/worktrees/turn-records.ts';
 import { gitScene, type Scene, skipOf } from '../helpers/git-scene.ts';
 import { NOBODY } from '../helpers/nobody.ts';
-import { gitIn, makeRepository, writeFiles } from '../helpers/repository.ts';
+import { gitIn, makeRepository, type TestRepository, writeFiles } from '../helpers/repository.ts';
 
 const ME = ['-c', 'user.name=a', '-c', 'user.email=a@b'];
 
@@ -187,6 +187,89 @@ describe('a turn', () => {
     assert.equal(on.git('log', '-1', '--format=%s').trim(), 'better');
   });
 
+  for (const [how, args] of [
+    ['reset away', ['reset', '-q', '--hard', 'HEAD~1']],
+    ['amended', ['commit', '-q', '--amend', '-m', 'other']],
+  ] as const)
+    for (const sandbox of ['off', 'auto'] as const)
+      it(`keeps the commit that it began with, ${how} with the sandbox ${sandbox}, and names it`, {
+        skip: skipOf(sandbox),
+      }, async (t) => {
+        const on = await gitScene(t, sandbox);
+        writeFiles(on.path, { 'mine.txt': 'mine\n' });
+        on.git('add', 'mine.txt');
+        on.git(...ME, 'commit', '-qm', 'mine');
+        const mine = on.git('rev-parse', 'HEAD').trim();
+        await on.work(`git ${args.join(' ')}; echo 2 > two.txt`);
+        assert.throws(() => on.git('merge-base', '--is-ancestor', mine, 'HEAD'));
+        const ref = on.main('for-each-ref', '--format=%(refname)', '--contains', mine).trim();
+        assert.match(ref, /^refs\/dossier\/undone\/.*\/replaced-commits$/);
+        const [told, ...more] = await on.told();
+        assert.deepEqual([told?.code, more], ['refs_kept', []]);
+        for (const text of [String(told?.message), on.summary()])
+          assert.ok(
+            text.includes(
+              `${mine.slice(0, 12)}, with which it began, among them. They are kept, as the parents of ${ref}.`,
+            ),
+            text,
+          );
+        assert.match(on.summary(), /^## Git, besides the branch$/m);
+        const kept = await on.test.running.call<{ ref: string }[]>(
+          'GET',
+          `/api/worktrees/${on.test.item.id}/recoveries`,
+        );
+        assert.deepEqual(
+          kept.body.map((one) => one.ref),
+          [ref.replace('/replaced-commits', '')],
+        );
+        on.main('reflog', 'expire', '--expire=now', '--all');
+        on.git('reflog', 'expire', '--expire=now', '--all');
+        on.main('gc', '--quiet', '--prune=now');
+        assert.equal(on.main('show', `${mine}:mine.txt`), 'mine\n');
+      });
+
+  it('keeps the commit that it began with, where a daemon is killed meanwhile, each time', async (t) => {
+    const on = await begun(t);
+    const refs = () => on.main('for-each-ref', '--format=%(refname)', '--contains', mine).trim();
+    await on.end();
+    on.git(...ME, 'commit', '-q', '--allow-empty', '-m', 'mine');
+    const mine = on.git('rev-parse', 'HEAD').trim();
+    const { running, item } = on.test;
+    const begin = () =>
+      openTurn(running.service, getWorktree(running.service.store, item.id), {
+        marker: NOBODY,
+        session_id: NOBODY,
+      });
+    await begin();
+    on.git('reset', '-q', '--hard', 'HEAD~1');
+    await running.restart();
+    assert.match(refs(), /^refs\/dossier\/undone\/\S+\/replaced-commits$/);
+    // It is on the branch again, and lost once more: it is told once more.
+    on.git('reset', '-q', '--hard', mine);
+    const turn = await begin();
+    on.git('reset', '-q', '--hard', 'HEAD~1');
+    const told: TurnNotice[] = [];
+    await turn.close((all) => told.push(...all));
+    assert.deepEqual(
+      told.flatMap(({ refs: kept }) => kept ?? []).map(({ before }) => before),
+      [mine],
+    );
+    assert.equal(refs().split('\n').length, 2);
+  });
+
+  it('says nothing of commits that it went on from, or that another branch has', async (t) => {
+    const on = await begun(t);
+    on.git('branch', 'backup');
+    on.git(...ME, 'commit', '-q', '--allow-empty', '-m', 'more');
+    on.git('switch', '-q', 'backup');
+    on.git('switch', '-q', '-');
+    const told = await on.end();
+    assert.deepEqual(
+      told.flatMap(({ refs = [] }) => refs.map(({ ref }) => ref)),
+      ['refs/heads/backup'],
+    );
+  });
+
   it('takes in what git-lfs stored, if it is what its name says', async (t) => {
     const on = await begun(t);
     const text = 'a large file\n';
@@ -204,6 +287,35 @@ describe('a turn', () => {
   });
 });
 
+const attachedClone = async (on: Scene, clone: TestRepository): Promise<void> => {
+  const { running, item } = on.test;
+  await running.call('DELETE', `/api/cases/${item.id}/worktree`);
+  const attached = await running.call<Case>('POST', `/api/worktrees/${item.id}/attach`, {
+    path: clone.root,
+  });
+  assert.equal(attached.status, 201, attached.text);
+};
+
+describe('an attached clone, with the sandbox off or on', () => {
+  for (const sandbox of ['off', 'auto'] as const)
+    it(`keeps its commit that a session reset away, with the sandbox ${sandbox}`, {
+      skip: skipOf(sandbox),
+    }, async (t) => {
+      const on = await gitScene(t, sandbox);
+      const clone = makeRepository(t, { files: { 'a.txt': 'one\n' } });
+      clone.git('switch', '-q', '-c', 'work');
+      clone.git(...ME, 'commit', '-q', '--allow-empty', '-m', 'mine');
+      const mine = clone.git('rev-parse', 'HEAD').trim();
+      await attachedClone(on, clone);
+      await on.work('git reset -q --hard HEAD~1; echo 2 > two.txt');
+      assert.match(
+        clone.git('for-each-ref', '--format=%(refname)', '--contains', mine).trim(),
+        /^refs\/dossier\/undone\/\S+\/replaced-commits$/,
+      );
+      assert.match(on.summary(), new RegExp(`${mine.slice(0, 12)}, with which it began`));
+    });
+});
+
 describe('an attached clone', { skip: skipOf('auto') }, () => {
   it('is worked in by a repository that lies over its own, and comes to no other harm', async (t) => {
     const on = await gitScene(t, 'auto');
@@ -212,12 +324,7 @@ describe('an attached clone', { skip: skipOf('auto') }, () => {
     clone.git('tag', '-a', 'v1', '-m', 'v1');
     writeFiles(clone.root, { 'a.txt': 'stashed\n' });
     clone.git('stash', 'push', '-q');
-    const { running, item } = on.test;
-    await running.call('DELETE', `/api/cases/${item.id}/worktree`);
-    const attached = await running.call<Case>('POST', `/api/worktrees/${item.id}/attach`, {
-      path: clone.root,
-    });
-    assert.equal(attached.status, 201, attached.text);
+    await attachedClone(on, clone);
     const before = [
       clone.git('rev-parse', 'refs/heads/main', 'v1', 'refs/stash'),
       readFileSync(join(clone.root, '.git/config'), 'utf8'),

@@ -81,23 +81,36 @@ export const importCommits = async (
   if (branch.held === undefined) importMergeState(git.place, over, brought.there);
   const wanted = branch.held === undefined ? changes : [changeOf(over, own), ...changes];
   const kept = await keep(git, wanted);
-  const former = left.former.filter((oid) => brought.there.get(oid) === 'commit');
-  const replaced = await keepReplacedCommits(git, former);
+  const former = formerOf(over, left, own).filter((oid) => brought.there.get(oid) === 'commit');
   return {
     moved: branch.moved,
     held: branch.held,
-    kept: [
-      ...kept,
-      ...(replaced === undefined ? [] : [{ ref: REPLACED, before: null, ...replaced }]),
-    ],
+    kept: [...kept, ...(await keepReplaced(git, former, over.head ?? undefined))],
     links: back.links,
     broken: missingOf(tips, brought.there, brought.broken),
     notes: back.notes,
   };
 };
 
-// Commits that were amended, rebased or reset away are kept as well.
-const REPLACED = 'refs/replaced-commits';
+// The reflog names the commit that the turn began with as a former value only.
+const formerOf = (
+  { head }: FinishedTurn,
+  { former }: UntrustedRefs,
+  own: string | undefined,
+): string[] => [...new Set([...(head === null || head === own ? [] : [head]), ...former])];
+
+/** Keeps commits that were amended, rebased or reset away; `head` is the one that the turn began with. */
+export const keepReplaced = async (
+  git: GitAt<GitWorktree>,
+  former: readonly string[],
+  head = former[0],
+): Promise<KeptRef[]> => {
+  const replaced = await keepReplacedCommits(git, former);
+  if (replaced === undefined) return [];
+  const { lost, ...kept } = replaced;
+  const before = lost.find((oid) => oid === head) ?? null;
+  return [{ ref: 'refs/replaced-commits', before, ...kept }];
+};
 
 interface Change {
   ref: string;

@@ -50,16 +50,16 @@ export const unpin = async ({ at, place }: GitAt, name: string): Promise<void> =
 
 /**
  * Makes one commit over those of `former` that no ref reaches any more, because a turn amended, rebased or reset them away.
- * Returns it and the ref that keeps it; undefined if there are none.
+ * Returns it, the ref that keeps it, and the commits themselves; undefined if there are none.
  */
 export const keepReplacedCommits = async (
   { at, place }: GitAt,
   former: readonly string[],
-): Promise<{ after: string; kept_ref: string } | undefined> => {
+): Promise<{ after: string; kept_ref: string; lost: readonly string[] } | undefined> => {
   if (former.length === 0) return undefined;
   const git = at(repositoryOf(place));
   const input = former.map((oid) => `${oid}\n`).join('');
-  const { code, stdout } = await git.run(['rev-list', '--stdin', '--not', '--all'], {
+  const { code, stdout } = await git.run(['rev-list', '--stdin', '--not', ...LASTING], {
     read: true,
     input,
     ok: [0, 128],
@@ -70,5 +70,13 @@ export const keepReplacedCommits = async (
   if (lost.length === 0) return undefined;
   const kept_ref = `${newUndoneRoot(place)}/replaced-commits`;
   const message = 'Commits that a turn replaced\n';
-  return { after: await commitAt(git, { ref: kept_ref, parents: lost, message }), kept_ref };
+  return { after: await commitAt(git, { ref: kept_ref, parents: lost, message }), kept_ref, lost };
 };
+
+// The operator's refs, and those of turns that are kept and reported by name. Pins and snapshots are deleted later.
+const LASTING = [
+  '--exclude=refs/dossier/*',
+  '--all',
+  '--exclude=refs/dossier/undone/*/replaced-commits',
+  '--glob=refs/dossier/undone/*/*',
+];

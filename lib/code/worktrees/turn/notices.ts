@@ -30,12 +30,21 @@ const MOST_TOLD = 100;
 /** A notice of branches, tags and stashes that the turn created, moved or deleted in its own repository. */
 export const keptRefsNotices = (kept: readonly KeptRef[]): TurnNotice[] => {
   if (kept.length === 0) return [];
-  const lines = kept.slice(0, MOST_TOLD).map(asText);
+  // Those that the branch had come first, so that none of many others takes their place.
+  const refs = kept
+    .toSorted((one, other) => Number(isReplaced(other)) - Number(isReplaced(one)))
+    .slice(0, MOST_TOLD)
+    .map(asText);
+  const others = refs.filter((one) => !isReplaced(one));
+  const lines = [
+    ...refs.filter(isReplaced).map(replacedText),
+    ...(others.length === 0 ? [] : [KEPT, ...others.map(lineOf)]),
+  ];
   return [
     {
       code: 'refs_kept',
-      message: `${KEPT}\n${lines.map(lineOf).join('\n')}`,
-      refs: lines,
+      message: lines.join('\n'),
+      refs,
       ...(kept.length > MOST_TOLD && { more: kept.length - MOST_TOLD }),
     },
   ];
@@ -44,9 +53,14 @@ export const keptRefsNotices = (kept: readonly KeptRef[]): TurnNotice[] => {
 const KEPT =
   'The turn changed refs in its own repository. Yours are unchanged; the changes are kept, and were not applied:';
 
+const isReplaced = ({ ref }: KeptRef): boolean => ref === 'refs/replaced-commits';
+
+const replacedText = ({ before, kept_ref }: KeptRef): string => {
+  const which = before === null ? '' : `, ${before.slice(0, 12)}, with which it began, among them`;
+  return `The turn amended, rebased or reset away commits${which}. They are kept, as the parents of ${kept_ref}.`;
+};
+
 const lineOf = ({ ref, before, after, kept_ref }: KeptRef): string => {
-  if (ref === 'refs/replaced-commits')
-    return `commits that the turn amended, rebased or reset away: the parents of ${kept_ref}`;
   if (after === null) return `${ref}: deleted`;
   const what = before === null ? 'created' : `moved from ${before.slice(0, 12)}`;
   return `${ref}: ${what}, ${after.slice(0, 12)}${kept_ref === null ? '' : `, kept as ${kept_ref}`}`;

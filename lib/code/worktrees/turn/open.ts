@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
+import { messageOf } from '../../../../store/base/attempt.ts';
 import { isAtOrBelow } from '../../../../store/base/paths.ts';
 import type { TurnRecord } from '../../../../store/records/turn.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
@@ -10,15 +11,23 @@ import type { Launchable } from '../../../agents/launch.ts';
 import type { WithConfig } from '../../../config.ts';
 import type { WithLog } from '../../../log.ts';
 import type { WithSandbox } from '../../../sandbox/sandbox.ts';
+import { headCommit } from '../../../tools/git/read/repository.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import { cleanEnvironment } from '../../../tools/process/environment.ts';
 import { makeRepository } from '../../turn-repository/begin.ts';
 import { pointGitFile, turnView } from '../../turn-repository/dot-git.ts';
+import { keepReplaced } from '../../turn-repository/import-commits.ts';
 import { pinRefs } from '../../turn-repository/pins.ts';
 import { listText } from '../../turn-repository/refs.ts';
 import { findWorktree, otherWorktrees } from '../read.ts';
 import { closeTurn } from './close.ts';
-import { NOTHING, type TurnListener, type TurnNotice, type TurnResult } from './notices.ts';
+import {
+  keptRefsNotices,
+  NOTHING,
+  type TurnListener,
+  type TurnNotice,
+  type TurnResult,
+} from './notices.ts';
 import { reclaimTurn } from './reclaim.ts';
 
 interface TurnOptions {
@@ -51,12 +60,7 @@ export const openTurn = async (
   const { case_id, git_dir, common_dir } = worktree;
   const isHeld = service.sandbox().kind !== 'none';
   // An attached clone without a sandbox cannot be covered by a mount: the turn uses it directly.
-  if (!isHeld && git_dir === common_dir)
-    return {
-      view: { writable: [common_dir], kept: [] },
-      unheld: [CLONE],
-      close: async () => NOTHING,
-    };
+  if (!isHeld && git_dir === common_dir) return openClone(service, worktree);
   await reclaimTurn(service, case_id);
   const places = turnPlaces(layout, case_id);
   const made = join(layout.tmp, randomUUID());
@@ -82,11 +86,33 @@ export const openTurn = async (
   return { view, unheld: [], close: (tell) => closeTurn(service, case_id, tell) };
 };
 
+const openClone = async (
+  { git, log }: WithGit & WithLog,
+  worktree: WorktreeRecord,
+): Promise<OpenTurn> => {
+  const head = await headCommit(git.at(worktree));
+  return {
+    view: { writable: [worktree.common_dir], kept: [] },
+    unheld: [CLONE],
+    close: async (tell) => {
+      try {
+        if (head !== undefined) tell(keptRefsNotices(await keepReplaced(git.at(worktree), [head])));
+      } catch (error) {
+        log.error({ err: error, case_id: worktree.case_id }, NOT_KEPT);
+        tell([{ code: 'git_noted', message: `${NOT_KEPT} ${head}: ${messageOf(error)}` }]);
+      }
+      return NOTHING;
+    },
+  };
+};
+
 const CLONE: TurnNotice = {
   code: 'git_noted',
   message:
-    'This turn runs without a sandbox directly in your repository: it can change branches, tags, stashes, settings and hooks, and such changes are neither undone nor reported.',
+    'This turn runs without a sandbox directly in your repository: it can change branches, tags, stashes, settings and hooks, and such changes are neither undone nor reported. Only the commit that it begins with is kept if it drops it.',
 };
+
+const NOT_KEPT = 'It could not be told whether the turn dropped the commit that it began with,';
 
 const pointToTurn = (store: Store, worktree: WorktreeRecord, turn_dir: string): Promise<void> =>
   withWorktreeLock(store, worktree.case_id, async () => {
