@@ -29,6 +29,12 @@ export const WorkCommit = Type.Object({
   head: maybe(CommitId),
   reason: maybe(Type.String({ description: 'Why nothing was committed' })),
   command: maybe(Type.String({ description: 'The command that commits it, if there is one' })),
+  reverted: maybe(
+    Type.Array(Type.String(), {
+      description:
+        'Files that differed from the base when the plan was approved, and that the work reverted or deleted: the first 100. since-approval.patch has their content',
+    }),
+  ),
 });
 export type WorkCommit = Static<typeof WorkCommit>;
 
@@ -38,21 +44,35 @@ export const SessionCommit = Type.Object(
     ...WorkCommit.properties,
     message: orNull(
       Type.String(),
-      'One sentence for people, if files are not committed: `Not committed: .env.local`, `12 uncommitted files`',
+      'For people, if files are not committed, or were reverted: `Not committed: .env.local`, `12 uncommitted files`',
     ),
   },
   { $id: 'SessionCommit', description: "The commit of the session's changes" },
 );
 export type SessionCommit = Static<typeof SessionCommit>;
 
+/** What the operator has to know of a commit and of what is not in it; null if there is nothing. */
+export const commitSentence = (commit: WorkCommit): string | null => {
+  const { reverted } = commit;
+  const sentences = [
+    uncommittedSentence(commit),
+    reverted == null ? null : `Reverted or deleted since the approval: ${namesOf(reverted)}`,
+  ].filter((sentence) => sentence !== null);
+  return sentences.length === 0 ? null : sentences.join('. ');
+};
+
 /** One sentence about uncommitted files of completed work; null if there are none. */
 export const uncommittedSentence = ({ id, files, left_out, reason }: WorkCommit): string | null => {
   if (reason != null) return `${files} ${files === 1 ? 'file' : 'files'} not committed: ${reason}`;
   if (id === null && files > 0) return uncommittedCount(files + left_out.length);
   if (left_out.length === 0) return null;
-  const named = left_out.slice(0, NAMED).map(({ path }) => path);
-  const more = left_out.length > NAMED ? ` and ${left_out.length - NAMED} more` : '';
-  return `${id === null ? 'Nothing was committed; left out' : 'Not committed'}: ${named.join(', ')}${more}`;
+  const names = namesOf(left_out.map(({ path }) => path));
+  return `${id === null ? 'Nothing was committed; left out' : 'Not committed'}: ${names}`;
+};
+
+const namesOf = (paths: readonly string[]): string => {
+  const more = paths.length > NAMED ? ` and ${paths.length - NAMED} more` : '';
+  return `${paths.slice(0, NAMED).join(', ')}${more}`;
 };
 
 /** `1 uncommitted file`, `12 uncommitted files`. */

@@ -5,11 +5,7 @@ import { isGateShut } from '../held/held.ts';
 import { gateOf } from '../held/held-file.ts';
 import { type Commands, type CommandsMatter, failureSentence } from '../records/commands.ts';
 import { isEnded, type Session, type SessionMatter } from '../records/session.ts';
-import {
-  type SessionCommit,
-  uncommittedSentence,
-  type WorkCommit,
-} from '../records/work-commit.ts';
+import { commitSentence, type SessionCommit, type WorkCommit } from '../records/work-commit.ts';
 import type { Store } from '../store.ts';
 import { unconfirmedIn } from './consent.ts';
 import { sessionKey } from './held-sessions.ts';
@@ -91,7 +87,7 @@ const resultFields = ({
 
 const servedCommit = (kept: WorkCommit): SessionCommit => {
   const commit = visibleWithin(kept, visible) as WorkCommit;
-  return { ...commit, message: uncommittedSentence(commit) };
+  return { ...commit, message: commitSentence(commit) };
 };
 
 // session.md can be written by hand, so invisible characters are made visible.

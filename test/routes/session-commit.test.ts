@@ -47,6 +47,52 @@ const bodyOf = ({ running, item }: SessionTest): string =>
   readFileSync(join(newestSession(running, item), 'session.md'), 'utf8');
 
 describe('completed work', () => {
+  it('names what it reverted or deleted of what the operator had there, and where it is', async (t) => {
+    const lines = ['git reset -q --hard', 'git clean -fdq', 'printf "%s" moved > to.txt'];
+    const it = await withCase(t, sh(...lines));
+    const { session, commit, path } = await worked(it, (place) => {
+      writeFiles(place, { 'README.md': 'mine\n', 'mine.txt': 'mine\n', 'from.txt': 'moved' });
+    });
+    const message = 'Reverted or deleted since the approval: README.md, mine.txt';
+    assert.deepEqual([commit.reverted, commit.files], [['README.md', 'mine.txt'], 1]);
+    assert.equal(session.commit?.message, message);
+    assert.match(
+      bodyOf(it),
+      /since:\n\n```text\nREADME\.md\nmine\.txt\n```\n\nTheir content is in/,
+    );
+    const told = (await it.eventsOf(session.id)).filter(({ event }) => event === 'error');
+    assert.match(
+      String(told[0]?.data.message),
+      /reverted or deleted since: README\.md, mine\.txt\./,
+    );
+    const { body } = await it.running.call<AttentionItem[]>('GET', '/attention');
+    assert.match(JSON.stringify(body), /Reverted or deleted since the approval: README\.md/);
+    const patch = join(newestSession(it.running, it.item), 'since-approval.patch');
+    gitOf(it, path, 'apply', '--reverse', '--include=mine.txt', patch);
+    assert.equal(readFileSync(join(path, 'mine.txt'), 'utf8'), 'mine\n');
+  });
+
+  it('does not say that no file was changed where the work of the operator is gone', async (t) => {
+    const it = await withCase(t, sh('git clean -fdq'));
+    const { session } = await worked(it, (place) => writeFiles(place, { 'mine.txt': 'mine\n' }));
+    assert.doesNotMatch(bodyOf(it), /No file was changed/);
+    assert.match(bodyOf(it), /No file differs from the base\.[\s\S]*mine\.txt/);
+    assert.equal(session.commit?.message, 'Reverted or deleted since the approval: mine.txt');
+    const left = await it.running.call<UncommittedWorktree[]>('GET', '/api/worktrees/uncommitted');
+    assert.deepEqual(left.body, []);
+  });
+
+  it('says nothing of it where the work only changed or kept those files', async (t) => {
+    const it = await withCase(t, sh('echo more >> mine.txt', 'rm README.md', 'git add kept.txt'));
+    const { commit } = await worked(it, (place) =>
+      writeFiles(place, { 'mine.txt': 'mine\n', 'kept.txt': 'kept\n' }),
+    );
+    assert.deepEqual(
+      [commit.reverted, bodyOf(it).includes('reverted or deleted')],
+      [undefined, false],
+    );
+  });
+
   it('is one commit on its branch, by the operator, that says where it is from', async (t) => {
     const it = await withCase(t, sh('echo new > new.txt', 'rm README.md'));
     it.running.repository.git('config', 'user.name', 'Ada');

@@ -90,7 +90,7 @@ const When = ({ session, since }: Pick<Diff, 'session' | 'since'>) => {
 type NoneProps = Pick<Diff, 'session' | 'worktree'> & { isEmpty: boolean };
 
 const None = ({ session: { status }, isEmpty, worktree }: NoneProps) => (
-  <Empty title={isEmpty ? 'The session changed no files.' : 'No diff yet.'}>
+  <Empty title={isEmpty ? 'No file differs.' : 'No diff yet.'}>
     {!isEmpty && (
       <p>
         {status === 'working'

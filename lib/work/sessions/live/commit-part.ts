@@ -12,7 +12,7 @@ export const commitPart = (
   branch: string | null,
   commit: WorkCommit | undefined,
 ): string[] => {
-  if (commit === undefined) return [];
+  if (commit === undefined || isEmpty(commit)) return [];
   const { command, left_out } = commit;
   const rest = left_out.map(({ path, why }) => `${path}  ${LEFT_OUT[why]}`);
   return [
@@ -22,6 +22,9 @@ export const commitPart = (
     ...(rest.length === 0 ? [] : ['Left uncommitted:', fenceOff(rest.join('\n'), 'text')]),
   ];
 };
+
+const isEmpty = ({ id, files, left_out, reason }: WorkCommit): boolean =>
+  id === null && files === 0 && left_out.length === 0 && reason == null;
 
 const committedLine = (branch: string | null, { id, files, reason }: WorkCommit): string =>
   id === null

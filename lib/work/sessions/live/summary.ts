@@ -20,7 +20,13 @@ export interface Outcome {
 
 /** The changes in the worktree against the base, or why they cannot be determined. */
 export type WorktreeChanges =
-  | { files: readonly ChangedFile[]; left_out: readonly string[]; runs?: readonly RunsLater[] }
+  | {
+      files: readonly ChangedFile[];
+      left_out: readonly string[];
+      runs?: readonly RunsLater[];
+      /** `revertedFiles`. */
+      reverted?: readonly string[];
+    }
   | { unknown: string };
 
 /** The result of a session when it ends or pauses. */
@@ -153,8 +159,14 @@ const changed = (changes: WorktreeChanges | undefined): string[] => {
       'It can no longer be determined:',
       fenceOff(changes.unknown, 'text'),
     ];
-  const { runs = [], left_out } = changes;
-  return ['## What changed', ...runsPart(runs), ...files(changes.files), ...leftOut(left_out)];
+  const { runs = [], left_out, reverted = [] } = changes;
+  return [
+    '## What changed',
+    ...runsPart(runs),
+    ...files(changes.files, reverted),
+    ...revertedPart(reverted),
+    ...leftOut(left_out),
+  ];
 };
 
 const runsPart = (runs: readonly RunsLater[]): string[] => {
@@ -165,8 +177,9 @@ const runsPart = (runs: readonly RunsLater[]): string[] => {
   );
 };
 
-const files = (changedFiles: readonly ChangedFile[]): string[] => {
-  if (changedFiles.length === 0) return ['No file was changed.'];
+const files = (changedFiles: readonly ChangedFile[], reverted: readonly string[]): string[] => {
+  if (changedFiles.length === 0)
+    return [reverted.length === 0 ? 'No file was changed.' : 'No file differs from the base.'];
   const sum = (of: 'additions' | 'deletions'): number =>
     changedFiles.reduce((total, file) => total + (file[of] ?? 0), 0);
   const lines = firstOf(changedFiles.map(changedLine), 'files');
@@ -180,6 +193,17 @@ const changedLine = ({ what, path, additions, deletions, now }: ChangedFile): st
   const lines = additions === null ? 'binary' : `+${additions} −${deletions}`;
   return `${what.padEnd(8)} ${path}  ${lines}${now === undefined ? '' : `  now a ${now}`}`;
 };
+
+const revertedPart = (paths: readonly string[]): string[] => {
+  const named = part(
+    'These files differed from the base when the plan was approved, and were reverted or deleted since:',
+    firstOf(paths.map(oneLine), 'files').join('\n'),
+  );
+  return named.length === 0 ? [] : [...named, REVERTED];
+};
+
+const REVERTED =
+  'Their content is in [since-approval.patch](since-approval.patch): `git apply --reverse --include=PATH since-approval.patch`, in the worktree and with the path of that file, restores one.';
 
 const leftOut = (paths: readonly string[]): string[] =>
   part(

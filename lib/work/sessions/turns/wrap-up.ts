@@ -29,6 +29,7 @@ import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
 import { type Outcome, summaryOf, type WorktreeChanges } from '../live/summary.ts';
 import { digestOf } from '../live/transcript-summary.ts';
 import { commandsOf } from '../rules/commands.ts';
+import { revertedFiles } from '../rules/reverted.ts';
 import { type FinishedTurn, isRunning, type SessionEnding, totalUsage } from '../rules/rules.ts';
 import { commitWork, leftUncommitted } from './commit-work.ts';
 
@@ -86,6 +87,7 @@ const summarize = async (
   const { title = '', description = '' } = (await readCase(store, session.case_id)) ?? {};
   const told = await digestOf(service.engine, kept);
   const commands = session.mode === 'work' ? commandsOf(told.calls) : undefined;
+  const noted = withReverted(commit, changes);
   const summary = summaryOf({
     session,
     outcome,
@@ -93,14 +95,26 @@ const summarize = async (
     asked: { title, description, images: imagesOf(store, session.case_id, description) },
     planned: readPlan(store, sessionDirOf(store, kept)) !== undefined,
     changes,
-    commit,
+    commit: noted,
     told,
     messages: messagesOf(store, readSession(store, session.case_id, session.id) ?? kept),
     usage: isRunning(session.status) ? totalUsage(session.usage, turn?.usage) : session.usage,
   });
-  const summed = { at, summary: visible(summary), turn, commit };
+  const summed = { at, summary: visible(summary), turn, commit: noted };
   return { ...summed, commands: visibleWithin(commands, visible) };
 };
+
+const withReverted = (
+  commit: WorkCommit | undefined,
+  changes: WorktreeChanges | undefined,
+): WorkCommit | undefined => {
+  const reverted = changes !== undefined && 'reverted' in changes ? changes.reverted : undefined;
+  if (reverted === undefined || reverted.length === 0) return commit;
+  return { ...(commit ?? NO_COMMIT), reverted: reverted.slice(0, MOST_NAMED) };
+};
+
+const NO_COMMIT: WorkCommit = { id: null, files: 0, left_out: [] };
+const MOST_NAMED = 100;
 
 const imagesOf = (store: Store, caseId: string, description: string): string[] =>
   imagesIn(description).flatMap((url) => imageName(store, caseId, url) ?? []);
@@ -115,18 +129,27 @@ const keepDiff = async (
   const worktree = getWorktree(store, case_id);
   await replaceSessionFile(store, sessionDirOf(store, kept), 'diff.patch', patch);
   const dir = sessionDirOf(store, kept);
-  if (readSinceApproval(store, dir) !== undefined)
-    await replaceSessionFile(store, dir, SINCE, await patchSinceStart(git, worktree));
+  const reverted: string[] = [];
+  if (readSinceApproval(store, dir) !== undefined) {
+    const since = await patchSinceStart(git, worktree);
+    await replaceSessionFile(store, dir, SINCE, since);
+    reverted.push(...revertedFiles({ patch, left_out, since }));
+  }
   const transcript = engine.transcript(kept);
   const special = changed.flatMap(({ path, now }) => (now === undefined ? [] : `${path} (${now})`));
   if (special.length > 0)
     transcript.append('error', { code: 'git_noted', message: specialText(special) });
   if (left_out.length > 0)
     transcript.append('error', { code: 'git_noted', message: leftOutText(left_out) });
+  if (reverted.length > 0) transcript.append('error', { message: revertedText(reverted) });
   transcript.append('diff', { ...counts });
   const where = { git: git.at(worktree), base_commit };
-  return { files: changed, left_out, runs: await runsLater(patch.toString('utf8'), where) };
+  const runs = await runsLater(patch.toString('utf8'), where);
+  return { files: changed, left_out, runs, reverted };
 };
+
+const revertedText = (paths: readonly string[]): string =>
+  `Files that differed from the base when the plan was approved were reverted or deleted since: ${someOf(paths)}. since-approval.patch has their content.`;
 
 const specialText = (named: readonly string[]): string =>
   `Tracked files are no longer regular files: ${someOf(named)}. The patch shows them as deleted. Remove them; git cannot read them.`;
