@@ -12,6 +12,17 @@ export type LeftOut = Static<typeof LeftOut>;
 
 const CommitId = Type.String({ pattern: '^([0-9a-f]{40}|[0-9a-f]{64})$' });
 
+export const OtherCommits = Type.Object({
+  count: Type.Integer({ minimum: 1 }),
+  commits: Type.Array(Type.Object({ id: CommitId, subject: Type.String() }), {
+    description: 'The newest 10',
+  }),
+  files: Type.Array(LeftOut, {
+    description: 'New files in them that Dossier would have left out: the first 100',
+  }),
+});
+export type OtherCommits = Static<typeof OtherCommits>;
+
 /**
  * The commit of completed work, as in session.md. Of a session that was paused, failed or was aborted, what it left
  * uncommitted; `head` is the commit of HEAD then.
@@ -29,6 +40,8 @@ export const WorkCommit = Type.Object({
   head: maybe(CommitId),
   reason: maybe(Type.String({ description: 'Why nothing was committed' })),
   command: maybe(Type.String({ description: 'The command that commits it, if there is one' })),
+  /** Commits since the base that Dossier did not make: the agent's or, meanwhile, the operator's. */
+  other_commits: maybe(OtherCommits),
   reverted: maybe(
     Type.Array(Type.String(), {
       description:
@@ -53,9 +66,13 @@ export type SessionCommit = Static<typeof SessionCommit>;
 
 /** What the operator has to know of a commit and of what is not in it; null if there is nothing. */
 export const commitSentence = (commit: WorkCommit): string | null => {
-  const { reverted } = commit;
+  const { reverted, other_commits } = commit;
+  const unwanted = other_commits?.files ?? [];
   const sentences = [
     uncommittedSentence(commit),
+    unwanted.length === 0
+      ? null
+      : `In commits that Dossier did not make: ${namesOf(unwanted.map(({ path }) => path))}`,
     reverted == null ? null : `Reverted or deleted since the approval: ${namesOf(reverted)}`,
   ].filter((sentence) => sentence !== null);
   return sentences.length === 0 ? null : sentences.join('. ');

@@ -72,6 +72,62 @@ describe('completed work', () => {
     assert.equal(readFileSync(join(path, 'mine.txt'), 'utf8'), 'mine\n');
   });
 
+  it('lists the commits that are not by the daemon, with the files in them that it leaves out', async (t) => {
+    const lines = [
+      'export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b',
+      'echo a > .env; mkdir keys; echo b > keys/id_rsa; head -c 7000000 /dev/zero > big.bin; echo c > plain.txt',
+      'git add .; git commit -qm "All of it"',
+      'git rm -q .env; git commit -qm "Without it"',
+    ];
+    const it = await withCase(t, sh(...lines));
+    const { session, commit, path } = await worked(it);
+    const { count, commits, files } = commit.other_commits ?? assert.fail('there are none');
+    assert.deepEqual(
+      [count, commits.map(({ subject }) => subject)],
+      [2, ['Without it', 'All of it']],
+    );
+    assert.equal(commits[0]?.id, gitOf(it, path, 'rev-parse', 'HEAD'));
+    assert.deepEqual(files, [
+      { path: '.env', why: 'secret' },
+      { path: 'big.bin', why: 'large' },
+      { path: 'keys/id_rsa', why: 'secret' },
+    ]);
+    const message = 'In commits that Dossier did not make: .env, big.bin, keys/id_rsa';
+    assert.deepEqual([commit.id, session.commit?.message], [null, message]);
+    const body = bodyOf(it);
+    assert.match(body, /^2 commits on the branch are not by Dossier/m);
+    assert.match(body, /^[0-9a-f]{12} All of it$/m);
+    assert.match(body, /^keys\/id_rsa {2}is named like a file with secrets$/m);
+    assert.match(body, /^big\.bin {2}is over 5 MB$/m);
+    assert.doesNotMatch(body, /^## Commit$/m);
+    const told = (await it.eventsOf(session.id)).filter(({ event }) => event === 'error');
+    assert.match(String(told.at(-1)?.data.message), /left out: \.env, big\.bin, keys\/id_rsa\./);
+    const left = await it.running.call<UncommittedWorktree[]>('GET', '/api/worktrees/uncommitted');
+    assert.deepEqual(left.body, []);
+  });
+
+  it('is beside the commits of others, of which merged ones are none', async (t) => {
+    const lines = [
+      'export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b',
+      'git merge -q --no-edit theirs; git tag mine',
+      'echo 1 > 1.txt; git add .; git commit -qm "One"; echo 2 > 2.txt',
+    ];
+    const it = await withCase(t, sh(...lines));
+    const { git, root } = it.running.repository;
+    git('switch', '-q', '-c', 'theirs');
+    writeFiles(root, { '.env': 'theirs\n' });
+    git('add', '--all');
+    git('commit', '-qm', 'Theirs');
+    git('switch', '-q', '-');
+    const { commit, session } = await worked(it);
+    assert.deepEqual(
+      [commit.other_commits?.commits.map(({ subject }) => subject), commit.other_commits?.files],
+      [['One'], []],
+    );
+    assert.deepEqual([commit.files, session.commit?.message], [1, null]);
+    assert.match(bodyOf(it), /^## Commits of others$[\s\S]*^## Commit$/m);
+  });
+
   it('does not say that no file was changed where the work of the operator is gone', async (t) => {
     const it = await withCase(t, sh('git clean -fdq'));
     const { session } = await worked(it, (place) => writeFiles(place, { 'mine.txt': 'mine\n' }));

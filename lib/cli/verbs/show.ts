@@ -83,7 +83,7 @@ const isStillSo = async (
   case_id: string,
   commit: NonNullable<Session['commit']>,
 ): Promise<boolean> => {
-  if (commit.id !== null || commit.reverted != null) return true;
+  if (commit.id !== null || commit.reverted != null || commit.other_commits != null) return true;
   const status = dossier.call('GET /api/worktrees/{case_id}/status', { case_id });
   const files = (await unlessRefused(status))?.files;
   return files === undefined || files.length > 0;

@@ -111,7 +111,7 @@ export const SessionPage = ({ item, of: session, tab, children }: SessionProps) 
 };
 
 const Commit = ({ of: { commit, branch } }: { of: Session }) => {
-  if (commit === undefined) return null;
+  if (commit === undefined || (commit.id === null && commit.message === null)) return null;
   return (
     <p class={commit.id === null ? 'box warn' : 'quiet'}>
       {commit.id !== null && `Committed on ${branch}: ${commit.id.slice(0, 12)}. `}

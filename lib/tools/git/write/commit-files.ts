@@ -235,7 +235,8 @@ export const whyLeftOut = (
 // Not in HEAD: untracked, staged (but not in conflict), or only intended to be added.
 const NEW = /^(?:\?\?|A[^AU]|\.A|UA)$/;
 
-const LARGE = 5_000_000;
+/** New files over it are not committed by default; in bytes. */
+export const LARGE = 5_000_000;
 
 /** Whether a latin1 path is named like a file with secrets. */
 export const isNamedSecret = (path: string): boolean => SECRET.test(basename(path));

@@ -12,16 +12,37 @@ export const commitPart = (
   branch: string | null,
   commit: WorkCommit | undefined,
 ): string[] => {
-  if (commit === undefined || isEmpty(commit)) return [];
+  if (commit === undefined) return [];
+  const others = otherCommitsPart(commit);
+  if (isEmpty(commit)) return others;
   const { command, left_out } = commit;
-  const rest = left_out.map(({ path, why }) => `${path}  ${LEFT_OUT[why]}`);
+  const rest = left_out.map(leftOutLine);
   return [
+    ...others,
     '## Commit',
     status === 'completed' ? committedLine(branch, commit) : uncommittedLine(commit),
     ...(command == null ? [] : ['To commit it:', fenceOff(command, 'sh')]),
     ...(rest.length === 0 ? [] : ['Left uncommitted:', fenceOff(rest.join('\n'), 'text')]),
   ];
 };
+
+const leftOutLine = ({ path, why }: LeftOut): string => `${path}  ${LEFT_OUT[why]}`;
+
+const otherCommitsPart = ({ other_commits }: WorkCommit): string[] => {
+  if (other_commits == null) return [];
+  const { count, commits, files } = other_commits;
+  const lines = commits.map(({ id, subject }) => `${id.slice(0, 12)} ${oneLine(subject)}`);
+  const more = count - commits.length;
+  return [
+    '## Commits of others',
+    `${counted(count, 'commit')} on the branch ${count === 1 ? 'is' : 'are'} not by Dossier, but by the agent or, meanwhile, by you. Nothing of them is undone:`,
+    fenceOff([...lines, ...(more > 0 ? [`and ${more} more commits`] : [])].join('\n'), 'text'),
+    ...(files.length === 0 ? [] : [UNWANTED, fenceOff(files.map(leftOutLine).join('\n'), 'text')]),
+  ];
+};
+
+const UNWANTED =
+  '**They contain files that Dossier would have left out.** Remove them from the history of the branch before you push it:';
 
 const isEmpty = ({ id, files, left_out, reason }: WorkCommit): boolean =>
   id === null && files === 0 && left_out.length === 0 && reason == null;

@@ -2,7 +2,7 @@ import { fenceOff } from '../../../../store/base/text.ts';
 import { failureSentence } from '../../../../store/records/commands.ts';
 import type { SessionMessage } from '../../../../store/records/message.ts';
 import type { Session, Usage } from '../../../../store/records/session.ts';
-import type { WorkCommit } from '../../../../store/records/work-commit.ts';
+import type { OtherCommits, WorkCommit } from '../../../../store/records/work-commit.ts';
 import type { RunsLater } from '../../../code/worktrees/inspect/runs-later.ts';
 import { approverText, counted, oneLine, shorten } from '../../../text/wording.ts';
 import type { ChangedFile } from '../../../tools/git/read/diff.ts';
@@ -24,6 +24,8 @@ export type WorktreeChanges =
       files: readonly ChangedFile[];
       left_out: readonly string[];
       runs?: readonly RunsLater[];
+      /** Not by the daemon. */
+      other_commits?: OtherCommits | undefined;
       /** `revertedFiles`. */
       reverted?: readonly string[];
     }

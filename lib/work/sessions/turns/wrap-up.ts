@@ -17,6 +17,7 @@ import {
 import type { Store } from '../../../../store/store.ts';
 import { keepWorkStart, patchSinceStart } from '../../../code/snapshots/work-start.ts';
 import { type WorktreeDiff, worktreeDiff } from '../../../code/worktrees/inspect/diff.ts';
+import { otherCommits } from '../../../code/worktrees/inspect/other-commits.ts';
 import { runsLater } from '../../../code/worktrees/inspect/runs-later.ts';
 import { checkState } from '../../../code/worktrees/inspect/status.ts';
 import type { GitNeeds } from '../../../code/worktrees/needs.ts';
@@ -87,7 +88,7 @@ const summarize = async (
   const { title = '', description = '' } = (await readCase(store, session.case_id)) ?? {};
   const told = await digestOf(service.engine, kept);
   const commands = session.mode === 'work' ? commandsOf(told.calls) : undefined;
-  const noted = withReverted(commit, changes);
+  const noted = withNotes(commit, changes);
   const summary = summaryOf({
     session,
     outcome,
@@ -104,13 +105,18 @@ const summarize = async (
   return { ...summed, commands: visibleWithin(commands, visible) };
 };
 
-const withReverted = (
+const withNotes = (
   commit: WorkCommit | undefined,
   changes: WorktreeChanges | undefined,
 ): WorkCommit | undefined => {
-  const reverted = changes !== undefined && 'reverted' in changes ? changes.reverted : undefined;
-  if (reverted === undefined || reverted.length === 0) return commit;
-  return { ...(commit ?? NO_COMMIT), reverted: reverted.slice(0, MOST_NAMED) };
+  if (changes === undefined || 'unknown' in changes) return commit;
+  const { other_commits, reverted = [] } = changes;
+  if (other_commits === undefined && reverted.length === 0) return commit;
+  return {
+    ...(commit ?? NO_COMMIT),
+    ...(other_commits && { other_commits }),
+    ...(reverted.length > 0 && { reverted: reverted.slice(0, MOST_NAMED) }),
+  };
 };
 
 const NO_COMMIT: WorkCommit = { id: null, files: 0, left_out: [] };
@@ -142,11 +148,26 @@ const keepDiff = async (
   if (left_out.length > 0)
     transcript.append('error', { code: 'git_noted', message: leftOutText(left_out) });
   if (reverted.length > 0) transcript.append('error', { message: revertedText(reverted) });
+  // They only supplement the record: completed work does not fail for them.
+  const other_commits = await otherCommits(git.at(worktree), base_commit ?? null).catch(
+    (error: unknown) => {
+      transcript.append('error', { message: `${UNLISTED}: ${messageOf(error)}` });
+      return undefined;
+    },
+  );
+  const unwanted = other_commits?.files ?? [];
+  if (unwanted.length > 0)
+    transcript.append('error', { message: unwantedText(unwanted.map(({ path }) => path)) });
   transcript.append('diff', { ...counts });
   const where = { git: git.at(worktree), base_commit };
   const runs = await runsLater(patch.toString('utf8'), where);
-  return { files: changed, left_out, runs, reverted };
+  return { files: changed, left_out, runs, reverted, other_commits };
 };
+
+const UNLISTED = 'The commits of the branch that Dossier did not make could not be listed';
+
+const unwantedText = (paths: readonly string[]): string =>
+  `Commits that Dossier did not make contain files that it would have left out: ${someOf(paths)}. The commits are not undone. Remove such files from the history of the branch before you push it.`;
 
 const revertedText = (paths: readonly string[]): string =>
   `Files that differed from the base when the plan was approved were reverted or deleted since: ${someOf(paths)}. since-approval.patch has their content.`;
