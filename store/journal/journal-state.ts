@@ -21,6 +21,8 @@ export interface ToldState {
   checklist?: readonly ChecklistEntry[];
   /** RESOLVED, and its proof gate was satisfied at some time. */
   proven?: true;
+  /** VERIFYING since work ended, and what the operator had decided about its proof before: that does not resolve it. */
+  decided?: readonly string[];
   /** Values in its files that await the operator's confirmation, by location. */
   held?: Record<string, Mark>;
 }

@@ -6,10 +6,10 @@ import { validatorOf } from '../front-matter/parse.ts';
 import type { FileProblem } from '../front-matter/problem.ts';
 import { FORM, type ToldState } from '../journal/journal-state.ts';
 import { CASE_FILE } from '../layout.ts';
-import { type Case, Merged, type State } from '../records/case.ts';
+import { type Case, type CaseMatter, Merged, type State } from '../records/case.ts';
 import type { ChecklistEntry, Gate } from '../records/proof.ts';
 import { type AcceptedValues, type HeldChanges, heldMessage } from './held-changes.ts';
-import { type Evidence, evaluateGate, type WorktreeWork } from './proof-gate.ts';
+import { decisionsOf, type Evidence, evaluateGate, type WorktreeWork } from './proof-gate.ts';
 import type { CaseFile } from './read-case.ts';
 import { type ItemFiles, NO_FAULTS, problemsIn } from './read-item.ts';
 import { NO_MEDIAS, NO_NAMES } from './read-media.ts';
@@ -149,6 +149,7 @@ export const evidenceOf = (item: Read): Evidence[] =>
     id: matter.id,
     type: matter.type,
     verified: matter.verified,
+    verified_at: matter.verified_at,
     commit: matter.commit ?? null,
     diff_sha256: matter.diff_sha256 ?? null,
     tree: matter.tree ?? null,
@@ -182,7 +183,8 @@ export const unprovenProblems = (item: Known): FileProblem[] => {
   return [{ file: `${item.dir}/${CASE_FILE}`, code: 'gate_not_satisfied', message }];
 };
 
-export const stateToJournal = (item: Item): ToldState => {
+/** The state for the journal. `isAtWork`: a session or another operation of the daemon has the Work item. */
+export const stateToJournal = (item: Item, isAtWork: boolean): ToldState => {
   const { matter, description, description_sha256, adopt } = caseOf(item);
   // A proof without an id on disk is journaled once it has one, since a crash would give it another.
   const known = proofsOf(item).filter(({ file }) => file.adopt?.id === undefined);
@@ -196,6 +198,7 @@ export const stateToJournal = (item: Item): ToldState => {
     },
   ]);
   const checklist = checklistToJournal(item);
+  const decided = decidedBefore(item, isAtWork);
   const marks = item.held?.waiting.map(({ key, sha, since, base }) => [
     key,
     { sha, since, ...(base && { base }) },
@@ -212,12 +215,30 @@ export const stateToJournal = (item: Item): ToldState => {
     proofs: { ...journaledProofs(item), ...Object.fromEntries(proofs) },
     ...(checklist.length > 0 && { checklist }),
     ...(isProven(item) && { proven: true as const }),
+    ...(decided && { decided }),
     ...(marks && { held: Object.fromEntries(marks) }),
   };
 };
 
 const isProven = (item: Item): boolean =>
   caseStateOf(item) === 'RESOLVED' && (proofGateOf(item).satisfied || wasProven(item.seen));
+
+// The end of work resolves nothing, whatever was decided before: nobody has seen that work. A later decision does, and so
+// does a gate that is satisfied only now. Files that cannot be read are no decision.
+const decidedBefore = (item: Item, isAtWork: boolean): readonly string[] | undefined => {
+  const { seen, dir, files } = item;
+  if (!isAtVerifying(caseOf(item).matter)) return undefined;
+  const now = decisionsOf(checklistOf(item), evidenceOf(item));
+  const isEntry = seen === undefined || !isAtVerifying(seen.case.matter);
+  const atEntry = isAtWork ? now : undefined;
+  const before = isEntry ? atEntry : seen.decided;
+  if (before === undefined || now.some((one) => !before.includes(one))) return undefined;
+  if (problemsIn(dir, files).length > 0) return before;
+  return proofGateOf(item).satisfied ? now : undefined;
+};
+
+const isAtVerifying = ({ state, blocked_from }: CaseMatter): boolean =>
+  (state === 'BLOCKED' ? blocked_from : state) === 'VERIFYING';
 
 // An unreadable checklist keeps its journaled state.
 const checklistToJournal = (item: Item): readonly ChecklistEntry[] => {

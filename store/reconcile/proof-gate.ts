@@ -5,6 +5,7 @@ export interface Evidence {
   id: string;
   type: string;
   verified: boolean;
+  verified_at?: string | null | undefined;
   commit: string | null;
   /** Hash of the worktree's diff against its base. */
   diff_sha256: string | null;
@@ -67,3 +68,15 @@ export const isSatisfied = (
     (proof) =>
       proof.verified && (command === undefined ? proof.type === type : proof.passed === command),
   );
+
+/** What the operator decided about the proof of a Work item, a text each: verifications, ticks and waivers. */
+export const decisionsOf = (
+  checklist: readonly ChecklistEntry[],
+  proofs: readonly Evidence[],
+): string[] => [
+  ...proofs.flatMap(({ id, verified, verified_at }) =>
+    verified ? `proof ${id} ${verified_at ?? ''}` : [],
+  ),
+  ...checklist.flatMap(({ id, done }) => (done === true ? `tick ${id}` : [])),
+  ...checklist.flatMap(({ id, waived }) => (waived === undefined ? [] : `waiver ${id}`)),
+];

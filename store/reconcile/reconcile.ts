@@ -177,12 +177,17 @@ export const isWorkspaceAway = (store: Store): boolean => {
 /** Journals what differs from the journaled state, with its events. */
 const journalChanges = async (store: Store, item: Item): Promise<boolean> => {
   const { files } = item;
-  const now = stateToJournal(item);
+  const now = stateToJournal(item, isAtWork(store, item));
   if (!isDeepStrictEqual(item.seen, now)) await appendState(store, item, now);
   item.journaledFiles = files;
   item.accepted = undefined;
   return true;
 };
+
+// The journal knows the session until its end is journaled, which comes after the state of the Work item.
+const isAtWork = (store: Store, { id }: Item): boolean =>
+  itemsOf(store).locked.has(id) ||
+  [...store.journal.runs.values()].some(({ case_id }) => case_id === id);
 
 /** The same; returns false, and reports the error, if the next comparison has to journal the changes. */
 export const journalOrDefer = (store: Store, item: Item): Promise<boolean> =>

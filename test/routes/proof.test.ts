@@ -5,11 +5,13 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { checkWorkspace } from '../../store/check/check.ts';
 import { layoutOf } from '../../store/layout.ts';
+import { sweepWorkspace } from '../../store/reconcile/sweep.ts';
+import type { AttentionItem } from '../../store/records/attention.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { ChecklistItem, Gate, Proof } from '../../store/records/proof.ts';
 import { eventually } from '../helpers/eventually.ts';
 import type { Answered } from '../helpers/service.ts';
-import { withCase as withSession } from '../helpers/sessions.ts';
+import { type SessionTest, withCase as withSession } from '../helpers/sessions.ts';
 import {
   assertProblem,
   sha256,
@@ -1010,5 +1012,112 @@ describe('GET /cases/:id/proof/gate', () => {
       'RESOLVED',
       'mended, it goes on by itself',
     );
+  });
+});
+
+describe('a Work item whose gate is satisfied when a session completes', () => {
+  const completed = async (test: SessionTest): Promise<string> => {
+    const { id } = await test.start();
+    await test.until(id, 'plan_ready');
+    assert.equal((await test.post(`/sessions/${id}/approve`)).status, 200);
+    await test.until(id, 'completed');
+    return id;
+  };
+  const verified = async ({ call, at }: SessionTest, content = 'I read it.'): Promise<string> => {
+    const { body } = await call<Proof>('POST', `${at}/proof`, { type: 'review', content });
+    assert.equal((await call('PUT', `${at}/proof/${body.id}/verify`)).status, 200);
+    return `${at}/proof/${body.id}`;
+  };
+  const waiting = async ({ call }: SessionTest): Promise<string[]> =>
+    (await call<AttentionItem[]>('GET', '/attention')).body.map(({ id }) => id);
+  const staysOpen = async (test: SessionTest, id: string): Promise<void> => {
+    assert.equal(await test.state(), 'VERIFYING');
+    await sweepWorkspace(test.running.service.store);
+    await test.running.restart();
+    assert.equal(await test.state(), 'VERIFYING');
+    assert.deepEqual(await waiting(test), [`done/${id}`]);
+    const moves = told(test.running.events).filter((one) => one.includes('RESOLVED'));
+    assert.deepEqual(moves, [], 'the end of a session resolves nothing');
+  };
+
+  it('stays VERIFYING and in the inbox until a new proof is verified', async (t) => {
+    const test = await withSession(t);
+    await verified(test);
+    const first = await completed(test);
+    await staysOpen(test, first);
+    const gate = await test.call<Gate>('GET', `${test.at}/proof/gate`);
+    assert.deepEqual([gate.body.satisfied, gate.body.stale.length], [true, 1]);
+    await verified(test, 'I read the diff.');
+    assert.equal(await test.state(), 'RESOLVED');
+    assert.deepEqual(await waiting(test), []);
+  });
+
+  it('is resolved by verifying the same proof again, since an older one counts', async (t) => {
+    const test = await withSession(t);
+    await test.call('POST', `${test.at}/proof/checklist`, {
+      description: 'Read',
+      type: 'review',
+      required: true,
+    });
+    const one = await verified(test);
+    const before = (await test.call<Proof>('GET', one)).body;
+    await staysOpen(test, await completed(test));
+    const again = await test.call<Proof>('PUT', `${one}/verify`);
+    assert.equal(again.status, 200);
+    assert.ok((again.body.verified_at ?? '') > (before.verified_at ?? ''));
+    assert.equal(await test.state(), 'RESOLVED');
+    const { body } = await test.call<Proof>('PUT', `${one}/verify`);
+    assert.equal(body.verified_at, again.body.verified_at, 'no other call is pending');
+  });
+
+  it('stays VERIFYING when what was verified was the work of the session before', async (t) => {
+    const test = await withSession(t);
+    await completed(test);
+    const { id } = await test.start();
+    await test.until(id, 'plan_ready');
+    await verified(test, 'I read the diff of the first session.');
+    assert.equal((await test.post(`/sessions/${id}/approve`)).status, 200);
+    await test.until(id, 'completed');
+    await staysOpen(test, id);
+  });
+
+  it('is resolved by a tick, which is a decision, and not by one taken back', async (t) => {
+    const test = await withSession(t);
+    const list = join(test.workspace, test.item.path, 'proof/checklist.md');
+    const one = await verified(test);
+    writeFileSync(list, '- [x] Seen\n');
+    await test.call('GET', test.at);
+    await staysOpen(test, await completed(test));
+    await test.call('DELETE', `${one}/verify`);
+    assert.equal(await test.state(), 'VERIFYING');
+    const { body } = await test.call<ChecklistItem[]>('GET', `${test.at}/proof/checklist`);
+    for (const done of [false, true])
+      await test.call('PATCH', `${test.at}/proof/checklist/${body[0]?.id}`, { done });
+    assert.equal(await test.state(), 'RESOLVED');
+  });
+
+  it('is not resolved by a checklist that cannot be read for a while', async (t) => {
+    const test = await withSession(t);
+    const list = join(test.workspace, test.item.path, 'proof/checklist.md');
+    await verified(test);
+    writeFileSync(list, '---\nitems: [\n---\n');
+    const { id } = await test.start();
+    await test.until(id, 'plan_ready');
+    await test.post(`/sessions/${id}/approve`);
+    await test.until(id, 'completed');
+    writeFileSync(list, BY_HAND.replaceAll('test-log', 'review'));
+    await test.call('GET', `${test.at}/proof/gate`);
+    await staysOpen(test, id);
+  });
+
+  it('stays VERIFYING when a later session is aborted, and without any required item', async (t) => {
+    const test = await withSession(t);
+    const nice = { description: 'Nice', type: 'log', required: false };
+    await test.call('POST', `${test.at}/proof/checklist`, nice);
+    await staysOpen(test, await completed(test));
+    const { id } = await test.start();
+    await test.until(id, 'plan_ready');
+    assert.equal((await test.control('abort')).status, 200);
+    assert.equal(await test.state(), 'VERIFYING');
   });
 });

@@ -6,6 +6,7 @@ import {
   type TaggedProof,
   updateProof,
 } from '../../../store/cases/proofs.ts';
+import { itemOf } from '../../../store/reconcile/items.ts';
 import type { ProofMatter } from '../../../store/records/proof.ts';
 import type { Store } from '../../../store/store.ts';
 import { invalidState, notFound, orNotFound } from '../../errors.ts';
@@ -29,21 +30,22 @@ export const verifyProof = (
   key?: { name: string },
 ): Promise<TaggedProof> => {
   const said = { at: store.clock().toISOString(), by: saidBy(key) };
+  const isAgain = () => itemOf(store, which.caseId)?.seen?.decided !== undefined;
   return update(store, which, (current, { sha256 }) => {
     if (current.run?.status === 'running')
       throw invalidState('The check is still running. Wait for it to end, then verify its result.');
     grantVerification(store, which.caseId, current, sha256);
-    return markVerified(current, sha256, said);
+    return markVerified(current, sha256, { ...said, again: isAgain() });
   });
 };
 
-/** Undefined when it is verified already, so a second call makes no event. */
+/** Undefined when it is verified already, so a second call makes no event; `again` after work that ended since. */
 export const markVerified = (
   current: ProofMatter,
   content: string,
-  { at, by }: { at: string; by: string },
+  { at, by, again = false }: { at: string; by: string; again?: boolean },
 ): Partial<ProofMatter> | undefined =>
-  current.verified
+  current.verified && !again
     ? undefined
     : { verified: true, verified_at: at, verified_by: by, verified_sha256: content };
 

@@ -127,10 +127,11 @@ export const getGate = async (service: GitNeeds & WithLog, caseId: string): Prom
 
 /**
  * A follow-up of the records of a Work item, however they were written: VERIFYING becomes RESOLVED once the gate is
- * satisfied.
+ * satisfied, by a decision that the operator made while it is VERIFYING.
  */
 export const followUp = (item: Item): MatterChanges | undefined => {
   if (caseStateOf(item) !== 'VERIFYING' || !proofGateOf(item).satisfied) return undefined;
+  if (item.seen?.decided !== undefined) return undefined;
   // A proof written by hand is completed and reported before anything follows from it.
   if (proofsOf(item).some(({ file }) => file.adopt !== undefined)) return undefined;
   const { outcome = null } = caseOf(item).matter;
