@@ -31,7 +31,8 @@ export const MAX_YAML = 65_536;
 const MAX_ALIASES = 20;
 // The rules are lines of exactly three dashes. gray-matter also accepts `---js` and `-----`.
 const OPENING = /^(\uFEFF?---(\r?\n))/;
-const CLOSING = /^---[ \t]*(?:\r?\n|$)/m;
+// Not with `^` and `$`, which stop at U+2028 and a carriage return too: they are no line ends in YAML.
+const CLOSING = /(?<![^\n])---[ \t]*(?:\r?\n|(?![\s\S]))/;
 
 /** Whether a text starts with the opening rule of a record. */
 export const hasFrontMatter = (text: string): boolean => OPENING.test(text);

@@ -11,14 +11,14 @@ import { type FrontMatter, joinFrontMatter, parseFrontMatter } from './front-mat
 import { positionOf, validatorOf } from './parse.ts';
 import { faultOf, ifReadable, Problem, type TextPosition } from './problem.ts';
 import { type MatterChanges, spliceFrontMatter } from './splice.ts';
-import { decodeRecord } from './text.ts';
+import { decodeRecord, storable } from './text.ts';
 
 /** A change of a record: front-matter values, the body, or both. */
 export interface RecordEdit {
   changes?: MatterChanges;
   /** The whole new front matter, already checked by the caller, such as `appendToList`. */
   yaml?: string;
-  /** The whole new body, with the line ends of the file. */
+  /** The whole new body, with the line ends of the file. It is made storable. */
   body?: string;
 }
 
@@ -85,13 +85,11 @@ const currentOf = (sha: string, parse: () => FrontMatter): Current => {
   };
 };
 
-const editedText = (
-  source: FrontMatter,
-  { changes = {}, yaml, body = source.body }: RecordEdit,
-): string => {
+const editedText = (source: FrontMatter, { changes = {}, yaml, body }: RecordEdit): string => {
   const text =
     yaml === undefined ? spliceFrontMatter(source, changes) : joinFrontMatter({ ...source, yaml });
-  return text.slice(0, text.length - source.body.length) + body;
+  if (body === undefined) return text;
+  return text.slice(0, text.length - source.body.length) + storable(body);
 };
 
 /** Reads a regular file without following links; undefined if there is none. */

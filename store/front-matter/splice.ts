@@ -3,6 +3,7 @@ import { isMap, isScalar, isSeq, type Pair, type Scalar, stringify, type YAMLMap
 import { orElse } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
 import { type FrontMatter, joinFrontMatter, mapOf, parseAsYaml } from './front-matter.ts';
+import { storable } from './text.ts';
 
 export type MatterChanges = Record<string, unknown>;
 
@@ -68,10 +69,15 @@ const afterLast = (source: FrontMatter, key: string, element: unknown): string =
   ]);
 };
 
-/** Renders a new record file: one key per line, in the given order, then the body. */
+/** Renders a new record file: one key per line, in the given order, then the body, which is made storable. */
 export const renderFrontMatter = (data: Record<string, unknown>, body: string): string =>
-  `---\n${stringify(withChanges(data, {}), YAML_STYLE)}---\n${body}`;
+  `---\n${yamlOf(withChanges(data, {}))}---\n${storable(body)}`;
 
+// The library loses lines of only blanks at the start of a block text, so such a text is quoted.
+const yamlOf = (value: object): string =>
+  stringify(value, { ...YAML_STYLE, blockQuote: !BLANK_START.test(JSON.stringify(value)) });
+
+const BLANK_START = /"(?: |\\[nt])*(?: |\\t)\\n/;
 const YAML_STYLE = { lineWidth: 0, schema: 'core', version: '1.2' } as const;
 
 const withChanges = (data: MatterChanges, changes: MatterChanges): MatterChanges =>
@@ -157,7 +163,7 @@ const cutFor = (source: FrontMatter, place: Place, name: string, value: unknown)
 };
 
 const linesOf = (source: FrontMatter, what: object, column: number): string =>
-  inLines(source, stringify(what, YAML_STYLE).replaceAll(/^(?=.)/gm, ' '.repeat(column)));
+  inLines(source, yamlOf(what).replaceAll(/^(?=.)/gm, ' '.repeat(column)));
 
 const columnOf = (yaml: string, at: number): number => at - yaml.lastIndexOf('\n', at - 1) - 1;
 

@@ -164,12 +164,21 @@ export const updateSession = (
       const { summary, ...changes } = change;
       matter = { ...matter, ...changes };
       intendMatter(store, matter);
-      return summary === undefined ? { changes } : { changes, body: `\n${summary}\n` };
+      return summary === undefined ? { changes } : { changes, body: bodyOf(summary) };
     });
     if (!isThere || matter === undefined) return undefined;
     if (isChanged === true) noteMatter(store, caseId, matter);
     return storedSession(store, caseId, { dir, matter });
   });
+
+// A record over the limit of a file could not be read again.
+const bodyOf = (summary: string): string =>
+  summary.length <= LONGEST_SUMMARY
+    ? `\n${summary}\n`
+    : `\n${summary.slice(0, LONGEST_SUMMARY)}\n\n[… ${summary.length - LONGEST_SUMMARY} characters left out …]\n`;
+
+// In bytes of UTF-8, three times as much at most.
+const LONGEST_SUMMARY = 262_144;
 
 /** Whether the journal lags behind the session's record: a follow-up step is not done yet. */
 export const isBehindJournal = (

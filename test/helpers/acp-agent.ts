@@ -127,6 +127,14 @@ const BEHAVIOURS: Record<string, (turn: Turn) => Promise<Answer>> = {
     await say(turn, 'The plan.');
     return END;
   },
+  // Quotes an unresolved merge in its plan and in its last words, and fails a command that prints one.
+  markers: async (turn) => {
+    const merge = '<<<<<<< HEAD\na\n||||||| base\nb\n=======\nc\n>>>>>>> topic\n';
+    if (turn.prompt.includes('The approved plan'))
+      await call(turn, 'sh', { kind: 'execute', status: 'failed', rawOutput: `${merge}\0` });
+    await say(turn, `Like this:\n\n\`\`\`diff\n${merge}\`\`\`\n`);
+    return END;
+  },
   // What it says, does and asks for holds sequences that hide it on a terminal.
   terminal: async (turn) => {
     if (turn.prompt.includes('The approved plan')) {

@@ -4,6 +4,9 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { checkWorkspace } from '../../store/check/check.ts';
+import { layoutOf } from '../../store/layout.ts';
+import type { Session } from '../../store/records/session.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { newestSession } from '../helpers/service.ts';
 import { type SessionTest, withAgent, withCase } from '../helpers/sessions.ts';
@@ -100,5 +103,62 @@ describe('the record of a session', () => {
     const { body } = recordOf(it);
     assert.match(body, /^Failed in Plan mode at .*\n\n```text\n.*holiday/m);
     assert.match(body, /There is no plan yet of agent\./);
+  });
+});
+
+describe('the record of a session whose agent or program prints an unresolved merge', () => {
+  const MERGE = '<<<<<<< HEAD\\na\\n=======\\nb\\n>>>>>>> topic\\n';
+  const approved = async (it: SessionTest, status: string): Promise<string> => {
+    const { id } = await it.start();
+    await it.until(id, 'plan_ready');
+    assert.equal((await it.post(`/sessions/${id}/approve`)).status, 200);
+    await it.until(id, status);
+    return id;
+  };
+  const isReadable = async (it: SessionTest, id: string, names: readonly string[]) => {
+    const one = `${it.at}/sessions/${id}`;
+    for (const name of ['', ...names])
+      assert.equal((await it.running.call('GET', `${one}${name}`)).status, 200, name);
+    const { body } = await it.running.call<Session[]>('GET', `${it.at}/sessions`);
+    assert.deepEqual(
+      body.map((each) => each.id),
+      [id],
+    );
+    assert.match(recordOf(it).body, /^ <<<<<<< HEAD$/m);
+    const checked = await checkWorkspace(layoutOf(it.running.workspace), async () => []);
+    const findings = checked.findings.filter(({ severity }) => severity === 'error');
+    assert.deepEqual(findings, []);
+  };
+
+  it('can be read after a runbook that fails with one', async (t) => {
+    const it = await withCase(t, `\`\`\`sh\nprintf '${MERGE}'; exit 1\n\`\`\`\n`);
+    await isReadable(it, await approved(it, 'failed'), ['/plan', '/diff']);
+  });
+
+  it('can be read after an agent that has one in its plan, its command and its words', async (t) => {
+    const it = await withCase(t, 'Do it.', withAgent(t, 'markers'));
+    const id = await approved(it, 'completed');
+    await isReadable(it, id, ['/plan', '/diff']);
+    const plan = await it.running.call('GET', `${it.at}/sessions/${id}/plan`);
+    assert.match(
+      plan.text,
+      /^ <<<<<<< HEAD\na\n\|\|\|\|\|\|\| base\nb\n =======\nc\n >>>>>>> topic$/m,
+    );
+  });
+
+  it('still says so of one that somebody left in plan.md', async (t) => {
+    const it = await withCase(t);
+    const { id } = await it.start();
+    await it.until(id, 'plan_ready');
+    writeFileSync(
+      join(newestSession(it.running, it.item), 'plan.md'),
+      MERGE.replaceAll('\\n', '\n'),
+    );
+    const checked = await checkWorkspace(layoutOf(it.running.workspace), async () => []);
+    const findings = checked.findings.filter(({ severity }) => severity === 'error');
+    assert.deepEqual(
+      findings.map(({ code, file }) => [code, basename(file)]),
+      [['conflict_markers', 'plan.md']],
+    );
   });
 });

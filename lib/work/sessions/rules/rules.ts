@@ -14,6 +14,7 @@ import type { Outage } from '../../../agents/outage.ts';
 import type { RunResult } from '../../../agents/provider.ts';
 import { addUsage } from '../../../agents/usage.ts';
 import { invalidState, ServiceError } from '../../../errors.ts';
+import { shorten } from '../../../text/wording.ts';
 import { nextStatus } from './transitions.ts';
 
 /** Starts Plan mode. Undefined when the session is no longer queued. */
@@ -83,8 +84,13 @@ export const fail =
   ({ error, ...ending }: SessionEnding & { error: string }): SessionRule =>
   (session, matter) => {
     const change = endBy('fail', ending)(session, matter);
-    return change && { ...change, error: visible(error) };
+    return change && { ...change, error: keptError(error) };
   };
+
+// It may be all that a program printed, and the front matter has a limit.
+const keptError = (error: string): string => shorten(visible(error), LONGEST_ERROR);
+
+const LONGEST_ERROR = 4000;
 
 export const abort =
   (ending: SessionEnding): SessionRule =>
@@ -113,7 +119,7 @@ export const interrupt =
     return (
       status && {
         status,
-        error: visible(error),
+        error: keptError(error),
         ...pauseChange(matter, outage?.reason ?? 'interrupted', outage?.resume_at),
         ...workChange(session, matter, ending),
       }
@@ -188,7 +194,8 @@ const turnChange = (
   turn: FinishedTurn | undefined,
 ): SessionChange => {
   if (!isRunning(status)) return {};
-  const { native_session_id, native_cost_usd = 0 } = turn ?? {};
+  const { native_cost_usd = 0 } = turn ?? {};
+  const native_session_id = keptId(turn?.native_session_id);
   const costs = native_cost_usd > 0 || matter.native_cost_usd !== undefined;
   return {
     usage: totalUsage(usage, turn?.usage),
@@ -196,6 +203,12 @@ const turnChange = (
     ...(native_session_id !== undefined && costs && { native_cost_usd }),
   };
 };
+
+// The agent makes it. A text that long is no id, and would not fit into the front matter.
+const keptId = (id?: string): string | undefined =>
+  id !== undefined && id.length <= LONGEST_ID ? id : undefined;
+
+const LONGEST_ID = 1000;
 
 /** Throws 409 `approved_elsewhere` for a session whose start or approval is known from its files only. */
 export const refuseUnconfirmed = ({ id, case_id, unconfirmed, approved_sha256 }: Session): void => {

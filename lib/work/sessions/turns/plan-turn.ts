@@ -1,4 +1,5 @@
 import { visible } from '../../../../store/base/visible.ts';
+import { storable } from '../../../../store/front-matter/text.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { journalComments, markSent } from '../../../../store/sessions/comments.ts';
 import { planGivenTo } from '../../../../store/sessions/consent.ts';
@@ -98,14 +99,14 @@ const feedbackFor = (
 };
 
 // The manual provider's plan is already the operator's file and is not rewritten. An agent's text is written with
-// invisible characters made visible.
+// invisible characters made visible, and without what looks like an unresolved merge.
 const savePlan = async (
   store: Store,
   kept: StoredSession,
   { plan = '' }: RunResult,
 ): Promise<void> => {
   const dir = sessionDirOf(store, kept);
-  if (readPlan(store, dir)?.content !== plan) await writePlan(store, dir, visible(plan));
+  if (readPlan(store, dir)?.content !== plan) await writePlan(store, dir, storable(visible(plan)));
 };
 
 const announcePlan = async (

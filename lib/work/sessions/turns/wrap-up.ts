@@ -23,7 +23,7 @@ import { checkState } from '../../../code/worktrees/inspect/status.ts';
 import type { GitNeeds } from '../../../code/worktrees/needs.ts';
 import { findWorktree, getWorktree } from '../../../code/worktrees/read.ts';
 import { syncCommits, syncWork } from '../../../code/worktrees/recovery/sync-work.ts';
-import { someOf } from '../../../text/wording.ts';
+import { shorten, someOf } from '../../../text/wording.ts';
 import { makeReadable } from '../../../tools/git/read/working-files.ts';
 import { imagesIn } from '../../issue-text/references.ts';
 import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
@@ -102,7 +102,7 @@ const summarize = async (
     usage: isRunning(session.status) ? totalUsage(session.usage, turn?.usage) : session.usage,
   });
   const summed = { at, summary: visible(summary), turn, commit: noted };
-  return { ...summed, commands: visibleWithin(commands, visible) };
+  return { ...summed, commands: visibleWithin(commands, shortVisible) };
 };
 
 const withNotes = (
@@ -121,6 +121,11 @@ const withNotes = (
 
 const NO_COMMIT: WorkCommit = { id: null, files: 0, left_out: [] };
 const MOST_NAMED = 100;
+
+// Hidden characters take more room once they are visible, and the front matter has a limit.
+const shortVisible = (text: string): string => shorten(visible(text), LONGEST_OUTPUT);
+
+const LONGEST_OUTPUT = 1000;
 
 const imagesOf = (store: Store, caseId: string, description: string): string[] =>
   imagesIn(description).flatMap((url) => imageName(store, caseId, url) ?? []);
