@@ -1,4 +1,22 @@
+import { number } from '../text/unknown-json.ts';
 import type { Usage } from './provider.ts';
+
+/** A count of tokens that an agent reports; undefined for what cannot be one. */
+export const tokens = (value: unknown): number | undefined => {
+  const count = number(value);
+  return count !== undefined && Number.isInteger(count) && count >= 0 && count <= MOST_TOKENS
+    ? count
+    : undefined;
+};
+
+/** A cost that an agent reports, in dollars; undefined for what cannot be one. */
+export const cost = (value: unknown): number | undefined => {
+  const amount = number(value);
+  return amount !== undefined && amount >= 0 && amount <= MOST_DOLLARS ? amount : undefined;
+};
+
+const MOST_TOKENS = 1e12;
+const MOST_DOLLARS = 1e6;
 
 /** Marks the usage of an interrupted turn as a lower bound. */
 export const atLeast = (usage: Usage): Usage => ({ ...usage, at_least: true });

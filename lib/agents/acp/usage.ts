@@ -1,6 +1,6 @@
 import { number, record } from '../../text/unknown-json.ts';
 import type { Usage } from '../provider.ts';
-import { dollars } from '../usage.ts';
+import { cost as costOf, dollars, tokens as tokensIn } from '../usage.ts';
 
 interface Tokens {
   input: number | undefined;
@@ -91,11 +91,11 @@ const snakeTokens = (usage: unknown): Tokens | undefined => {
 };
 
 const someTokens = (input: unknown, output: unknown): Tokens | undefined => {
-  const tokens = { input: number(input), output: number(output) };
+  const tokens = { input: tokensIn(input), output: tokensIn(output) };
   return tokens.input === undefined && tokens.output === undefined ? undefined : tokens;
 };
 
 const usDollars = (cost: unknown): number | undefined => {
   const { amount, currency } = record(cost);
-  return currency === 'USD' || currency === undefined ? number(amount) : undefined;
+  return currency === 'USD' || currency === undefined ? costOf(amount) : undefined;
 };

@@ -1,9 +1,9 @@
 import { capRaw, capText } from '../../text/cap-text.ts';
-import { number, text, type Wire } from '../../text/unknown-json.ts';
+import { text, type Wire } from '../../text/unknown-json.ts';
 import { createLastMessage } from '../last-message.ts';
 import { TOLD_OUTPUT } from '../launch.ts';
 import type { RunEvent, RunResult, Usage } from '../provider.ts';
-import { addUsage } from '../usage.ts';
+import { addUsage, cost, tokens } from '../usage.ts';
 
 type Call = Extract<RunEvent, { type: 'tool_call' }>['data'];
 
@@ -35,12 +35,12 @@ export const createOutputReader = (tell: (event: RunEvent) => void) => {
     /** A line of unknown meaning, which is kept as an event. */
     other: (kind: string, raw: unknown): void =>
       tell({ type: 'agent_event', data: { kind, raw: capRaw(raw) } }),
-    /** Adds usage; a value that is not a number counts as unreported. */
+    /** Adds usage; a value that cannot be one counts as unreported. */
     use: (input_tokens: unknown, output_tokens: unknown, cost_usd?: unknown): void => {
       usage = addUsage(usage, {
-        input_tokens: number(input_tokens) ?? null,
-        output_tokens: number(output_tokens) ?? null,
-        cost_usd: number(cost_usd) ?? null,
+        input_tokens: tokens(input_tokens) ?? null,
+        output_tokens: tokens(output_tokens) ?? null,
+        cost_usd: cost(cost_usd) ?? null,
       });
       tell({ type: 'usage', data: usage });
     },

@@ -172,6 +172,19 @@ describe('judgeTurn', () => {
 });
 
 describe('createUsageMeter', () => {
+  it('takes no figure that cannot be one', () => {
+    for (const figure of [-1e308, -1, 0.5, 1e300, '7', null]) {
+      const meter = createUsageMeter(true);
+      meter.begin(0);
+      const cost = { amount: figure === 0.5 ? -figure : figure, currency: 'USD' };
+      meter.hear({ sessionUpdate: 'usage_update', cost });
+      meter.hearAnswer({ usage: { inputTokens: figure, outputTokens: 4 } });
+      const { input_tokens, ...rest } = meter.read();
+      assert.deepEqual(rest, { output_tokens: 4, cost_usd: null }, String(figure));
+      assert.ok(input_tokens === null, String(figure));
+    }
+  });
+
   const chunk = (inputTokens: number, outputTokens: number) => ({
     sessionUpdate: 'agent_message_chunk',
     content: { type: 'text', text: '' },
