@@ -35,13 +35,14 @@ const View = ({ item, cards, lines, dangling }: Trace) => (
 export const trace = page<Trace>({
   title: ({ item }) => `Trace of ${item.title}`,
   load: async ({ call }, { params: { id = '' } }) => {
-    const [item, graph, proofs] = await Promise.all([
+    const [item, graph, sessions, proofs] = await Promise.all([
       call('GET /cases/{id}', { id }),
       call('GET /api/codehost/traceability', { query: { case_id: id } }),
+      call('GET /cases/{id}/sessions', { id }),
       call('GET /cases/{id}/proof', { id }),
     ]);
     const dangling = new Set(graph.dangling.map(({ reason }) => reason));
-    return { item, ...withCommits({ ...graph, proofs, id }), dangling: [...dangling] };
+    return { item, ...withCommits({ ...graph, sessions, proofs, id }), dangling: [...dangling] };
   },
   View,
   follows: ({ payload }, { params }) => payload.case_id === params.id,

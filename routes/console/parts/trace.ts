@@ -1,4 +1,4 @@
-import type { Case, Proof, TraceEdge, TraceNode } from '../../../lib/client/client.ts';
+import type { Case, Proof, Session, TraceEdge, TraceNode } from '../../../lib/client/client.ts';
 import { labelOf, STATE_LABELS } from './labels.ts';
 
 export const COLUMNS = [
@@ -30,15 +30,20 @@ export interface TraceLine {
 interface Traced {
   nodes: readonly TraceNode[];
   edges: readonly TraceEdge[];
+  sessions: readonly Pick<Session, 'id' | 'commit'>[];
   proofs: readonly Proof[];
   /** The Work item's id. */
   id: string;
 }
 
-/** Cards and lines of the trace, with the commits of proofs between sessions and proofs. */
-export const withCommits = ({ nodes, edges, proofs, id }: Traced) => {
+/** Cards and lines of the trace, with the commits of sessions and proofs between the two. */
+export const withCommits = ({ nodes, edges, sessions, proofs, id }: Traced) => {
   const cards = nodes.map((node) => cardOf(node, id));
   const lines: TraceLine[] = edges.map(({ from, to }) => ({ from, to }));
+  for (const { session, commit } of sessions.flatMap(madeBy)) {
+    cards.push(commitCard(commit, session, id));
+    lines.push({ from: `session:${session}`, to: `commit:${commit}` });
+  }
   for (const { id: pid, commit, session_id } of proofs) {
     const proof = `proof:${pid}`;
     if (commit === null || !nodes.some((node) => node.id === proof)) continue;
@@ -54,6 +59,9 @@ export const withCommits = ({ nodes, edges, proofs, id }: Traced) => {
   }
   return { cards, lines: withoutDuplicateLines(straight(lines)) };
 };
+
+const madeBy = ({ id, commit }: Traced['sessions'][number]) =>
+  commit?.id == null ? [] : [{ session: id, commit: commit.id }];
 
 // A card that leads from a session needs no second line from the Work item.
 const straight = (lines: readonly TraceLine[]): TraceLine[] => {

@@ -84,6 +84,7 @@ describe('the columns of a trace', () => {
     const proofs = [{ id: '1', commit: 'abc', session_id: '1' }] as Proof[];
     const { cards, lines } = withCommits({
       ...{ nodes: [node('case'), node('session'), node('proof')], proofs, id: '1' },
+      sessions: [],
       edges: [
         { from: 'case:1', to: 'session:1', kind: 'case-has-session' },
         { from: 'case:1', to: 'proof:1', kind: 'case-has-proof' },
@@ -98,5 +99,31 @@ describe('the columns of a trace', () => {
       lines.map(({ from, to }) => `${from} ${to}`),
       ['case:1 session:1', 'session:1 commit:abc', 'commit:abc proof:1'],
     );
+  });
+
+  it('have what a session committed before there is a proof, and once if a proof has it, too', () => {
+    const node = (kind: 'case' | 'session' | 'proof') => ({
+      ...{ id: `${kind}:1`, kind, label: kind, state: '' },
+    });
+    const of = (proofs: Proof[]) => {
+      const { cards, lines } = withCommits({
+        nodes: [node('case'), node('session'), node('proof')],
+        edges: [{ from: 'case:1', to: 'session:1', kind: 'case-has-session' }],
+        sessions: [
+          { id: '0' },
+          { id: '1', commit: { id: 'abc', files: 1, left_out: [], message: null } },
+        ],
+        ...{ proofs, id: '1' },
+      });
+      return [
+        cards.filter(({ kind }) => kind === 'commit').map(({ label, href }) => `${label} ${href}`),
+        lines.map(({ from, to }) => `${from} ${to}`),
+      ];
+    };
+    const shown = ['abc /dashboard/cases/1/sessions/1/diff'];
+    const tied = ['case:1 session:1', 'session:1 commit:abc'];
+    assert.deepEqual(of([]), [shown, tied]);
+    const proven = [{ id: '1', commit: 'abc', session_id: '1' }] as Proof[];
+    assert.deepEqual(of(proven), [shown, [...tied, 'commit:abc proof:1']]);
   });
 });
