@@ -34,6 +34,8 @@ export interface Asked {
   form_key: string;
   /** The CSP nonce for style sheets that the console's scripts create. */
   nonce: string;
+  /** The workspace, where commands have to name it. */
+  workspace: string | undefined;
   /** Calls the API within this process, with the credential of the viewer. */
   call: (asked: ConsoleCall) => Promise<ConsoleAnswer>;
 }
@@ -117,7 +119,15 @@ const pageRoute = (page: ConsolePage, service: Service): ServerRoute => ({
     const form = new URLSearchParams();
     const { params, url } = request;
     const nonce = randomBytes(16).toString('base64');
-    const asked = { params, url, form, form_key: key, nonce, call: callerOf(request) };
+    const asked = {
+      params,
+      url,
+      form,
+      form_key: key,
+      nonce,
+      ...namedBy(service),
+      call: callerOf(request),
+    };
     const shown = await answerOf(page, request, { asked, service });
     const answer = send(shown, h);
     if (cookie !== undefined) answer.header('set-cookie', cookie, { append: true });
@@ -127,6 +137,11 @@ const pageRoute = (page: ConsolePage, service: Service): ServerRoute => ({
     for (const [name, value] of Object.entries(HEADERS)) answer.header(name, value);
     return answer;
   },
+});
+
+// A shell may not have the daemon's DOSSIER_WORKSPACE, so only the default workspace goes without saying.
+const namedBy = ({ config: { workspace, env } }: Service) => ({
+  workspace: workspace === `${env.HOME}/dossier` && !env.DOSSIER_WORKSPACE ? undefined : workspace,
 });
 
 // The browser returns to the page that it asked for.

@@ -55,8 +55,14 @@ const LOGIN = '/dashboard/login';
 const renderLogin = async (shown: LoginShown, status?: number) =>
   (await loadRenderer()).showLogin(shown, status);
 
+const loginOf = (asked: Asked): LoginShown => ({
+  form_key: asked.form_key,
+  back: backOf(asked),
+  workspace: asked.workspace,
+});
+
 const loginRefused: ConsolePage['refused'] = ({ status, message }, asked) =>
-  renderLogin({ form_key: asked.form_key, back: backOf(asked), error: message }, status);
+  renderLogin({ ...loginOf(asked), error: message }, status);
 
 /** The page that asked for the log-in. */
 const backOf = ({ url }: Asked): string => {
@@ -70,7 +76,7 @@ const loginPages: readonly ConsolePage[] = [
     method: 'GET',
     path: LOGIN,
     keyless: true,
-    handler: (asked) => renderLogin({ form_key: asked.form_key, back: backOf(asked) }),
+    handler: (asked) => renderLogin(loginOf(asked)),
     refused: loginRefused,
   },
   {

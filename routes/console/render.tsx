@@ -17,7 +17,7 @@ import { Shell } from './parts/shell.tsx';
 
 /** Renders the page at an address, with the result of a form if there is one. Throws `route_not_found`. */
 export const showPage = async (asked: Asked, ended: FormOutcome = {}): Promise<Shown> => {
-  const { url, form_key, nonce } = asked;
+  const { url, form_key, nonce, workspace } = asked;
   const found = pageAt(url.pathname);
   if (found === undefined)
     throw new ServiceError('route_not_found', `The console has no page at ${url.pathname}.`);
@@ -35,6 +35,7 @@ export const showPage = async (asked: Asked, ended: FormOutcome = {}): Promise<S
     showing: randomUUID(),
     path: url.pathname + url.search,
     waiting,
+    workspace,
     missing,
     fileProblems,
     ...ended,

@@ -42,6 +42,8 @@ export interface Frame {
   path: string;
   /** The number of items in the inbox. */
   waiting: number;
+  /** The workspace, where commands have to name it. */
+  workspace?: string | undefined;
   /** Problems of the files that the page is about. */
   fileProblems?: readonly FileProblem[];
   /** Why the page cannot be loaded. The data shown, if any, is older. */

@@ -1,3 +1,5 @@
+import { visible } from '../../../store/base/visible.ts';
+import { dossierCommand } from '../common/command.ts';
 import { OneField } from '../parts/one-field.tsx';
 import { FormError } from '../parts/problems.tsx';
 
@@ -5,14 +7,17 @@ export interface LoginShown {
   form_key: string;
   /** The page to return to. */
   back: string;
+  /** The workspace, where commands have to name it. */
+  workspace: string | undefined;
   error?: string;
 }
 
-export const Login = ({ form_key, back, error }: LoginShown) => (
+export const Login = ({ form_key, back, workspace, error }: LoginShown) => (
   <>
     <h1>Log in</h1>
     <p>
-      Enter an API key. Create one with <code>dossier key NAME</code> in a shell. You stay logged in
+      Enter an API key. Create one with{' '}
+      <code>{visible(dossierCommand('key NAME', workspace))}</code> in a shell. You stay logged in
       until the browser is closed, the daemon stops or the key is revoked.
     </p>
     <FormError error={error} />

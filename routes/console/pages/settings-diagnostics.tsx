@@ -3,7 +3,7 @@ import { visible } from '../../../store/base/visible.ts';
 import { page } from '../common/page.ts';
 import { Fact } from '../parts/facts.tsx';
 import { Settings } from '../parts/frames.tsx';
-import { Path } from '../parts/links.tsx';
+import { Command, Path } from '../parts/links.tsx';
 
 interface Diagnostics {
   problems: FileProblem[];
@@ -36,7 +36,7 @@ const View = ({ problems, more, machine, version }: Diagnostics) => (
         </>
       )}
       <p class="quiet">
-        Memory, plans and other texts are checked by <code>dossier check</code>.
+        Memory, plans and other texts are checked by <Command words="check" />
       </p>
     </section>
     <section aria-labelledby="machine">

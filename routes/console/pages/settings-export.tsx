@@ -3,10 +3,9 @@ import { counted } from '../../../lib/text/wording.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { page } from '../common/page.ts';
 import { Settings } from '../parts/frames.tsx';
-import { Path } from '../parts/links.tsx';
+import { Command } from '../parts/links.tsx';
 
 interface Shown {
-  workspace: string;
   /** The number of all Work items. */
   total: number;
   /** The search, and its results. */
@@ -17,7 +16,7 @@ interface Shown {
 
 const STEP = 20;
 
-const View = ({ workspace, total, ...items }: Shown) => (
+const View = ({ total, ...items }: Shown) => (
   <Settings tab="Export">
     <section aria-labelledby="workspace">
       <h2 id="workspace">Workspace</h2>
@@ -40,10 +39,7 @@ const View = ({ workspace, total, ...items }: Shown) => (
         imported and writes nothing.
       </p>
       <p>
-        <Path
-          name="the command"
-          path={`dossier import export.zip --workspace ${quoted(workspace)}`}
-        />
+        <Command words="import export.zip" />
       </p>
       <p class="quiet">
         The archive is verified first. If a Work item already exists with other content, nothing is
@@ -53,10 +49,6 @@ const View = ({ workspace, total, ...items }: Shown) => (
     </section>
   </Settings>
 );
-
-// Quotes a path for a POSIX shell.
-const quoted = (path: string): string =>
-  /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 
 const Excluded = () => (
   <>
@@ -127,16 +119,14 @@ const ItemExports = ({ search, found, isMore }: Pick<Shown, 'search' | 'found' |
 /** Exports of the workspace and of single Work items. */
 export const settingsExport = page<Shown>({
   title: () => 'Export',
-  load: async ({ call, request }, { query: { search: given = '' } }) => {
+  load: async ({ request }, { query: { search: given = '' } }) => {
     const search = given.trim().slice(0, 200);
     const query = { order: 'newest', limit: STEP, fields: 'title' } as const;
-    const [machine, all, found] = await Promise.all([
-      call('GET /api/machine'),
+    const [all, found] = await Promise.all([
       request('GET /cases', { query: { ...query, limit: 1 } }),
       request('GET /cases', { query: { ...query, ...(search !== '' && { search }) } }),
     ]);
     return {
-      workspace: machine.workspace,
       total: Number(all.headers.get('x-total-count')),
       search,
       found: found.data as Shown['found'],

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { visible } from '../../../store/base/visible.ts';
-import { ApiContext } from './form.tsx';
+import { dossierCommand } from '../common/command.ts';
+import { ApiContext, PageContext } from './form.tsx';
 
 interface CopyProps {
   text: string;
@@ -41,6 +42,16 @@ const written = async (text: string): Promise<void> => {
   const { clipboard } = navigator as { clipboard?: Clipboard };
   if (clipboard === undefined) throw new Error('No clipboard');
   await clipboard.writeText(text);
+};
+
+/** A command of `dossier`, to copy. */
+export const Command = ({ words }: { words: string }) => {
+  const command = dossierCommand(words, useContext(PageContext).workspace);
+  return (
+    <span>
+      <code>{visible(command)}</code> <Copy class="small" text={command} name={command} />
+    </span>
+  );
 };
 
 /** A path, to copy or to open in an editor. */

@@ -133,7 +133,8 @@ describe('the main job', { skip: noBrowser }, () => {
     });
 
   it('begins on an empty workspace, and needs no terminal', async (t) => {
-    const args = ['--workspace', temporaryDirectory(t)];
+    const workspace = temporaryDirectory(t);
+    const args = ['--workspace', workspace];
     const { url } = await startDaemon(t, args, { DOSSIER_TRUST: '0' });
     const { root } = makeRepository(t, { files: { 'README.md': '# Sample\n' } });
     const { page, complaints } = await look(t, `${url}/`);
@@ -165,7 +166,8 @@ describe('the main job', { skip: noBrowser }, () => {
     await hands.press(button(page, 'Add text'));
     await hands.press(button(page, /^Verify/));
     await page.getByText('The Work item is resolved.').waitFor();
-    const command = page.getByText(`dossier merge ${item?.id.slice(0, 8)}`, { exact: true });
+    const line = `dossier merge ${item?.id.slice(0, 8)} --workspace ${workspace}`;
+    const command = page.getByText(line, { exact: true });
     await hands.press(link(page, 'Overview'));
     await arrive(page, at(''));
     const next = page.getByRole('region', { name: 'Next step' });

@@ -1,6 +1,6 @@
 import { orProblem } from '../../common/load.ts';
 import type { Api } from '../../common/page.ts';
-import { Copy } from '../links.tsx';
+import { Command } from '../links.tsx';
 
 /** Whether the project of a Work item has a repository on a code host; true where that cannot be told. */
 export const hasCodeHost = async ({ call }: Api, id: string): Promise<boolean> => {
@@ -11,14 +11,9 @@ export const hasCodeHost = async ({ call }: Api, id: string): Promise<boolean> =
 };
 
 /** The command that merges a Work item's branch: the daemon never merges. */
-export const MergeCommand = ({ id }: { id: string }) => {
-  const command = `dossier merge ${id.slice(0, 8)}`;
-  return (
-    <span>
-      <code>{command}</code> <Copy class="small" text={command} name={command} />
-    </span>
-  );
-};
+export const MergeCommand = ({ id }: { id: string }) => (
+  <Command words={`merge ${id.slice(0, 8)}`} />
+);
 
 /** The page without a code host. */
 export const NoHost = ({ id, isMerged }: { id: string; isMerged: boolean }) => (
