@@ -43,6 +43,18 @@ describe('the page of a plan', { skip: noBrowser }, () => {
     await page.keyboard.press('m');
     await page.keyboard.type('!');
     assert.equal(await writes.inputValue(), 'An objection!');
+    // Escape leaves the text where it is, and the refusal leads to it.
+    await writes.press('Escape');
+    assert.equal(await writes.isVisible(), true);
+    assert.equal(await page.evaluate('document.activeElement.className'), 'part');
+    await page.getByRole('button', { name: /^Approve/ }).click();
+    await page.locator('textarea:focus').and(writes).waitFor();
+    assert.equal(await status(), 'plan_ready');
+    await page.goto(`${url}?show=whole`);
+    await page.getByRole('button', { name: /^Approve/ }).click();
+    await page.getByRole('link', { name: 'Show the comment' }).click();
+    await writes.waitFor();
+    assert.equal(await status(), 'plan_ready');
     await page.reload();
     await writes.waitFor();
     assert.equal(await page.evaluate('document.activeElement.tagName'), 'BODY');

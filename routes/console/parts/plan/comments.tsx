@@ -112,14 +112,11 @@ const CommentForm = ({ place, from = '', save, close, isBack = false }: FormProp
     setSaid(text);
     storeDraft(sid, place, text);
   };
-  const toRow = (): void => {
-    const row = field.current?.closest<HTMLElement>('[data-row]');
-    close();
-    row?.focus();
-  };
+  const toRow = (): void => field.current?.closest<HTMLElement>('[data-row]')?.focus();
   const cancel = (): void => {
     storeDraft(sid, place, '');
     toRow();
+    close();
   };
   const send = async (): Promise<void> => {
     if (said.trim() === '') return field.current?.focus();
@@ -129,7 +126,10 @@ const CommentForm = ({ place, from = '', save, close, isBack = false }: FormProp
   };
   const onKeyDown = ({ key, ctrlKey, metaKey }: KeyboardEvent): void => {
     if (key === 'Enter' && (ctrlKey || metaKey)) void send();
-    if (key === 'Escape') toRow();
+    if (key !== 'Escape') return;
+    // An unsaved comment prevents an approval, so it stays on the page.
+    if (said === from || said.trim() === '') cancel();
+    else toRow();
   };
   return (
     <div class="comment writing">
@@ -152,6 +152,13 @@ const CommentForm = ({ place, from = '', save, close, isBack = false }: FormProp
       </div>
     </div>
   );
+};
+
+/** Moves to an unsaved comment on this page, if there is one. */
+export const goToUnsaved = (): boolean => {
+  const field = document.querySelector<HTMLTextAreaElement>('.comment.writing textarea');
+  if (field !== null) goTo(field);
+  return field !== null;
 };
 
 const goTo = (field: HTMLTextAreaElement): void => {

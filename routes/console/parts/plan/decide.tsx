@@ -3,7 +3,7 @@ import { readComments } from '../../../../store/base/comments.ts';
 import { ApiForm, CallButton } from '../form.tsx';
 import { AbortSession } from '../session-forms.tsx';
 import { withAskList } from './boundary.tsx';
-import { CommentsContext } from './comments.tsx';
+import { CommentsContext, goToUnsaved, Quote } from './comments.tsx';
 import { readDrafts } from './comments-file.ts';
 import { isTextOf, type PlanRead } from './read.ts';
 
@@ -65,8 +65,8 @@ export const Approve = (given: DecideProps & { isPrimary?: boolean }) => {
   const { approval_sha256, plan_sha256: listed = plan_sha256 } = boundary?.unasked ?? {};
   const hash = approval_sha256 ?? plan_sha256;
   const unasked = approval_sha256 === undefined ? {} : { approval_sha256, ask };
-  const [isHeld, setHeld] = useState(false);
-  useEffect(() => setHeld(false), [hash]);
+  const [held, setHeld] = useState<Held>();
+  useEffect(() => setHeld(undefined), [hash]);
   if (!isTextOf(plan, plan_sha256) || listed !== plan_sha256)
     return (
       <p class="box warn" role="note">
@@ -80,9 +80,9 @@ export const Approve = (given: DecideProps & { isPrimary?: boolean }) => {
       </a>
     );
   const onSubmit = (event: Event): void => {
-    const isBegun = Object.keys(readDrafts(id)).length > 0;
-    setHeld(isBegun);
-    if (!isBegun) return;
+    const [place] = Object.keys(readDrafts(id));
+    setHeld(place === undefined ? undefined : { place, isHere: goToUnsaved() });
+    if (place === undefined) return;
     event.preventDefault();
     event.stopPropagation();
   };
@@ -104,11 +104,27 @@ export const Approve = (given: DecideProps & { isPrimary?: boolean }) => {
           </button>
         </ApiForm>
       </div>
-      {isHeld && (
-        <p class="box warn" role="alert">
-          The plan was not approved: it has an unsaved comment. Save or cancel the comment first.
-        </p>
-      )}
+      {held && <Unapproved {...held} at={at} />}
     </>
   );
 };
+
+/** An unsaved comment that prevents the approval. */
+interface Held {
+  /** Its draft's place, which begins with the quote. */
+  place: string;
+  /** It is on this page. */
+  isHere: boolean;
+}
+
+const Unapproved = ({ place, isHere, at }: Held & { at: string }) => (
+  <div class="box warn" role="alert">
+    The plan was not approved: it has an unsaved comment. Save or cancel the comment first.
+    {!isHere && (
+      <>
+        {' '}
+        <a href={at}>Show the comment</a>, on: <Quote text={place} />
+      </>
+    )}
+  </div>
+);
