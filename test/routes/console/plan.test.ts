@@ -67,6 +67,23 @@ describe('the page of a plan', { skip: noBrowser }, () => {
     await page.getByText(/Approved by operator (.* )?at/).waitFor();
   });
 
+  it('approves over unsent comments by a second step that says so, in the inbox and without scripts too', async (t) => {
+    const { dossier, at, url } = await withPlan(t);
+    await dossier.call('PUT /cases/{id}/sessions/{sid}/comments', { ...at, body: '> x\n\nWhy?\n' });
+    const status = async () => (await dossier.call('GET /cases/{id}/sessions/{sid}', at)).status;
+    const { page, browser } = await look(t, new URL('/dashboard', url).href);
+    await page.getByText('Review plan').click();
+    await page.getByText('Approve without 1 comment…').click();
+    await page.getByText('The comment was not sent').waitFor();
+    await page.getByRole('link', { name: 'Show comments' }).waitFor();
+    const { page: plain } = await openTab(browser, url, { javaScriptEnabled: false });
+    assert.equal(await plain.getByRole('button', { name: /^Approve/ }).count(), 0);
+    await plain.getByText('Approve without 1 comment…').click();
+    assert.equal(await status(), 'plan_ready');
+    await plain.getByRole('button', { name: /^Approve .* without 1 comment$/ }).click();
+    await plain.getByText(/Approved by operator (.* )?at/).waitFor();
+  });
+
   it('keeps what each of two tabs began to say of the same part', async (t) => {
     const { url } = await withPlan(t);
     const { page } = await look(t, url);

@@ -1,4 +1,5 @@
 import { useContext, useEffect, useState } from 'preact/hooks';
+import { counted } from '../../../../lib/text/wording.ts';
 import { readComments } from '../../../../store/base/comments.ts';
 import { ApiForm, CallButton } from '../form.tsx';
 import { AbortSession } from '../session-forms.tsx';
@@ -27,7 +28,7 @@ export const Decide = (given: DecideProps) => {
           {count === 1 ? 'Send 1 comment' : `Send ${count} comments`}
         </CallButton>
       )}
-      <Approve {...given} isPrimary={count === 0} />
+      <Approve {...given} isPrimary={count === 0} unsent={count} />
       <a class="button" href={`${at}?show=edit`} data-key="e">
         Edit
       </a>
@@ -55,12 +56,18 @@ const activityOf = ({ case_id, id }: PlanRead['session']) => ({
   name: 'Show activity',
 });
 
+interface ApproveProps extends DecideProps {
+  isPrimary?: boolean;
+  /** The number of comments that were not sent. */
+  unsent: number;
+}
+
 /**
  * Approves the shown text and the listed commands by one hash. Without the whole text on the page there is no approve
  * button.
  */
-export const Approve = (given: DecideProps & { isPrimary?: boolean }) => {
-  const { session, plan, boundary, ask, isWhole, at, isPrimary = true } = given;
+export const Approve = (given: ApproveProps) => {
+  const { session, plan, boundary, ask, isWhole, at } = given;
   const { case_id, id, plan_sha256 } = session;
   const { approval_sha256, plan_sha256: listed = plan_sha256 } = boundary?.unasked ?? {};
   const hash = approval_sha256 ?? plan_sha256;
@@ -94,18 +101,39 @@ export const Approve = (given: DecideProps & { isPrimary?: boolean }) => {
           body={{ plan_sha256, ...unasked }}
           done={{ text: 'Approved.', on: activityOf(session) }}
         >
-          <button
-            type="submit"
-            class={isPrimary ? 'primary' : ''}
-            data-key="a"
-            data-reads="div.plan, .plan-whole, .diff-lines"
-          >
-            {`Approve ${hash?.slice(0, 8)}`}
-          </button>
+          <ApproveButton {...given} hash={hash?.slice(0, 8) ?? ''} />
         </ApiForm>
       </div>
       {held && <Unapproved {...held} at={at} />}
     </>
+  );
+};
+
+type ButtonProps = Pick<ApproveProps, 'isPrimary' | 'unsent'> & { hash: string };
+
+/** With unsent comments, the disclosure says so and the button inside approves, without scripts too. */
+const ApproveButton = ({ isPrimary = true, unsent, hash }: ButtonProps) => {
+  const keys = { 'data-key': 'a', 'data-reads': 'div.plan, .plan-whole, .diff-lines' };
+  if (unsent === 0)
+    return (
+      <button type="submit" class={isPrimary ? 'primary' : ''} {...keys}>
+        {`Approve ${hash}`}
+      </button>
+    );
+  const comments = counted(unsent, 'comment');
+  return (
+    <details class="abort">
+      <summary class="button" {...keys}>
+        {`Approve without ${comments}…`}
+      </summary>
+      <p>
+        {unsent === 1 ? 'The comment was' : `The ${comments} were`} not sent, and the agent does not
+        read {unsent === 1 ? 'it' : 'them'} after an approval.
+      </p>
+      <button type="submit" class="danger">
+        {`Approve ${hash} without ${comments}`}
+      </button>
+    </details>
   );
 };
 

@@ -1,12 +1,15 @@
 import { useContext, useState } from 'preact/hooks';
 import type { AttentionItem } from '../../../../lib/client/client.ts';
+import { readComments } from '../../../../store/base/comments.ts';
 import type { Api } from '../../common/page.ts';
+import type { SessionRef } from '../activity/stream.ts';
 import { ApiContext, PageContext } from '../form.tsx';
 import { LoadFailed } from '../problems.tsx';
 import { SendBack } from '../session-forms.tsx';
 import { useLoaded } from '../use-loaded.ts';
 import { usePlanParts } from './body.tsx';
 import { Permissions, PlanCommands, UnaskedCommands } from './boundary.tsx';
+import { loadComments } from './comments-file.ts';
 import { Approve } from './decide.tsx';
 import { HiddenTextWarnings, PlanHead } from './head.tsx';
 import { type PlanRead, readPlan } from './read.ts';
@@ -18,7 +21,7 @@ export const PlanInPlace = ({ id: key, case_id = '', session_id = '' }: Attentio
   const [isOpen, setOpen] = useState(false);
   // After a refused form the plan may have changed.
   const read = useLoaded(
-    () => readPlan(api as Api, { id: case_id, sid: session_id }),
+    () => readWithComments(api as Api, { id: case_id, sid: session_id }),
     `${key} ${problem?.detail ?? ''}`,
     isOpen,
   );
@@ -38,7 +41,17 @@ export const PlanInPlace = ({ id: key, case_id = '', session_id = '' }: Attentio
   );
 };
 
-const Plan = ({ value, page }: { value: PlanRead | undefined; page: string }) => {
+interface Read extends PlanRead {
+  /** The number of comments that were not sent. */
+  unsent: number;
+}
+
+const readWithComments = async (api: Api, of: SessionRef): Promise<Read> => {
+  const [read, { text }] = await Promise.all([readPlan(api, of), loadComments(api, of)]);
+  return { ...read, unsent: readComments(text).unsent.length };
+};
+
+const Plan = ({ value, page }: { value: Read | undefined; page: string }) => {
   const hash = value?.boundary?.unasked?.approval_sha256 ?? value?.session.plan_sha256 ?? undefined;
   const [openedHash, setOpenedHash] = useState(hash);
   if (openedHash === undefined && hash !== undefined) setOpenedHash(hash);
@@ -68,7 +81,7 @@ const Plan = ({ value, page }: { value: PlanRead | undefined; page: string }) =>
   );
 };
 
-interface TextProps extends Pick<PlanRead, 'session' | 'boundary' | 'ask'> {
+interface TextProps extends Pick<Read, 'session' | 'boundary' | 'ask' | 'unsent'> {
   plan: NonNullable<PlanRead['plan']>;
   page: string;
   /** The plan changed since it was opened. */
@@ -76,7 +89,7 @@ interface TextProps extends Pick<PlanRead, 'session' | 'boundary' | 'ask'> {
 }
 
 const Text = (given: TextProps) => {
-  const { session, plan, page, isOther } = given;
+  const { session, plan, page, isOther, unsent } = given;
   const { parts, pages } = usePlanParts(plan.text, false);
   const isWhole = pages.length === 1;
   return (
@@ -90,6 +103,7 @@ const Text = (given: TextProps) => {
       {!isOther && (
         <div class="answers">
           <Approve {...given} isWhole={isWhole} at={page} />
+          {unsent > 0 && <a href={page}>Show comments</a>}
           <SendBack at={`/cases/${session.case_id}/sessions/${session.id}`} keys="r" />
         </div>
       )}
