@@ -111,9 +111,18 @@ const keysOnPage = (): Map<string, string> => {
   const known = new Map(ALWAYS);
   for (const one of document.querySelectorAll<HTMLElement>('[data-key]')) {
     const { key = '' } = one.dataset;
-    if (!known.has(key)) known.set(key, (one.ariaLabel ?? one.title) || (one.textContent ?? ''));
+    if (!known.has(key)) known.set(key, nameOf(key, one));
   }
   return known;
+};
+
+/** What a key does, and what has to be selected before it does. */
+const nameOf = (key: string, first: HTMLElement): string => {
+  const pressed = elementForKey(key);
+  const one = pressed ?? first;
+  const name = (one.title || (one.ariaLabel ?? one.textContent ?? '')).trim();
+  const needs = pressed === undefined ? 'select its row first: j' : one.dataset.needs;
+  return needs === undefined ? name : `${name} (${needs})`;
 };
 
 const entry = (key: string, name: string): HTMLElement[] => {
@@ -124,6 +133,6 @@ const entry = (key: string, name: string): HTMLElement[] => {
   ];
   shown.textContent = key;
   term.append(shown);
-  text.textContent = name.trim();
+  text.textContent = name;
   return [term, text];
 };

@@ -122,6 +122,14 @@ describe('the page of a Work item', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await text.waitFor({ state: 'hidden' });
     assert.equal((await read()).description, 'Mine.\n');
+    await page.keyboard.press('e');
+    await text.fill('Not this.\n');
+    byHand('Mine.', 'Theirs.');
+    await page.getByRole('button', { name: 'Discard yours' }).click();
+    await text.waitFor({ state: 'hidden' });
+    await page.keyboard.press('e');
+    assert.equal(await text.inputValue(), 'Theirs.\n');
+    assert.equal((await read()).description, 'Theirs.\n');
   });
 
   it('has what was typed into its form after a reload, and says what changed under it', async (t) => {

@@ -322,6 +322,40 @@ describe('the diff', { skip: noBrowser }, () => {
     }
   });
 
+  it('says which keys need a selection, and shows where long names differ', async (t) => {
+    const name = (which: string) => `a-rather-long-name-of-a-file-that-does-not-fit-${which}.ts`;
+    const { page: url } = await start(
+      t,
+      ['one', 'two'].map((which) => `echo x > ${name(which)}`),
+    );
+    const { page } = await look(t, url, { size: 'narrow' });
+    await isDrawn(page);
+    await page.locator('.diff-aside > summary').click();
+    const button = page.getByRole('button', { name: name('two'), exact: true });
+    await button.waitFor();
+    const isSeen = await button.evaluate((one) => {
+      const inside = (one.lastElementChild as Element).getBoundingClientRect();
+      const box = one.getBoundingClientRect();
+      const start = one.querySelector('.start') as Element;
+      return inside.right <= box.right + 1 && start.scrollWidth > start.clientWidth;
+    });
+    assert.equal(isSeen, true);
+    await page.locator('.diff-scroll').focus();
+    const keysOf = async () => {
+      await page.keyboard.press('?');
+      const keys = (await page.getByRole('dialog').textContent()) ?? '';
+      await page.keyboard.press('Escape');
+      return keys;
+    };
+    const before = await keysOf();
+    assert.match(before, /vViewed \(select its row first: j\)/);
+    assert.match(before, /mComment on lines \(select lines first: n, or the arrow keys\)/);
+    await page.keyboard.press('n');
+    assert.match(await keysOf(), /mComment on lines(?! \()/);
+    await page.keyboard.press('j');
+    assert.match(await keysOf(), /vViewed(?! \()/);
+  });
+
   it('has its files in folders, which are folded, filtered and few nodes', async (t) => {
     const { page: url } = await start(t, [
       'mkdir -p a/deep/down b; for i in $(seq 2000); do echo x > $([ $i -gt 9 ] && echo b || echo a/deep/down)/f$i; done',

@@ -61,8 +61,11 @@ const Changed = ({ take }: { take: () => void }) => (
       The Work item was changed since you began. Compare your text with the version on this page,
       then overwrite it or discard yours.
     </p>
-    <button type="button" onClick={take}>
-      Overwrite it
-    </button>
+    <div class="line">
+      <button type="button" onClick={take}>
+        Overwrite it
+      </button>
+      <button type="reset">Discard yours</button>
+    </div>
   </div>
 );

@@ -116,6 +116,7 @@ const Tools = ({ layout, toggle, onComment, range, jump }: ToolsProps) => (
       type="button"
       data-key="m"
       disabled={range === undefined}
+      {...(range === undefined && { 'data-needs': 'select lines first: n, or the arrow keys' })}
       onClick={() => range && onComment(range)}
     >
       Comment on lines

@@ -116,11 +116,12 @@ const Folder = ({ of: { key, name, depth, count, isOpen }, fold }: FolderProps) 
       class="name"
       data-key="f"
       title={`Fold or unfold ${oneLine(name)}`}
+      aria-label={oneLine(name)}
       aria-expanded={isOpen}
       onClick={() => fold(key, isOpen)}
     >
       <span aria-hidden="true">{isOpen ? '▾ ' : '▸ '}</span>
-      {oneLine(name)}
+      <Name of={oneLine(name)} />
     </button>
     <span class="quiet">{count}</span>
   </li>
@@ -151,8 +152,14 @@ const File = ({ of: { at, name, depth }, file, marks }: FileProps) => {
         checked={isViewed}
         onClick={() => marks.onView(at)}
       />
-      <button type="button" class="name" title={oneLine(path)} onClick={() => marks.onOpen(at)}>
-        {oneLine(name)}
+      <button
+        type="button"
+        class="name"
+        title={oneLine(path)}
+        aria-label={oneLine(name)}
+        onClick={() => marks.onOpen(at)}
+      >
+        <Name of={oneLine(name)} />
       </button>
       {marks.isNew(at) && (
         <span class="tag plan" title="Changed since your last visit">
@@ -162,5 +169,20 @@ const File = ({ of: { at, name, depth }, file, marks }: FileProps) => {
       {kind !== 'changed' && <span class="tag">{kind}</span>}
       <span class="quiet">{`+${added} −${removed}`}</span>
     </li>
+  );
+};
+
+/** The most characters at the end of a name that are never cut. */
+const END = 14;
+
+/** A name that is cut in the middle where it does not fit: similar names differ at their ends. */
+const Name = ({ of }: { of: string }) => {
+  const letters = [...of];
+  const at = Math.max(letters.length - END, Math.ceil(letters.length / 2));
+  return (
+    <>
+      <span class="start">{letters.slice(0, at).join('')}</span>
+      <span>{letters.slice(at).join('')}</span>
+    </>
   );
 };
