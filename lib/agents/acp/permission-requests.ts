@@ -12,7 +12,8 @@ import {
   type PermissionScope,
 } from '../permissions.ts';
 import type { AllowedInProject, PermissionOption, PrefixOption, RunEvent } from '../provider.ts';
-import { commandOf, lineOf, type ToolCall } from './tool-call.ts';
+import { commandOf, lineOf } from './call-command.ts';
+import type { ToolCall } from './tool-call.ts';
 
 interface DeskDeps {
   /** Prefixes that the operator allows are added to its `prefixes`. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { commandOf, lineOf } from '../../../../lib/agents/acp/call-command.ts';
 import { modeChange } from '../../../../lib/agents/acp/session.ts';
-import { commandOf, lineOf, mergeToolCall } from '../../../../lib/agents/acp/tool-call.ts';
+import { mergeToolCall } from '../../../../lib/agents/acp/tool-call.ts';
 import { createTranscript, stateIn } from '../../../../lib/agents/acp/transcript.ts';
 import { type AgentTurnEnd, judgeTurn } from '../../../../lib/agents/acp/turn-verdict.ts';
 import { createUsageMeter } from '../../../../lib/agents/acp/usage.ts';
