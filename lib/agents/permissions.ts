@@ -10,9 +10,9 @@ export interface PermissionAsk {
   kind: string;
   /** Every path in the tool call, absolute or relative to the worktree. */
   paths: string[];
-  /** The shell command of an `execute` request, if the agent sends it as data. */
+  /** The shell command of an `execute` request, if nothing else in the tool call changes what it does. */
   command?: string;
-  /** The same, only if the shell reads exactly this line in the worktree with unchanged variables. */
+  /** The same, only if the shell reads exactly this line. */
   line?: string;
   options: PermissionOption[];
 }

@@ -54,6 +54,9 @@ export const PAYLOADS = {
     title: Type.String(),
     kind: Type.String(),
     command: Type.Optional(Type.String({ description: 'Its beginning, where it is long' })),
+    other_arguments: Type.Optional(
+      Type.String({ description: 'What else the tool call has, as JSON; its beginning' }),
+    ),
   }),
   permission_answered: Type.Object({
     ...ofSession,

@@ -100,6 +100,12 @@ file, because it was edited by hand or came from another branch; they are lost. 
       command: Type.Optional(
         Type.String({ description: 'The command, if the agent sends it as data' }),
       ),
+      other_arguments: Type.Optional(
+        Type.String({
+          description:
+            'What else the tool call has, as JSON, long values cut in the middle: another directory, variables, standard input. Absent if the command alone decides what runs',
+        }),
+      ),
       locations,
       options: Type.Array(Type.Union([PermissionOption, PrefixOption])),
     },

@@ -6,14 +6,17 @@ import { describe, it, type TestContext } from 'node:test';
 import { askEnvironment, askSwitchesFor } from '../../lib/agents/ask-switches.ts';
 import { allowedPrefix, isPlainCommand } from '../../lib/agents/permissions.ts';
 import { PRESETS } from '../../lib/agents/presets.ts';
+import type { Out } from '../../lib/cli/output/out.ts';
+import { createEventPrinter } from '../../lib/cli/verbs/tail.ts';
 import { layoutOf } from '../../store/layout.ts';
+import type { AttentionItem } from '../../store/records/attention.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Session } from '../../store/records/session.ts';
 import type { TrustedValue } from '../../store/records/trust.ts';
 import { allowAlways, alwaysAllowed } from '../../store/settings/trust/allowed.ts';
 import { openTrustLog } from '../../store/settings/trust/tightening.ts';
 import { eventually } from '../helpers/eventually.ts';
-import { temporaryDirectory } from '../helpers/repository.ts';
+import { temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 import { type SessionTest, withAgent, withCase } from '../helpers/sessions.ts';
 
 const atWork = async (t: TestContext, behaviour: string, settings = '') => {
@@ -31,6 +34,7 @@ const atWork = async (t: TestContext, behaviour: string, settings = '') => {
 interface Told {
   request_id: string;
   command?: string;
+  other_arguments?: string;
   by?: string;
   prefix?: string;
   option_id?: string | null;
@@ -98,6 +102,34 @@ describe('“allow this prefix for this session”', () => {
         ...Array(5).fill(['operator', undefined, 'no']),
       ],
     );
+  });
+
+  it('shows another directory, variables and input where the operator is asked', async (t) => {
+    const options = withAgent(t, 'planned');
+    const command = { command: 'ls', cwd: '/etc', env: { A: 'b' }, stdin: 'x' };
+    writeFiles(join(options.env?.HOME ?? '', '.test-agent'), {
+      'plan.md': 'The plan.',
+      'commands.json': JSON.stringify([command]),
+    });
+    const it = await withCase(t, 'x', options);
+    const { id } = await it.start();
+    await it.until(id, 'plan_ready');
+    await it.post(`/sessions/${id}/approve`);
+    const asked = await nthRequest(it, id, 1);
+    const others = '{"cwd":"/etc","env":{"A":"b"},"stdin":"x"}';
+    assert.deepEqual([asked.command, asked.other_arguments], ['ls', others]);
+    const { body } = await it.running.call<AttentionItem[]>('GET', '/attention');
+    assert.equal(body[0]?.message, `ls\nwith ${others}`);
+    const told = it.running.told.find(({ event_type }) => event_type === 'permission_requested');
+    assert.deepEqual(told?.payload, { ...told?.payload, other_arguments: others });
+    const lines: string[] = [];
+    const say = (words: unknown): void =>
+      void lines.push(typeof words === 'string' ? words : (words as { text: string }).text);
+    const tell = createEventPrinter({ say } as Out, (verb) => `dossier ${verb} x`);
+    const events = await it.eventsOf(id);
+    for (const event of events) if (event.event === 'permission_request') tell(event as never);
+    assert.deepEqual(lines, ['? ls', `  with ${others}`, '  dossier answer x']);
+    await answer(it, id, asked, { option_id: 'no' });
   });
 
   it('ends with the session', async (t) => {

@@ -12,7 +12,7 @@ import {
   type PermissionScope,
 } from '../permissions.ts';
 import type { AllowedInProject, PermissionOption, PrefixOption, RunEvent } from '../provider.ts';
-import { commandOf, lineOf } from './call-command.ts';
+import { commandOf, lineOf, otherArgumentsOf, plainCommandOf } from './call-command.ts';
 import type { ToolCall } from './tool-call.ts';
 
 interface DeskDeps {
@@ -26,7 +26,7 @@ interface DeskDeps {
 }
 
 interface Parked {
-  title: string;
+  call: ToolCall;
   ask: PermissionAsk;
   options: readonly PermissionOption[];
   settle: (outcome: unknown) => void;
@@ -51,7 +51,7 @@ export const createPermissionRequests = (deps: DeskDeps) => {
       if (closed) return CANCELLED;
       const ask = askOf(call, offered, scope.cwd);
       const decision = decidePermission(ask, { ...scope, prefixes: allowedNow(deps) });
-      if (decision.answer === 'ask') return park(state, { ask, title: call.title }, signal);
+      if (decision.answer === 'ask') return park(state, { ask, call }, signal);
       if (decision.answer === 'refuse') state.refused = call.title;
       tell(decided(call, decision));
       return outcomeOf(decision.option_id);
@@ -86,7 +86,7 @@ export type PermissionRequests = ReturnType<typeof createPermissionRequests>;
 
 // Builds the request from the tool call and the offered options of known kinds.
 const askOf = (call: ToolCall, offered: unknown, cwd: string): PermissionAsk => {
-  const command = commandOf(call);
+  const command = plainCommandOf(call, cwd);
   const line = lineOf(call, cwd);
   return {
     kind: call.kind,
@@ -115,7 +115,7 @@ interface State extends DeskDeps {
 
 const park = (
   state: State,
-  { ask, title }: Pick<Parked, 'ask' | 'title'>,
+  { ask, call }: Pick<Parked, 'ask' | 'call'>,
   signal: AbortSignal,
 ): Promise<unknown> => {
   const { parked, tell, onWaiting } = state;
@@ -124,14 +124,14 @@ const park = (
   const offered = [...options, ...ownOptions(state, ask)];
   tell({
     type: 'permission_request',
-    data: { request_id, title, ...shown(ask), options: offered },
+    data: { request_id, ...shown(call, state.scope.cwd), options: offered },
   });
   if (parked.size === 0) onWaiting(true);
   signal.addEventListener('abort', () =>
     resolve(state, request_id, { option_id: null, by: 'policy' }),
   );
   return new Promise((settle) => {
-    parked.set(request_id, { title, ask, options, settle });
+    parked.set(request_id, { call, ask, options, settle });
   });
 };
 
@@ -145,9 +145,9 @@ const resolve = (
   if (request === undefined) return;
   parked.delete(request_id);
   if (parked.size === 0) onWaiting(false);
-  const { title, ask } = request;
+  const { title, kind } = request.call;
   if (isRefusal(request, answer.option_id)) state.refused = title;
-  tell({ type: 'permission_resolved', data: { request_id, title, kind: ask.kind, ...answer, by } });
+  tell({ type: 'permission_resolved', data: { request_id, title, kind, ...answer, by } });
   request.settle(outcomeOf(answer.option_id));
 };
 
@@ -208,12 +208,19 @@ const fitting = (ask: PermissionAsk, prefix = ask.command ?? ''): string => {
 const PREFIX =
   'The prefix must be the first words of the requested command. Send those, or none for the whole command.';
 
-// The title is the agent's text: the operator also sees the command and the paths.
-const shown = ({ kind, command, paths }: PermissionAsk) => ({
-  kind,
-  ...(command !== undefined && { command: capText(command, TOLD_OUTPUT).output }),
-  ...(paths.length > 0 && { locations: paths }),
-});
+// The title is the agent's text: the operator also sees the command, what else the call has, and the paths.
+const shown = (call: ToolCall, cwd: string) => {
+  const { title, kind, paths } = call;
+  const command = commandOf(call);
+  const other_arguments = otherArgumentsOf(call, cwd);
+  return {
+    title,
+    kind,
+    ...(command !== undefined && { command: capText(command, TOLD_OUTPUT).output }),
+    ...(other_arguments !== undefined && { other_arguments }),
+    ...(paths.length > 0 && { locations: paths }),
+  };
+};
 
 const decided = (
   { title, kind }: ToolCall,

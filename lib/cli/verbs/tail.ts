@@ -180,8 +180,9 @@ const linesFor = (typed: (verb: string) => string): Lines => ({
 const after = (text: string): string => (text === '' ? '' : `: ${text}`);
 
 const askedFor = (typed: (verb: string) => string): Lines => ({
-  permission_request: ({ title, command }) => [
+  permission_request: ({ title, command, other_arguments }) => [
     alarm(`? ${command ?? title}`),
+    ...(other_arguments === undefined ? [] : [alarm(`  with ${other_arguments}`)]),
     `  ${typed('answer')}`,
   ],
   permission_resolved: ({ title, option_id, by }) => [

@@ -28,12 +28,11 @@ export const requestId = ({ data }: RequestEvent): string =>
   'question_id' in data ? data.question_id : data.request_id;
 
 /** The agent's text of a request, with invisible characters made visible. */
-export const requestText = (asked: AgentRequest): string =>
-  visible(
-    asked.type === 'question_request'
-      ? asked.data.message
-      : (asked.data.command ?? asked.data.title),
-  );
+export const requestText = (asked: AgentRequest): string => {
+  if (asked.type === 'question_request') return visible(asked.data.message);
+  const { title, command = title, other_arguments } = asked.data;
+  return visible(other_arguments === undefined ? command : `${command}\nwith ${other_arguments}`);
+};
 
 /** Publishes the event of a request or of its resolution. */
 export const publishRequest = async (
@@ -62,13 +61,14 @@ const bodyOf = (of: Of, { type, data }: RequestEvent): Told => {
       return { event_type: 'question_answered', payload: { ...of, question_id, action, by } };
     }
     case 'permission_request': {
-      const { request_id, title, kind, command } = data;
+      const { request_id, title, kind, command, other_arguments } = data;
       const payload = {
         ...of,
         request_id,
         title: shown(title),
         kind: shown(kind),
         ...(command !== undefined && { command: shown(command) }),
+        ...(other_arguments !== undefined && { other_arguments: shown(other_arguments) }),
       };
       return { event_type: 'permission_requested', payload };
     }

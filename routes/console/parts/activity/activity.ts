@@ -115,9 +115,9 @@ const appendOutput = ({ entries }: Activity, { id, data }: Of<'tool_output'>): v
 };
 
 const addPermissionRequest = ({ entries }: Activity, event: Of<'permission_request'>): void => {
-  const { request_id, title, command } = event.data;
+  const { request_id, title, command, other_arguments } = event.data;
   const text = `Requests permission: ${title}`;
-  entries.push({ ...baseOf(event), kind: 'asked', request_id, text, command });
+  entries.push({ ...baseOf(event), kind: 'asked', request_id, text, command, other_arguments });
 };
 
 const addQuestion = ({ entries }: Activity, event: Of<'question_request'>): void => {

@@ -124,10 +124,13 @@ const Diff = ({ path, lines, more }: FileDiff) => (
   </figure>
 );
 
-const RequestEntry = ({ text, command, outcome }: OperatorRequest) => (
+const RequestEntry = ({ text, command, other_arguments, outcome }: OperatorRequest) => (
   <div class="was-asked">
     <p class="message">{visible(text)}</p>
     {command !== undefined && <pre class="as-written">{visible(command)}</pre>}
+    {other_arguments !== undefined && (
+      <pre class="as-written">{`with ${visible(other_arguments)}`}</pre>
+    )}
     <p class="quiet">{outcome === undefined ? 'Not answered yet.' : visible(outcome)}</p>
   </div>
 );

@@ -42,6 +42,8 @@ export interface OperatorRequest extends Base {
   request_id: string;
   text: string;
   command?: string | undefined;
+  /** What else the tool call has, as JSON. */
+  other_arguments?: string | undefined;
   outcome?: string | undefined;
 }
 

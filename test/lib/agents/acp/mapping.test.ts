@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { commandOf, lineOf } from '../../../../lib/agents/acp/call-command.ts';
+import {
+  commandOf,
+  lineOf,
+  otherArgumentsOf,
+  plainCommandOf,
+} from '../../../../lib/agents/acp/call-command.ts';
 import { modeChange } from '../../../../lib/agents/acp/session.ts';
 import { mergeToolCall } from '../../../../lib/agents/acp/tool-call.ts';
 import { createTranscript, stateIn } from '../../../../lib/agents/acp/transcript.ts';
@@ -309,6 +314,7 @@ describe('commandOf', () => {
     assert.equal(command({ command: ['/tmp/bash', '-c', 'ls'] }), '/tmp/bash -c ls');
     assert.equal(command({ command: ['npm', 'test; rm x'] }), 'npm test; rm x');
     assert.equal(command({ command: ['bash', '-c', 'ls', 'rm'] }), 'bash -c ls rm');
+    assert.equal(command({ command: ['npm', 'test'], args: ['x'] }), 'npm test x');
     assert.equal(command({ command: 'npm', args: 'publish' }), undefined);
   });
 
@@ -358,6 +364,74 @@ describe('lineOf', () => {
       {},
     ])
       assert.equal(line(raw), undefined, JSON.stringify(raw));
+  });
+});
+
+describe('plainCommandOf', () => {
+  const plain = (rawInput: unknown) =>
+    plainCommandOf(mergeToolCall(undefined, { toolCallId: '1', rawInput }), '/tree');
+
+  it('is what the known agents send', () => {
+    for (const raw of [
+      { command: 'npm test', description: 'Tests', timeout: 600_000, run_in_background: true },
+      { command: 'npm test', dangerouslyDisableSandbox: false },
+      { command: 'npm test', cwd: '/tree' },
+      { command: ['/bin/zsh', '-lc', 'npm test'], cwd: '/tree', call_id: '1', parsed_cmd: [{}] },
+      { command: 'npm test', description: 'Tests', is_background: false, directory: '/tree/' },
+      { command: 'npm test', workdir: '/tree', timeout: 5 },
+      { command: ['npm', 'test'] },
+      { command: 'npm', args: ['test'] },
+    ])
+      assert.equal(plain(raw), 'npm test', JSON.stringify(raw));
+  });
+
+  it('is undefined where anything else decides what runs', () => {
+    for (const raw of [
+      { command: 'npm test', cwd: '/tmp' },
+      { command: 'npm test', env: { NODE_OPTIONS: '--require ./evil.js' } },
+      { command: 'npm test', stdin: 'rm -rf /' },
+      { command: 'npm test', cmd: 'rm -rf /' },
+      { command: 'npm test', Command: 'rm -rf /' },
+      { command: 'npm test', sandbox: 'off', with_escalated_permissions: true },
+      { command: 'npm test', sandbox: false },
+      { command: 'npm test', container_id: 'other' },
+      { command: 'npm test', args: 'publish' },
+      { command: 'npm', args: ['test -- x'] },
+      { command: ['npm', 'test'], args: ['a b'] },
+      { command: ['npm', 'test', '*'] },
+      { script: 'npm test' },
+    ])
+      assert.equal(plain(raw), undefined, JSON.stringify(raw));
+  });
+});
+
+describe('otherArgumentsOf', () => {
+  const others = (rawInput: unknown, kind = 'execute') =>
+    otherArgumentsOf(mergeToolCall(undefined, { toolCallId: '1', kind, rawInput }), '/tree');
+
+  it('is all that is not the command, and matters', () => {
+    assert.equal(others({ command: 'ls', description: 'Lists', cwd: '/tree', env: {} }), undefined);
+    assert.equal(
+      others({ command: 'ls', cwd: '/etc', env: { A: 'b' }, stdin: 'x', timeout: 5 }),
+      '{"cwd":"/etc","env":{"A":"b"},"stdin":"x"}',
+    );
+    assert.equal(others({ command: 'ls', cmd: 'rm' }), '{"cmd":"rm"}');
+    assert.equal(others({ command: 7, args: 'x' }), '{"command":7,"args":"x"}');
+    assert.equal(
+      others({ url: 'http://a', title: 'b' }, 'fetch'),
+      '{"url":"http://a","title":"b"}',
+    );
+    assert.equal(others(undefined), undefined);
+  });
+
+  it('is short, and a long argument does not hide the others', () => {
+    const long = Object.fromEntries(Array.from({ length: 99 }, (_, at) => [at, 'x'.repeat(9000)]));
+    const told = others({ command: 'ls', a: 'x'.repeat(100_000), env: { A: 'b' }, z: 1 }) ?? '';
+    assert.match(
+      told,
+      /^\{"a":"x+\\n\[… \d+ characters left out …\]\\nx+","env":\{"A":"b"\},"z":1\}$/,
+    );
+    assert.ok((others({ command: 'ls', ...long }) ?? '').length < 17_000);
   });
 });
 

@@ -15,13 +15,13 @@ const OPTIONS = [
 const RUN = mergeToolCall(undefined, { toolCallId: '1', title: 'npm test', kind: 'execute' });
 const never = new AbortController().signal;
 
-const openDesk = (project?: AllowedInProject) => {
+const openDesk = (project?: AllowedInProject, execute: 'ask' | string[] = 'ask') => {
   const events: RunEvent[] = [];
   const waiting: boolean[] = [];
   const desk = createPermissionRequests({
     scope: {
       phase: 'work',
-      policy: { execute: 'ask', fetch: 'ask' },
+      policy: { execute, fetch: 'ask' },
       cwd: '/tree',
       inside: () => true,
       prefixes: [],
@@ -66,6 +66,40 @@ describe('the permission desk', () => {
       },
     ]);
   });
+
+  for (const allowing of ['allow_prefix', 'allow_project', 'settings'])
+    it(`allows by ${allowing} no other directory, variables, input or second command, and shows them`, async () => {
+      const test = { command: 'npm test' };
+      const allowed: string[] = [];
+      const project = { prefixes: () => allowed, allow: (prefix: string) => allowed.push(prefix) };
+      const execute = allowing === 'settings' ? ['npm test'] : 'ask';
+      const { desk, events, requests } = openDesk(project, execute);
+      const ask = (rawInput: object) => {
+        const told = { toolCallId: '1', title: 'test', kind: 'execute', rawInput };
+        return desk.ask(mergeToolCall(undefined, told), OPTIONS, never);
+      };
+      const first = ask(test);
+      desk.answer(requests()[0] ?? '', allowing);
+      await first;
+      assert.deepEqual(await ask({ ...test, description: 'Tests', cwd: '/tree' }), outcome('y'));
+      for (const other of [
+        { cwd: '/tmp' },
+        { env: { NODE_OPTIONS: '--require ./evil.js' } },
+        { stdin: 'rm -rf /' },
+        { cmd: 'rm -rf /' },
+        { sandbox: 'off', with_escalated_permissions: true },
+      ]) {
+        void ask({ ...test, ...other });
+        const asked = events.at(-1);
+        assert.ok(asked?.type === 'permission_request', JSON.stringify(other));
+        const { command, other_arguments, options } = asked.data;
+        assert.deepEqual([command, other_arguments], ['npm test', JSON.stringify(other)]);
+        assert.deepEqual(
+          options.map(({ option_id }) => option_id),
+          ['y', 'n'],
+        );
+      }
+    });
 
   it('asks again for what was allowed in the project, once that is revoked', async () => {
     const allowed: string[] = [];
