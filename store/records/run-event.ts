@@ -115,7 +115,10 @@ file, because it was edited by hand or came from another branch; they are lost. 
     {
       ...asked,
       option_id: orNull(Text, 'Null for the answer "cancelled"'),
-      by: Type.Enum(['policy', 'operator']),
+      by: Type.Enum(['policy', 'operator', 'agent', 'daemon'], {
+        description:
+          '`agent`: it withdrew the request. `daemon`: its turn ended, was stopped, or was interrupted for a message before an answer; until 0.1.0 this is `operator` with a null `option_id`',
+      }),
       prefix: Type.Optional(
         Type.String({
           description:

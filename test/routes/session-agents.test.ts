@@ -114,6 +114,8 @@ describe('POST /cases/{id}/sessions/{sid}/permissions/{request_id}', () => {
     await it.running.restart();
     assert.equal((await it.until(id, 'paused')).mode, 'work');
     assert.equal(await it.state(), 'BLOCKED');
+    const closed = (await it.eventsOf(id)).findLast(({ event }) => event === 'permission_resolved');
+    assert.deepEqual([closed?.data.option_id, closed?.data.by], [null, 'daemon']);
     assert.equal((await it.control('resume')).status, 200);
     await eventually(async () => {
       const asked = (await it.eventsOf(id)).filter(({ event }) => event === 'permission_request');

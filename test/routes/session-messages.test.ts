@@ -135,7 +135,7 @@ describe('POST /cases/{id}/sessions/{sid}/messages in Work mode', () => {
     const [withdrawn] = await resolved();
     assert.deepEqual(
       [withdrawn?.data.request_id, withdrawn?.data.option_id, withdrawn?.data.by],
-      [data.request_id, null, 'policy'],
+      [data.request_id, null, 'daemon'],
     );
     const late = await it.post(`/sessions/${id}/permissions/${data.request_id}`, {
       option_id: 'yes',

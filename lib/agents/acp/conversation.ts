@@ -129,7 +129,7 @@ const cancelPrompt = (turn: Conversation): void => {
   if (turn.stopped || prompted === undefined) return;
   turn.message_waits = false;
   turn.interrupted = true;
-  permissions.close('policy');
+  permissions.close();
   questions.close();
   agent.notify('session/cancel', { sessionId: session_id });
   // Another run reads the message if the agent drops the cancelled turn, or does not answer.

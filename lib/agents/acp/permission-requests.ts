@@ -34,7 +34,7 @@ interface Parked {
 
 interface Answer {
   option_id: string | null;
-  by?: 'operator' | 'policy' | undefined;
+  by: 'operator' | 'policy' | 'agent' | 'daemon';
   prefix?: string;
 }
 
@@ -65,16 +65,16 @@ export const createPermissionRequests = (deps: DeskDeps) => {
         return true;
       }
       if (!request.options.some((option) => option.option_id === option_id)) return false;
-      resolve(state, request_id, { option_id });
+      resolve(state, request_id, { option_id, by: 'operator' });
       return true;
     },
     /** The title of the last refused request, or undefined. */
     refused: (): string | undefined => state.refused,
-    /** Cancels pending and later requests. */
-    close: (by: Answer['by'] = 'operator'): void => {
+    /** Cancels pending and later requests: the turn is over, stopped, or interrupted. */
+    close: (): void => {
       closed = true;
       for (const request_id of [...state.parked.keys()])
-        resolve(state, request_id, { option_id: null, by });
+        resolve(state, request_id, { option_id: null, by: 'daemon' });
     },
     /** Accepts requests again, for another prompt. */
     open: (): void => {
@@ -128,18 +128,14 @@ const park = (
   });
   if (parked.size === 0) onWaiting(true);
   signal.addEventListener('abort', () =>
-    resolve(state, request_id, { option_id: null, by: 'policy' }),
+    resolve(state, request_id, { option_id: null, by: 'agent' }),
   );
   return new Promise((settle) => {
     parked.set(request_id, { call, ask, options, settle });
   });
 };
 
-const resolve = (
-  state: State,
-  request_id: string,
-  { by = 'operator', ...answer }: Answer,
-): void => {
+const resolve = (state: State, request_id: string, answer: Answer): void => {
   const { parked, tell, onWaiting } = state;
   const request = parked.get(request_id);
   if (request === undefined) return;
@@ -147,7 +143,7 @@ const resolve = (
   if (parked.size === 0) onWaiting(false);
   const { title, kind } = request.call;
   if (isRefusal(request, answer.option_id)) state.refused = title;
-  tell({ type: 'permission_resolved', data: { request_id, title, kind, ...answer, by } });
+  tell({ type: 'permission_resolved', data: { request_id, title, kind, ...answer } });
   request.settle(outcomeOf(answer.option_id));
 };
 
@@ -160,7 +156,11 @@ const allowPrefix = (
   const { scope, parked, project } = state;
   if (option_id === ALLOW_PROJECT) project?.allow(prefix);
   else scope.prefixes.push(prefix);
-  resolve(state, request_id, { option_id: onceOf(parked.get(request_id)), prefix });
+  resolve(state, request_id, {
+    option_id: onceOf(parked.get(request_id)),
+    by: 'operator',
+    prefix,
+  });
   for (const [id, other] of [...parked])
     if (allowedPrefix(other.ask, [prefix]) !== undefined)
       resolve(state, id, { option_id: onceOf(other), by: 'policy', prefix });

@@ -17,10 +17,11 @@ describe('the activity of a session', () => {
     const { entries } = addEvents(emptyActivity(1), [
       resolved(1, { request_id: 'a', title: 'ls', option_id: 'allow', by: 'operator' }),
       resolved(2, { request_id: 'b', title: 'ls', option_id: null, by: 'policy' }),
+      resolved(3, { request_id: 'c', title: 'ls', option_id: null, by: 'daemon' }),
     ]);
     assert.deepEqual(
       entries.map((entry) => entry.kind === 'asked' && entry.outcome),
-      ['answered allow, by you', 'cancelled, by the policy'],
+      ['answered allow, by you', 'cancelled, by the policy', 'cancelled, by the daemon'],
     );
   });
 });

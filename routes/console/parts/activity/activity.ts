@@ -140,7 +140,7 @@ const resolveRequest = ({ entries }: Activity, event: SessionEvent, added: Answe
 const resolvePermission = (activity: Activity, event: Of<'permission_resolved'>): void => {
   const { request_id, title, option_id, by, prefix } = event.data;
   const how = option_id === null ? 'cancelled' : `answered ${option_id}`;
-  const outcome = `${how}${prefix === undefined ? '' : ` (${prefix})`}, by ${by === 'policy' ? 'the policy' : 'you'}`;
+  const outcome = `${how}${prefix === undefined ? '' : ` (${prefix})`}, by ${by === 'operator' ? 'you' : `the ${by}`}`;
   resolveRequest(activity, event, { request_id, text: `Requests permission: ${title}`, outcome });
 };
 

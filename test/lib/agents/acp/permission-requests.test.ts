@@ -35,6 +35,9 @@ const openDesk = (project?: AllowedInProject, execute: 'ask' | string[] = 'ask')
   return { desk, events, waiting, requests };
 };
 
+const byOf = (event?: RunEvent) =>
+  event?.type === 'permission_resolved' ? event.data.by : undefined;
+
 const outcome = (optionId: string) => ({ outcome: { outcome: 'selected', optionId } });
 const CANCELLED = { outcome: { outcome: 'cancelled' } };
 
@@ -165,10 +168,11 @@ describe('the permission desk', () => {
     assert.deepEqual(await parked, CANCELLED);
     assert.deepEqual(await desk.ask(RUN, OPTIONS, never), CANCELLED);
     assert.equal(events.length, 2);
+    assert.equal(byOf(events.at(-1)), 'daemon');
   });
 
   it('forgets a request that the agent takes back', async () => {
-    const { desk, requests } = openDesk();
+    const { desk, events, requests } = openDesk();
     const taken = new AbortController();
     const parked = desk.ask(RUN, OPTIONS, taken.signal);
 
@@ -176,5 +180,6 @@ describe('the permission desk', () => {
 
     assert.deepEqual(await parked, CANCELLED);
     assert.equal(desk.answer(requests()[0] ?? '', 'y'), false);
+    assert.equal(byOf(events.at(-1)), 'agent');
   });
 });
