@@ -44,6 +44,9 @@ type PermissionDecision =
 
 type Verdict = 'ask' | 'allow' | 'refuse';
 
+/** Whether a tool call changes nothing by its kind. */
+export const isLook = ({ kind }: { kind: string }): boolean => LOOKING.has(kind);
+
 const LOOKING = new Set(['read', 'search', 'think']);
 const CHANGING = new Set(['edit', 'delete', 'move']);
 
@@ -83,7 +86,7 @@ export const isPlainCommand = ({ kind, command = '' }: PermissionAsk): boolean =
 
 const judge = (ask: PermissionAsk, scope: PermissionScope): Verdict => {
   if (!ask.paths.every(scope.inside)) return 'refuse';
-  if (LOOKING.has(ask.kind)) return 'allow';
+  if (isLook(ask)) return 'allow';
   if (scope.phase === 'plan') return 'refuse';
   if (CHANGING.has(ask.kind)) return ask.paths.length > 0 ? 'allow' : 'ask';
   if (ask.kind === 'execute') return judgeCommand(ask, scope);

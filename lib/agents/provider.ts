@@ -150,8 +150,10 @@ export interface RunResult {
   /** Of this turn alone. */
   usage?: Usage;
   native_session_id?: string;
-  /** Work turns: the last message of an agent that called no tool. Without a change in the worktree it did nothing. */
+  /** Work turns: the last message of an agent that called no tool, or only looked because its requests were refused. Without a change in the worktree it did nothing. */
   only_said?: string;
+  /** With `only_said`: what it asked to do, as the operator refused all of it. */
+  refused?: readonly string[];
   /** The cost of the agent's session, all turns together. */
   native_cost_usd?: number;
   /** What the operator said in the agent's own terminal interface, as its transcript reports it. */

@@ -78,7 +78,7 @@ describe('POST /cases/{id}/sessions/{sid}/permissions/{request_id}', () => {
     assert.deepEqual([option.status, option.body.code], [404, 'not_found']);
     const answers = await Promise.all([
       it.post(`${permissions}/${request}`, { option_id: 'yes' }),
-      it.post(`${permissions}/${request}`, { option_id: 'no' }),
+      it.post(`${permissions}/${request}`, { option_id: 'yes' }),
     ]);
     assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 404]);
     await it.until(id, 'completed');
@@ -97,8 +97,20 @@ describe('POST /cases/{id}/sessions/{sid}/permissions/{request_id}', () => {
     const [requested, answered] = asked.map(({ payload }) => payload);
     assert.deepEqual({ ...requested, ...about }, requested);
     const { option_id } = answered as { option_id: string };
-    assert.ok(['yes', 'no'].includes(option_id));
+    assert.equal(option_id, 'yes');
     assert.deepEqual(answered, { ...about, option_id });
+  });
+
+  it('fails the session where all is refused and nothing was done, and names what', async (t) => {
+    const { it, id, request } = await asking(t);
+    await it.post(`/sessions/${id}/permissions/${request}`, { option_id: 'no' });
+    const { error } = await it.until(id, 'failed');
+    assert.match(
+      error ?? '',
+      /all that it asked to do was refused: npm test\. Its last words:\nno$/,
+    );
+    const text = readFileSync(join(newestSession(it.running, it.item), 'session.md'), 'utf8');
+    assert.match(text, /\n## Requests that you refused\n\n```text\nnpm test\n```\n/);
   });
 
   it('is no longer open after an abort', async (t) => {

@@ -229,7 +229,7 @@ describe('a request that waits too long', () => {
     assert.equal(queued.body.status, 'queued');
     // It was asked with ten minutes of patience: nothing moves before.
     assert.equal(engine.live.size, 1);
-    assert.equal((await answer(it, id, request, { option_id: 'no' })).status, 200);
+    assert.equal((await answer(it, id, request, { option_id: 'yes' })).status, 200);
     await it.until(id, 'completed');
   });
 

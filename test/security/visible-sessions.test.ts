@@ -42,7 +42,11 @@ describe('an agent that writes for a terminal', () => {
     assert.equal(data.command, 'ls␛[8m; rm -rf ~');
     const at = `/sessions/${id}/permissions/${data.request_id}`;
     assert.equal((await it.post(at, { option_id: 'no' })).status, 200);
-    await it.until(id, 'completed');
+    const { error } = await it.until(id, 'failed');
+    assert.match(error ?? '', /refused: ls␛\[8m; rm -rf ~/);
+    const record = readFileSync(join(newestSession(it.running, it.item), 'session.md'), 'utf8');
+    assert.match(record, /## Requests that you refused\n\n```text\nls␛\[8m; rm -rf ~/);
+    assert.doesNotMatch(record, HIDDEN);
   });
 
   it('fails with an error in which all is seen', async (t) => {

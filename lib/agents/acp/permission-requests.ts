@@ -6,6 +6,7 @@ import { TOLD_OUTPUT } from '../launch.ts';
 import {
   allowedPrefix,
   decidePermission,
+  isLook,
   isPlainCommand,
   onceOptions,
   type PermissionAsk,
@@ -43,7 +44,7 @@ const CANCELLED = { outcome: { outcome: 'cancelled' } };
 /** Answers an agent's permission requests: by the policy at once, or pending until the operator answers. */
 export const createPermissionRequests = (deps: DeskDeps) => {
   const { scope, tell } = deps;
-  const state: State = { ...deps, parked: new Map(), refused: undefined };
+  const state: State = { ...deps, parked: new Map(), refusals: new Map() };
   let closed = false;
   return {
     /** Resolves with the answer for the agent; `signal`: the agent withdrew the request. */
@@ -52,7 +53,7 @@ export const createPermissionRequests = (deps: DeskDeps) => {
       const ask = askOf(call, offered, scope.cwd);
       const decision = decidePermission(ask, { ...scope, prefixes: allowedNow(deps) });
       if (decision.answer === 'ask') return park(state, { ask, call }, signal);
-      if (decision.answer === 'refuse') state.refused = call.title;
+      noteAnswer(state, call, { isAllowed: decision.answer === 'allow', by: 'policy' });
       tell(decided(call, decision));
       return outcomeOf(decision.option_id);
     },
@@ -69,7 +70,10 @@ export const createPermissionRequests = (deps: DeskDeps) => {
       return true;
     },
     /** The title of the last refused request, or undefined. */
-    refused: (): string | undefined => state.refused,
+    refused: (): string | undefined => [...state.refusals.values()].at(-1)?.title,
+    /** The refused calls by id, if the operator refused one and none was allowed that does more than look. */
+    onlyRefused: (): ReadonlyMap<string, ToolCall> | undefined =>
+      state.was_refused && !state.was_allowed ? state.refusals : undefined,
     /** Cancels pending and later requests: the turn is over, stopped, or interrupted. */
     close: (): void => {
       closed = true;
@@ -110,8 +114,26 @@ const optionOf = (offered: unknown): PermissionOption[] => {
 
 interface State extends DeskDeps {
   parked: Map<string, Parked>;
-  refused: string | undefined;
+  /** The refused calls, by id. */
+  refusals: Map<string, ToolCall>;
+  /** The operator refused one. */
+  was_refused?: true;
+  /** One was allowed that does more than look. */
+  was_allowed?: true;
 }
+
+const noteAnswer = (
+  state: State,
+  call: ToolCall,
+  { isAllowed, by }: Pick<Answer, 'by'> & { isAllowed: boolean },
+): void => {
+  if (isAllowed && !isLook(call)) state.was_allowed = true;
+  if (isAllowed) return;
+  // The newest is the last.
+  state.refusals.delete(call.id);
+  state.refusals.set(call.id, call);
+  if (by === 'operator') state.was_refused = true;
+};
 
 const park = (
   state: State,
@@ -142,7 +164,9 @@ const resolve = (state: State, request_id: string, answer: Answer): void => {
   parked.delete(request_id);
   if (parked.size === 0) onWaiting(false);
   const { title, kind } = request.call;
-  if (isRefusal(request, answer.option_id)) state.refused = title;
+  const chosen = request.options.find(({ option_id }) => option_id === answer.option_id);
+  if (chosen !== undefined)
+    noteAnswer(state, request.call, { isAllowed: chosen.kind === 'allow_once', by: answer.by });
   tell({ type: 'permission_resolved', data: { request_id, title, kind, ...answer } });
   request.settle(outcomeOf(answer.option_id));
 };
@@ -236,9 +260,6 @@ const decided = (
     ...(prefix !== undefined && { prefix }),
   },
 });
-
-const isRefusal = ({ options }: Parked, option_id: string | null): boolean =>
-  options.some((option) => option.option_id === option_id && option.kind === 'reject_once');
 
 const outcomeOf = (option_id: string | null): unknown =>
   option_id === null ? CANCELLED : { outcome: { outcome: 'selected', optionId: option_id } };

@@ -2,6 +2,7 @@ import { messageOf } from '../../../store/base/attempt.ts';
 import { reportOncePerTarget } from '../../sandbox/egress/doors.ts';
 import { capRaw, capText } from '../../text/cap-text.ts';
 import { record } from '../../text/unknown-json.ts';
+import { oneLine } from '../../text/wording.ts';
 import type { Environment } from '../../tools/process/environment.ts';
 import type { Program } from '../../tools/process/spawn.ts';
 import { askEnvironment } from '../ask-switches.ts';
@@ -13,10 +14,12 @@ import type { Run, RunEvent, RunResult, RunSpec } from '../provider.ts';
 import { reportSandboxLimits } from '../sandbox-limits.ts';
 import { atLeast } from '../usage.ts';
 import { watchQuiet } from '../waiting.ts';
+import { commandOf } from './call-command.ts';
 import { type AgentListener, connectAgent } from './connection.ts';
 import { endForMessage, interrupt } from './conversation.ts';
 import { createPermissionRequests } from './permission-requests.ts';
 import { createQuestionRequests } from './question-requests.ts';
+import type { ToolCall } from './tool-call.ts';
 import { createTranscript } from './transcript.ts';
 import {
   type AcpTurn,
@@ -192,6 +195,10 @@ const unserved = (kind: string, raw: unknown): RunEvent => ({
 });
 
 const LAST_WORDS = 1000;
+const LONGEST_NAME = 200;
+
+const nameOf = (call: ToolCall): string =>
+  oneLine(commandOf(call) ?? call.title).slice(0, LONGEST_NAME);
 
 const resultOf = (turn: AcpTurn, verdict: TurnVerdict): RunResult => {
   turn.transcript.close(turn.stopped);
@@ -200,11 +207,16 @@ const resultOf = (turn: AcpTurn, verdict: TurnVerdict): RunResult => {
   const usage = turn.answered && !turn.stopped ? told : atLeast(told);
   const used = Object.values(told).some((figure) => figure !== null);
   if (used) turn.tell({ type: 'usage', data: usage });
-  const said = turn.transcript.called() ? undefined : turn.transcript.lastMessage();
+  const refused = turn.permissions.onlyRefused();
+  const { called, didMoreThan, lastMessage } = turn.transcript;
+  const isIdle = refused === undefined ? !called() : !didMoreThan(refused);
   return {
     ...verdict,
     ...(turn.spec.phase === 'work' &&
-      said !== undefined && { only_said: capText(said, LAST_WORDS).output }),
+      isIdle && {
+        only_said: capText(lastMessage(), LAST_WORDS).output,
+        ...(refused && { refused: [...refused.values()].map(nameOf) }),
+      }),
     ...(used && { usage }),
     ...(turn.session_id !== undefined && {
       native_session_id: turn.session_id,

@@ -2,6 +2,7 @@ import { capRaw, capText } from '../../text/cap-text.ts';
 import { list, number, record, text, type Wire } from '../../text/unknown-json.ts';
 import { outputGap } from '../coalesce.ts';
 import { createLastMessage, type LastMessage } from '../last-message.ts';
+import { isLook } from '../permissions.ts';
 import type { RunEvent } from '../provider.ts';
 import { isOver, mergeToolCall, type ToolCall, toolCallEvent } from './tool-call.ts';
 
@@ -77,6 +78,9 @@ export const createTranscript = (tell: (event: RunEvent) => void, outputLimit: n
     planTooLong: state.message.tooLong,
     /** Whether it called a tool in this turn, or asked to. */
     called: (): boolean => state.asked || state.calls.size > 0,
+    /** Whether it called a tool that does more than look, besides the calls with these ids. */
+    didMoreThan: (ids: { has: (id: string) => boolean }): boolean =>
+      [...state.calls.values()].some((call) => !ids.has(call.id) && !isLook(call)),
     /** Whether a tool call runs. */
     calling: (): boolean => [...state.calls.values()].some((call) => !isOver(call)),
     /** Whether it sent a plan as a list. */

@@ -64,6 +64,7 @@ export const summaryOf = (done: WorkDone): string =>
     ...commitPart(done.outcome.status, done.session.branch, done.commit),
     ...settingsTouched(done.changes),
     ...commands(done.told.calls, done.outcome),
+    ...part('## Requests that you refused', refusalLines(done.told).join('\n')),
     ...network(done.told.network),
     ...leftAsTheyAre(done.told.refs),
     ...part('## Git, besides the branch', done.told.git.join('\n\n')),
@@ -248,6 +249,9 @@ const howItWent = ({ status, exit_code, refused }: TranscriptCall): string => {
   if (refused === true) return 'refused';
   return exit_code === undefined ? status : `${status} (exit ${exit_code})`;
 };
+
+const refusalLines = ({ refusals }: SessionDigest): string[] =>
+  refusals.map((name) => oneLine(name).slice(0, LONGEST_LINE));
 
 const network = ({ reached, refused }: SessionDigest['network']): string[] => {
   const lines = [

@@ -39,6 +39,8 @@ export interface SessionDigest {
   left: readonly string[];
   /** The agent's questions, in both modes. */
   questions: AskedQuestions;
+  /** What the operator refused: the command or title of each request. */
+  refusals: readonly string[];
   /** The beginning of the agent's text after the last call. */
   last_words: string;
   /** The usage of the newest turn, if it was cut off. */
@@ -50,7 +52,8 @@ interface Reading {
   running: boolean;
   calls: Map<string, TranscriptCall>;
   /** The open permission requests, with the options that refuse them. */
-  asked: Map<string, ReadonlySet<string>>;
+  asked: Map<string, { name: string; refusing: ReadonlySet<string> }>;
+  refusals: Set<string>;
   /** The titles of refused calls, until they are allowed. */
   refused_titles: Set<string>;
   reached: Set<string>;
@@ -70,6 +73,7 @@ export const digestOf = async (engine: Engine, kept: StoredSession): Promise<Ses
     running: false,
     calls: new Map(),
     asked: new Map(),
+    refusals: new Set(),
     refused_titles: new Set(),
     reached: new Set(),
     refused: new Set(),
@@ -85,7 +89,7 @@ export const digestOf = async (engine: Engine, kept: StoredSession): Promise<Ses
   const { calls, reached, refused, refs, git, left, questions, said, usage } = reading;
   const network = { reached: [...reached], refused: [...refused] };
   const told = { calls: [...calls.values()], network, refs, git, left, questions };
-  return { ...told, last_words: said, usage };
+  return { ...told, refusals: [...reading.refusals], last_words: said, usage };
 };
 
 type EventReader = (reading: Reading, data: TranscriptEvent['data']) => void;
@@ -112,16 +116,24 @@ const READERS = new Map<string, EventReader>(
       const refused = call.status === 'failed' && reading.refused_titles.has(call.title);
       reading.calls.set(call.id, refused ? { ...call, refused } : call);
     },
-    permission_request: ({ asked }, { request_id, options }) => {
+    permission_request: ({ asked }, { request_id, title, command = title, options }) => {
       const refusing = list(options)
         .map(record)
         .filter(({ kind }) => /^reject/.test(String(kind)));
-      asked.set(String(request_id), new Set(refusing.map(({ option_id }) => String(option_id))));
+      asked.set(String(request_id), {
+        name: String(command),
+        refusing: new Set(refusing.map(({ option_id }) => String(option_id))),
+      });
     },
-    permission_resolved: ({ asked, refused_titles }, { request_id, title, option_id }) => {
-      const refusing = asked.get(String(request_id));
+    permission_resolved: (
+      { asked, refused_titles, refusals },
+      { request_id, title, option_id },
+    ) => {
+      const request = asked.get(String(request_id));
       asked.delete(String(request_id));
-      const isRefused = option_id === null || refusing?.has(String(option_id)) === true;
+      const isAnswer = request?.refusing.has(String(option_id)) === true;
+      if (isAnswer && refusals.size < MOST_KEPT) refusals.add(request.name);
+      const isRefused = option_id === null || isAnswer;
       if (isRefused) refused_titles.add(String(title));
       else refused_titles.delete(String(title));
     },

@@ -111,18 +111,22 @@ const failIfIdle = async (
   kept: StoredSession,
   { ended, isResumed }: { ended: RunResult } & WorkTurn,
 ): Promise<RunResult> => {
-  const { outcome, only_said } = ended;
+  const { outcome, only_said, refused } = ended;
   if (outcome !== 'completed') return ended;
   const edits = failedEdits((await digestOf(engine, kept)).calls);
   if (edits !== undefined)
     return { ...ended, outcome: 'failed', error: `${NO_EDIT} It tried: ${someOf(edits)}.` };
   if (isResumed || only_said === undefined) return ended;
-  return { ...ended, outcome: 'failed', error: `${DID_NOTHING} Its last words:\n${only_said}` };
+  const why = refused === undefined ? DID_NOTHING : `${REFUSED}: ${someOf(refused)}.`;
+  return { ...ended, outcome: 'failed', error: `${why} Its last words:\n${only_said}` };
 };
 
 const NO_EDIT = 'Every edit of the agent failed, and the worktree has not changed.';
 
 const DID_NOTHING =
   'The agent ended its turn without doing anything: it called no tool, and the worktree has not changed.';
+
+const REFUSED =
+  'The agent ended its turn without doing anything: the worktree has not changed, and all that it asked to do was refused';
 
 const UNFINISHED = 'The agent stopped before it finished.';

@@ -82,6 +82,7 @@ const SUMMARY = summaryOf({
     git: [],
     left: [],
     questions: new Map(),
+    refusals: [],
     last_words: SAID,
     usage: undefined,
   },
