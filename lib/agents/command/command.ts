@@ -218,7 +218,11 @@ const resultOf = (phase: Phase, exit: Exit, reader: OutputReader): RunResult => 
   }
   const reported = error ?? modelErrorIn(reader.lastMessage());
   if (reported !== undefined) return failed(`The program reports a failure: ${reported}`);
-  if (phase === 'work') return { ...used, outcome: 'completed' };
+  if (phase === 'work') {
+    // Of a program that printed nothing else, the record has this as its last words.
+    if (reader.lastMessage() === '') reader.message(exit.stderr_tail.trim());
+    return { ...used, outcome: 'completed' };
+  }
   if (reader.planTooLong()) return failed(PLAN_TOO_LONG);
   const plan = reader.lastMessage();
   if (plan === '') return failed('The program ended without writing a plan.');

@@ -125,6 +125,10 @@ describe('a command as provider', () => {
     });
     assert.equal((await run.done).outcome, 'completed');
     assert.equal(readFileSync(join(place.tree, 'b.txt'), 'utf8'), 'made');
+    const silent = node('console.error("FATAL: nothing done")');
+    const quiet = runIt(t, { settings: { work: silent }, phase: 'work' });
+    assert.equal((await quiet.run.done).outcome, 'completed');
+    assert.deepEqual(quiet.of('message'), [{ text: 'FATAL: nothing done' }]);
     const bad = node('console.error("no luck"); process.exitCode = 3');
     const failed = await runIt(t, { settings: { work: bad }, phase: 'work' }).run.done;
     assert.equal(failed.outcome, 'failed');
