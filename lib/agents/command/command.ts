@@ -219,14 +219,19 @@ const resultOf = (phase: Phase, exit: Exit, reader: OutputReader): RunResult => 
   const reported = error ?? modelErrorIn(reader.lastMessage());
   if (reported !== undefined) return failed(`The program reports a failure: ${reported}`);
   if (phase === 'work') {
-    // Of a program that printed nothing else, the record has this as its last words.
-    if (reader.lastMessage() === '') reader.message(exit.stderr_tail.trim());
+    tellErrors(exit, reader);
     return { ...used, outcome: 'completed' };
   }
   if (reader.planTooLong()) return failed(PLAN_TOO_LONG);
   const plan = reader.lastMessage();
   if (plan === '') return failed('The program ended without writing a plan.');
   return { ...used, outcome: 'completed', plan };
+};
+
+// Of a program that printed nothing else, the record has these as its last words.
+const tellErrors = ({ stderr_tail }: Exit, reader: OutputReader): void => {
+  const errors = stderr_tail.trim();
+  if (reader.lastMessage() === '' && errors !== '') reader.message(errors);
 };
 
 const lastWords = ({ stderr_tail, ended_by }: Exit, error = ''): string => {
