@@ -185,7 +185,7 @@ const heldText = (why: string): string =>
   `The worktree's branch was not moved: ${why}. The turn's commits are kept under another ref; merge or cherry-pick them.`;
 
 const linksText = (named: readonly string[]): string =>
-  `The turn added repositories to the worktree: ${named.join(', ')}. Your git would run programs named in their settings, so their git directories were moved away and they are not staged. Keep or delete their files, then start again.`;
+  `The turn added repositories to the worktree: ${named.join(', ')}. Your git would run programs named in their settings, so their git directories, if there are any, were moved away and they are not staged. Keep or delete their files, then start again.`;
 
 const mendedText = (names: readonly string[], where: string): string =>
   `Settings or hooks of repositories inside the worktree were changed: ${names.join(', ')}. Entries that name programs were moved to ${where}.`;
