@@ -64,7 +64,7 @@ export const summaryOf = (done: WorkDone): string =>
     ...commitPart(done.outcome.status, done.session.branch, done.commit),
     ...settingsTouched(done.changes),
     ...commands(done.told.calls, done.outcome),
-    ...part('## Requests that you refused', refusalLines(done.told).join('\n')),
+    ...part('## Requests that you refused', done.told.refusals.map(shortLine).join('\n')),
     ...network(done.told.network),
     ...leftAsTheyAre(done.told.refs),
     ...part('## Git, besides the branch', done.told.git.join('\n\n')),
@@ -238,10 +238,7 @@ const commands = (calls: readonly TranscriptCall[], { status: ended }: Outcome):
   const cut = ended === 'completed' ? 'ended' : 'killed';
   const lines = calls
     .filter(({ kind }) => kind === 'execute')
-    .map(
-      (call) =>
-        `${oneLine(call.title).slice(0, LONGEST_LINE)}  ${isUnfinishedCall(call) ? cut : howItWent(call)}`,
-    );
+    .map((call) => `${shortLine(call.title)}  ${isUnfinishedCall(call) ? cut : howItWent(call)}`);
   return part('## Commands run', firstOf(lines, 'commands').join('\n'));
 };
 
@@ -250,8 +247,7 @@ const howItWent = ({ status, exit_code, refused }: TranscriptCall): string => {
   return exit_code === undefined ? status : `${status} (exit ${exit_code})`;
 };
 
-const refusalLines = ({ refusals }: SessionDigest): string[] =>
-  refusals.map((name) => oneLine(name).slice(0, LONGEST_LINE));
+const shortLine = (text: string): string => oneLine(text).slice(0, LONGEST_LINE);
 
 const network = ({ reached, refused }: SessionDigest['network']): string[] => {
   const lines = [
