@@ -34,6 +34,20 @@ export const someOf = (names: readonly string[]): string => {
   return `${names.slice(0, MOST).join(', ')}${more > 0 ? `, and ${more} more` : ''}`;
 };
 
+/** The first of these whose texts together have at most so many characters. */
+export const firstWithin = <T>(
+  all: readonly T[],
+  most: number,
+  textOf: (one: T) => string,
+): T[] => {
+  let length = 0;
+  const over = all.findIndex((one) => {
+    length += textOf(one).length;
+    return length > most;
+  });
+  return all.slice(0, over === -1 ? all.length : over);
+};
+
 interface Changes {
   path: string;
   files: number;

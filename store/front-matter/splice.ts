@@ -78,7 +78,13 @@ const yamlOf = (value: object): string =>
   stringify(value, { ...YAML_STYLE, blockQuote: !BLANK_START.test(JSON.stringify(value)) });
 
 const BLANK_START = /"(?: |\\[nt])*(?: |\\t)\\n/;
-const YAML_STYLE = { lineWidth: 0, schema: 'core', version: '1.2' } as const;
+const YAML_STYLE = {
+  lineWidth: 0,
+  schema: 'core',
+  version: '1.2',
+  // The library breaks a quoted text wrongly at lines of only blanks.
+  doubleQuotedMinMultiLineLength: Number.POSITIVE_INFINITY,
+} as const;
 
 const withChanges = (data: MatterChanges, changes: MatterChanges): MatterChanges =>
   Object.fromEntries(

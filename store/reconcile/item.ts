@@ -223,14 +223,15 @@ export const stateToJournal = (item: Item, isAtWork: boolean): ToldState => {
 const isProven = (item: Item): boolean =>
   caseStateOf(item) === 'RESOLVED' && (proofGateOf(item).satisfied || wasProven(item.seen));
 
-// The end of work resolves nothing, whatever was decided before: nobody has seen that work. A later decision does, and so
-// does a gate that is satisfied only now. Files that cannot be read are no decision.
+// The end of work resolves nothing, whatever was decided before: nobody has seen that work. Nor does the first look at a Work
+// item, as after an import or a clone. A later decision does, and so does a gate that is satisfied only now. Files that
+// cannot be read are no decision.
 const decidedBefore = (item: Item, isAtWork: boolean): readonly string[] | undefined => {
   const { seen, dir, files } = item;
   if (!isAtVerifying(caseOf(item).matter)) return undefined;
   const now = decisionsOf(checklistOf(item), evidenceOf(item));
   const isEntry = seen === undefined || !isAtVerifying(seen.case.matter);
-  const atEntry = isAtWork ? now : undefined;
+  const atEntry = isAtWork || seen === undefined ? now : undefined;
   const before = isEntry ? atEntry : seen.decided;
   if (before === undefined || now.some((one) => !before.includes(one))) return undefined;
   if (problemsIn(dir, files).length > 0) return before;

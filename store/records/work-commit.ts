@@ -18,7 +18,8 @@ export const OtherCommits = Type.Object({
     description: 'The newest 10',
   }),
   files: Type.Array(LeftOut, {
-    description: 'New files in them that Dossier would have left out: the first 100',
+    description:
+      'New files in them that Dossier would have left out: the first ones, as many as fit',
   }),
 });
 export type OtherCommits = Static<typeof OtherCommits>;
@@ -45,7 +46,7 @@ export const WorkCommit = Type.Object({
   reverted: maybe(
     Type.Array(Type.String(), {
       description:
-        'Files that differed from the base when the plan was approved, and that the work reverted or deleted: the first 100. since-approval.patch has their content',
+        'Files that differed from the base when the plan was approved, and that the work reverted or deleted: the first ones, as many as fit. since-approval.patch has their content',
     }),
   ),
 });

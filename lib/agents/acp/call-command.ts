@@ -93,7 +93,7 @@ const SANDBOXED = /^(?:\w+_)?sandbox(?:ed)?$/i;
 const PLACE = /cwd|dir|path|folder|root/i;
 // Fields that do not change how the command runs. Any other field may: environment, user, a request to leave the sandbox.
 const HARMLESS =
-  /^(?:parsed_cmd|description|reason|justification|explanation|title|timeout(?:_?ms)?|(?:is_|run_in_)?background|(?:(?:(?:tool_)?call|approval|item|request|turn)_)?id)$/i;
+  /^(?:parsed_cmd|description|reason|justification|explanation|title|timeout(?:_?ms|_sec(?:ond)?s?)?|available_decisions|proposed_(?:execpolicy|network_policy)_amendments?|started_at_ms|(?:is_|run_in_)?background|(?:(?:(?:tool_)?call|approval|item|request|turn)_)?id)$/i;
 
 const scriptOf = (words: readonly string[]): string | undefined => {
   const [shell = '', flag = '', script] = words;

@@ -29,7 +29,8 @@ export const newItem = verb(async (given) => {
 export const makeItem = async (given: Verb) => {
   const made = given.values.issue === undefined ? await written(given) : await imported(given);
   if (made === undefined) throw new Refusal('There is no title, so nothing was created');
-  if ((await projectOf(given)) === undefined) await sayPlace(given, made.project);
+  if (given.values.json !== true && (await projectOf(given)) === undefined)
+    await sayPlace(given, made.project);
   return made;
 };
 

@@ -1,6 +1,7 @@
 import { visible } from '../../../../store/base/visible.ts';
 import type { LeftOut, OtherCommits } from '../../../../store/records/work-commit.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import { firstWithin, shorten } from '../../../text/wording.ts';
 import { headCommit } from '../../../tools/git/read/repository.ts';
 import type { GitAt } from '../../../tools/git/run/git.ts';
 import { lossyPath, pathText } from '../../../tools/git/run/path-text.ts';
@@ -23,14 +24,20 @@ export const otherCommits = async (
   if (lines.length === 0) return undefined;
   const commits = lines.slice(0, MOST_COMMITS).map((line) => {
     const [, id = '', subject = ''] = /^(\w+) ?(.*)$/s.exec(line) ?? [];
-    return { id, subject: visible(subject) };
+    return { id, subject: shorten(visible(subject), LONGEST_SUBJECT) };
   });
   const files = await unwantedFiles(git, range);
-  return { count: lines.length, commits, files: files.slice(0, MOST_FILES) };
+  return {
+    count: lines.length,
+    commits,
+    files: firstWithin(files, MOST_NAMES, ({ path }) => path),
+  };
 };
 
 const MOST_COMMITS = 10;
-const MOST_FILES = 100;
+// In characters: they are in the front matter of session.md, which has a limit.
+const LONGEST_SUBJECT = 200;
+const MOST_NAMES = 2000;
 
 // Of each commit: a file that a later one deletes is in the history all the same.
 const unwantedFiles = async (

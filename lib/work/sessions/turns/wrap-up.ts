@@ -23,7 +23,7 @@ import { checkState } from '../../../code/worktrees/inspect/status.ts';
 import type { GitNeeds } from '../../../code/worktrees/needs.ts';
 import { findWorktree, getWorktree } from '../../../code/worktrees/read.ts';
 import { syncCommits, syncWork } from '../../../code/worktrees/recovery/sync-work.ts';
-import { shorten, someOf } from '../../../text/wording.ts';
+import { firstWithin, shorten, someOf } from '../../../text/wording.ts';
 import { makeReadable } from '../../../tools/git/read/working-files.ts';
 import { imagesIn } from '../../issue-text/references.ts';
 import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
@@ -115,12 +115,13 @@ const withNotes = (
   return {
     ...(commit ?? NO_COMMIT),
     ...(other_commits && { other_commits }),
-    ...(reverted.length > 0 && { reverted: reverted.slice(0, MOST_NAMED) }),
+    ...(reverted.length > 0 && { reverted: firstWithin(reverted, MOST_NAMES, (path) => path) }),
   };
 };
 
 const NO_COMMIT: WorkCommit = { id: null, files: 0, left_out: [] };
-const MOST_NAMED = 100;
+// In characters: they are in the front matter of session.md, which has a limit.
+const MOST_NAMES = 2000;
 
 // Hidden characters take more room once they are visible, and the front matter has a limit.
 const shortVisible = (text: string): string => shorten(visible(text), LONGEST_OUTPUT);

@@ -377,6 +377,10 @@ describe('plainCommandOf', () => {
       { command: 'npm test', dangerouslyDisableSandbox: false },
       { command: 'npm test', cwd: '/tree' },
       { command: ['/bin/zsh', '-lc', 'npm test'], cwd: '/tree', call_id: '1', parsed_cmd: [{}] },
+      {
+        ...{ command: ['bash', '-lc', 'npm test'], cwd: '/tree', started_at_ms: 0, reason: null },
+        ...{ proposed_execpolicy_amendment: ['npm', 'test'], available_decisions: ['approved'] },
+      },
       { command: 'npm test', description: 'Tests', is_background: false, directory: '/tree/' },
       { command: 'npm test', workdir: '/tree', timeout: 5 },
       { command: ['npm', 'test'] },
