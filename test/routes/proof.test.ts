@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { checkWorkspace } from '../../store/check/check.ts';
@@ -10,6 +10,7 @@ import type { AttentionItem } from '../../store/records/attention.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { ChecklistItem, Gate, Proof } from '../../store/records/proof.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { temporaryDirectory } from '../helpers/repository.ts';
 import type { Answered } from '../helpers/service.ts';
 import { type SessionTest, withCase as withSession } from '../helpers/sessions.ts';
 import {
@@ -1107,6 +1108,24 @@ describe('a Work item whose gate is satisfied when a session completes', () => {
     await test.until(id, 'completed');
     writeFileSync(list, BY_HAND.replaceAll('test-log', 'review'));
     await test.call('GET', `${test.at}/proof/gate`);
+    await staysOpen(test, id);
+  });
+
+  it('stays VERIFYING when its directory was away for a while', async (t) => {
+    const test = await withSession(t);
+    await verified(test);
+    const id = await completed(test);
+    const dir = join(test.workspace, test.item.path);
+    const away = join(temporaryDirectory(t), 'away');
+    const sees = (status: number) =>
+      eventually(async () => {
+        await sweepWorkspace(test.running.service.store);
+        assert.equal((await test.call('GET', test.at)).status, status);
+      });
+    renameSync(dir, away);
+    await sees(404);
+    renameSync(away, dir);
+    await sees(200);
     await staysOpen(test, id);
   });
 

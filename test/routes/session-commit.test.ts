@@ -106,6 +106,20 @@ describe('completed work', () => {
     assert.deepEqual(left.body, []);
   });
 
+  it('has room for what is named, however long the names are', async (t) => {
+    const lines = [
+      'export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b',
+      'long=$(printf "%0200d" 0); mkdir -p $long/$long',
+      'for n in $(seq 90); do echo a > $long/$long/$n.env; done; git add .',
+      'for n in $(seq 12); do git commit -q --allow-empty -m "$(printf "%06000d" $n)"; done',
+    ];
+    const { session, commit } = await worked(await withCase(t, sh(...lines)));
+    const { count, commits, files } = commit.other_commits ?? assert.fail('there are none');
+    assert.equal(session.status, 'completed');
+    assert.deepEqual([count, commits.length, files.length], [12, 10, 4]);
+    assert.ok(commits.every(({ subject }) => subject.length < 250));
+  });
+
   it('is beside the commits of others, of which merged ones are none', async (t) => {
     const lines = [
       'export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b',
