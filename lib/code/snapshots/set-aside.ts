@@ -1,5 +1,5 @@
 import { ServiceError } from '../../errors.ts';
-import { filesInTheWay, WRITTEN, writtenIn } from '../../tools/git/read/in-the-way.ts';
+import { filesInTheWay, RAW, WRITTEN, writtenIn } from '../../tools/git/read/in-the-way.ts';
 import { stagedIndex } from '../../tools/git/read/index-stages.ts';
 import { commitOf } from '../../tools/git/read/repository.ts';
 import { status } from '../../tools/git/read/status.ts';
@@ -105,7 +105,7 @@ const applied = async (
 
 // git refuses to overwrite an untracked file, and overwrites an ignored one that was created since.
 const refuseObstacles = async (git: GitAt<GitWorktree>, commit: string): Promise<void> => {
-  const args = ['diff-tree', ...WRITTEN, '--diff-filter=d', `${commit}^1`, commit, '--'];
+  const args = ['diff-tree', ...RAW, '--diff-filter=d', `${commit}^1`, commit, '--'];
   const found = await filesInTheWay(git, writtenIn(await git.names(args)));
   if (found.length === 0) return;
   throw notRestored(`${found.slice(0, 5).map(pathText).join(', ')} would be overwritten.`);

@@ -85,7 +85,7 @@ export const importCommits = async (
   return {
     moved: branch.moved,
     held: branch.held,
-    kept: [...kept, ...(await keepReplaced(git, former, over.head ?? undefined))],
+    kept: [...kept, ...(await keepReplaced(git, former, over.head))],
     links: back.links,
     broken: missingOf(tips, brought.there, brought.broken),
     notes: back.notes,
@@ -103,7 +103,7 @@ const formerOf = (
 export const keepReplaced = async (
   git: GitAt<GitWorktree>,
   former: readonly string[],
-  head = former[0],
+  head: string | null | undefined,
 ): Promise<KeptRef[]> => {
   const replaced = await keepReplacedCommits(git, former);
   if (replaced === undefined) return [];

@@ -34,10 +34,10 @@ const lastLeft = (
 ): (UncommittedWorktree & { head: string | undefined }) | undefined => {
   const sessions = orElse(() => sessionsOf(store, case_id), undefined) ?? [];
   const last = sessions.findLast(({ session: { mode } }) => mode === 'work')?.session;
-  const { id, head, files = 0, left_out = [], message } = last?.commit ?? {};
+  const { id, head, files = 0, left_out = [], message, reason } = last?.commit ?? {};
   // A commit may say other things only.
   if (last === undefined || id !== null || message == null) return undefined;
-  if (files + left_out.length === 0) return undefined;
+  if (files + left_out.length === 0 && reason == null) return undefined;
   const left = { case_id, session_id: last.id, files: files + left_out.length, message };
   return { ...left, head: head ?? undefined };
 };

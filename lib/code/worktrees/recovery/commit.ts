@@ -87,7 +87,7 @@ const committed = async (
     const left_out = [...done.left_out, ...named].slice(0, MOST_NAMED);
     return { id, files: done.files - refused.length, left_out };
   } catch (error) {
-    const { unstaged } = await wantedOf(now, isSince);
+    const { unstaged } = await wantedOf(now, isSince).catch(() => files);
     const command = commandFor(now.place.path, unstaged);
     return { id: null, ...uncommitted, reason: messageOf(error), command };
   }
@@ -98,9 +98,12 @@ const commandFor = (directory: string, unstaged: readonly string[]): string => {
   const git = `git -C ${shellQuoted(directory)}`;
   const names = unstaged.flatMap((path) => utf8Path(path) ?? []).map(shellQuoted);
   const words = names.join(' ');
+  // Such names are patterns to git.
+  const isPattern = unstaged.some((path) => /[*?[\\]|^:/.test(path));
+  const add = isPattern ? `${git} --literal-pathspecs add` : `${git} add`;
   if (names.length < unstaged.length || words.length > MOST_CHARACTERS)
     return `${git} commit --all`;
-  return words === '' ? `${git} commit` : `${git} add --all -- ${words} && ${git} commit`;
+  return words === '' ? `${git} commit` : `${add} --all -- ${words} && ${git} commit`;
 };
 
 const MOST_CHARACTERS = 1000;

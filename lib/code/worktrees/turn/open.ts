@@ -96,7 +96,8 @@ const openClone = async (
     unheld: [CLONE],
     close: async (tell) => {
       try {
-        if (head !== undefined) tell(keptRefsNotices(await keepReplaced(git.at(worktree), [head])));
+        if (head !== undefined)
+          tell(keptRefsNotices(await keepReplaced(git.at(worktree), [head], head)));
       } catch (error) {
         log.error({ err: error, case_id: worktree.case_id }, NOT_KEPT);
         tell([{ code: 'git_noted', message: `${NOT_KEPT} ${head}: ${messageOf(error)}` }]);

@@ -9,10 +9,13 @@ export interface WrittenPath {
   isSubmodule: boolean;
 }
 
-/** Arguments of `diff-tree` and `log` that list what `writtenIn` reads: paths that appear, or change their type. */
-export const WRITTEN = ['-r', '-z', '--raw', '--no-renames', '--diff-filter=AT'];
+/** Arguments of `diff-tree` and `log` that list what `writtenIn` reads. */
+export const RAW = ['-r', '-z', '--raw', '--no-renames'];
 
-/** Parses the output of `WRITTEN`. */
+/** The same for paths that appear, or change their type. */
+export const WRITTEN = [...RAW, '--diff-filter=AT'];
+
+/** Parses the output of `RAW`. */
 export const writtenIn = (fields: readonly string[]): WrittenPath[] => {
   const found: WrittenPath[] = [];
   for (let at = 0; at + 1 < fields.length; at += 2)

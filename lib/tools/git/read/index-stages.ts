@@ -1,6 +1,7 @@
 import { constants, readdirSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { orElse } from '../../../../store/base/attempt.ts';
 import { sha256 } from '../../../../store/base/sha256.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
@@ -107,6 +108,6 @@ const isLasting = ({ git_dir }: GitWorktree, bytes: Buffer): boolean =>
   !hasSharedIndex(git_dir);
 
 const hasSharedIndex = (git_dir: string): boolean =>
-  readdirSync(git_dir).some((name) => name.startsWith('sharedindex.'));
+  orElse(() => readdirSync(git_dir), [], 'ENOENT').some((name) => name.startsWith('sharedindex.'));
 
 const HEADER = Buffer.from('DIRC\0\0\0\x02', 'latin1');

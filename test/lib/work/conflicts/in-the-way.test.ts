@@ -165,6 +165,27 @@ describe('a rebase over changes of type', () => {
   });
 });
 
+describe('a changed file that the new base deleted', () => {
+  it('does not write over an ignored file that was created there at a conflict', async (t) => {
+    const base = [{ 'a.txt': 'base\n', 'old.txt': null }];
+    const scene = await sceneOn(t, base, { 'old.txt': 'one\n' });
+    sh(
+      scene,
+      'echo mine > old.txt; echo old.txt >> "$(git rev-parse --git-common-dir)/info/exclude"',
+    );
+    const stopped = await scene.post('pr/rebase', { keep_changes: true });
+    assert.equal(stopped.body.status, 'conflicted', stopped.text);
+    writeFiles(scene.worktree.path, { 'a.txt': 'both\n', 'old.txt': 'later\n' });
+    const refused = await scene.post('conflicts/apply');
+    assert.deepEqual(
+      [refused.status, refused.body.code],
+      [409, 'uncommitted_changes'],
+      refused.text,
+    );
+    assert.equal(sh(scene, 'cat old.txt'), 'later\n');
+  });
+});
+
 describe('a rebase in a repository with a file called HEAD', () => {
   it('goes on as any other, with changes and after a conflict too', async (t) => {
     const scene = await sceneOn(t, [{ 'a.txt': 'base\n' }], { HEAD: 'a file\n' });
