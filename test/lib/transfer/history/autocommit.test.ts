@@ -340,8 +340,9 @@ describe('autocommit', () => {
     const [problem] = store.problems.all();
     assert.deepEqual([problem?.file, problem?.code], [secret, 'not_committed']);
     assert.match(problem?.message ?? '', /has a filter for it/);
-    git('add', secret);
-    git('commit', '--quiet', '--message=mine');
+    // A last look of the daemon may hold the index.
+    await eventually(() => git('add', secret));
+    await eventually(() => git('commit', '--quiet', '--message=mine'));
     assert.equal(git('show', `HEAD:${secret}`), 'PLAIN\n');
   });
 
