@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Case } from '../../../../store/records/case.ts';
@@ -113,6 +113,9 @@ export const read = ({ worktree }: Scene, name: string): string =>
 /** The text of the newest record of a rebase. */
 export const recordOf = ({ running, item }: Scene): string => {
   const folder = join(running.workspace, item.path, 'conflicts');
-  const [name = ''] = readdirSync(folder).toSorted().slice(-1);
-  return readFileSync(join(folder, name), 'utf8');
+  // Names tell only the second of the beginning.
+  const writtenAt = (path: string): number => statSync(path).mtimeMs;
+  const paths = readdirSync(folder).map((name) => join(folder, name));
+  const [newest = ''] = paths.toSorted((a, b) => writtenAt(b) - writtenAt(a));
+  return readFileSync(newest, 'utf8');
 };
