@@ -22,3 +22,7 @@ export const withoutLogin = (text: string): string =>
   text.replaceAll(LOGIN, (_, scheme: string, login: string) =>
     /ssh/i.test(scheme) ? `${scheme}${login.replace(/:.*$/s, '')}@` : scheme,
   );
+
+/** A command of `dossier` to paste into a shell. `workspace`: undefined where it is the default one. */
+export const dossierCommand = (words: string, workspace: string | undefined): string =>
+  `dossier ${words}${workspace === undefined ? '' : ` --workspace ${shellQuoted(workspace)}`}`;

@@ -25,16 +25,18 @@ export const shellBlocks = (markdown: string): ShellBlock[] =>
   });
 
 /** The first line of a script that is not empty, used as its name. */
-export const firstLine = (script: string): string =>
+export const firstLine = (script: string): string => writtenLines(script)[0] ?? '';
+
+const writtenLines = (script: string): string[] =>
   script
     .split('\n')
     .map((line) => line.trim())
-    .find((line) => line !== '') ?? '';
+    .filter((line) => line !== '');
 
 /** The name of a script as a command: its first line, and how many follow. */
 export const titleOf = (script: string): string => {
-  const more = script.split('\n').filter((line) => line.trim() !== '').length - 1;
-  return more < 1 ? firstLine(script) : `${firstLine(script)} … and ${counted(more, 'more line')}`;
+  const [first = '', ...more] = writtenLines(script);
+  return more.length === 0 ? first : `${first} … and ${counted(more.length, 'more line')}`;
 };
 
 const languageOf = (info: string): string => info.split(/[ \t]/, 1)[0]?.toLowerCase() ?? '';

@@ -29,8 +29,17 @@ export const newItem = verb(async (given) => {
 export const makeItem = async (given: Verb) => {
   const made = given.values.issue === undefined ? await written(given) : await imported(given);
   if (made === undefined) throw new Refusal('There is no title, so nothing was created');
-  if (given.values.json !== true && (await projectOf(given)) === undefined)
-    await sayPlace(given, made.project);
+  return made;
+};
+
+/** Creates it in the project of the current directory, and says which repository it is for if that is in none. */
+const inProject = async <T extends Pick<Case, 'project'>>(
+  given: Verb,
+  send: (project: string | undefined) => Promise<T>,
+): Promise<T> => {
+  const project = await projectOf(given);
+  const made = await send(project);
+  if (project === undefined && given.values.json !== true) await sayPlace(given, made.project);
   return made;
 };
 
@@ -77,8 +86,11 @@ const imported = async (given: Verb) => {
     throw new UsageError(
       '--issue takes title and description from the issue: leave out TITLE and --file',
     );
-  const body = { number, project: await projectOf(given), type: values.type };
-  return dossier.call('POST /api/codehost/issues/import-case', { body });
+  return inProject(given, (project) =>
+    dossier.call('POST /api/codehost/issues/import-case', {
+      body: { number, project, type: values.type },
+    }),
+  );
 };
 
 const written = async (given: Verb) => {
@@ -115,7 +127,8 @@ const projectOf = async ({ dossier, config, values }: Verb): Promise<string | un
 const create = async (given: Verb, { title, description }: Parts) => {
   if (title === '') return undefined;
   const { type = 'task' } = given.values;
-  const project = await projectOf(given);
-  const body = { title, type, project, ...(description.trim() !== '' && { description }) };
-  return given.dossier.call('POST /cases', { body });
+  return inProject(given, (project) => {
+    const body = { title, type, project, ...(description.trim() !== '' && { description }) };
+    return given.dossier.call('POST /cases', { body });
+  });
 };

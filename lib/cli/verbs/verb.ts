@@ -1,4 +1,4 @@
-import { shellQuoted } from '../../../store/base/text.ts';
+import { dossierCommand } from '../../../store/base/text.ts';
 import { Problem } from '../../client/client.ts';
 import type { Config } from '../../config.ts';
 import type { Call, Run } from '../args/command.ts';
@@ -37,8 +37,7 @@ export const shellCommand = (
   words: string,
 ): string => {
   const found = env.DOSSIER_WORKSPACE || `${env.HOME}/dossier`;
-  const where = workspace === found ? '' : ` --workspace ${shellQuoted(workspace)}`;
-  return `dossier ${words}${where}`;
+  return dossierCommand(words, workspace === found ? undefined : workspace);
 };
 
 /** Returns the command to paste for a verb on a Work item. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ServiceError } from '../../errors.ts';
 import { blobId } from '../../tools/git/read/blobs.ts';
 import { PATCH } from '../../tools/git/read/diff.ts';
+import { rawChanges } from '../../tools/git/read/raw-diff.ts';
 import type { FileBefore } from '../../tools/git/read/working-files.ts';
 import type { Git, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { pathText } from '../../tools/git/run/path-text.ts';
@@ -162,13 +163,8 @@ export const changedFiles = async (
 ): Promise<FileBefore[]> => {
   if (before.files === after.files) return [];
   const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', before.files, after.files, '--'];
-  const fields = await git.names(args);
-  const found: FileBefore[] = [];
-  for (let at = 0; at + 1 < fields.length; at += 2) {
-    const [mode = '', , oid = '', , letter = ''] = (fields[at] ?? '').slice(1).split(' ');
-    found.push({ path: fields[at + 1] ?? '', letter, mode, oid });
-  }
-  return found;
+  const found = rawChanges(await git.names(args));
+  return found.map(({ path, letter, before }) => ({ path, letter, ...before }));
 };
 
 const PATCH_BYTES = 512 * 1024 * 1024;

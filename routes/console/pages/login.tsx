@@ -1,5 +1,5 @@
+import { dossierCommand } from '../../../store/base/text.ts';
 import { visible } from '../../../store/base/visible.ts';
-import { dossierCommand } from '../common/command.ts';
 import { OneField } from '../parts/one-field.tsx';
 import { FormError } from '../parts/problems.tsx';
 

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
+import { dossierCommand } from '../../../store/base/text.ts';
 import { visible } from '../../../store/base/visible.ts';
-import { dossierCommand } from '../common/command.ts';
 import { ApiContext, PageContext } from './form.tsx';
 
 interface CopyProps {

@@ -1,5 +1,5 @@
 import { orElse } from '../../base/attempt.ts';
-import { shellQuoted } from '../../base/text.ts';
+import { dossierCommand } from '../../base/text.ts';
 import { visible } from '../../base/visible.ts';
 import { placeIfThere } from '../../front-matter/complaints.ts';
 import { parseFrontMatter } from '../../front-matter/front-matter.ts';
@@ -50,7 +50,7 @@ const SHOWN = 8;
 
 /** The command that shows untrusted values and asks for confirmation, quoted for a shell. */
 export const trustCommandFor = ({ root }: Pick<Layout, 'root'>): string =>
-  `dossier trust --workspace ${shellQuoted(root)}`;
+  dossierCommand('trust', root);
 
 /** The problem of a file with untrusted values. */
 export const untrustedProblem = (

@@ -1,7 +1,8 @@
 import { visible } from '../../../../store/base/visible.ts';
 import type { LeftOut, OtherCommits } from '../../../../store/records/work-commit.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
-import { firstWithin, shorten } from '../../../text/wording.ts';
+import { shorten } from '../../../text/wording.ts';
+import { rawChanges } from '../../../tools/git/read/raw-diff.ts';
 import { headCommit } from '../../../tools/git/read/repository.ts';
 import type { GitAt } from '../../../tools/git/run/git.ts';
 import { lossyPath, pathText } from '../../../tools/git/run/path-text.ts';
@@ -27,17 +28,11 @@ export const otherCommits = async (
     return { id, subject: shorten(visible(subject), LONGEST_SUBJECT) };
   });
   const files = await unwantedFiles(git, range);
-  return {
-    count: lines.length,
-    commits,
-    files: firstWithin(files, MOST_NAMES, ({ path }) => path),
-  };
+  return { count: lines.length, commits, files };
 };
 
 const MOST_COMMITS = 10;
-// In characters: they are in the front matter of session.md, which has a limit.
 const LONGEST_SUBJECT = 200;
-const MOST_NAMES = 2000;
 
 // Of each commit: a file that a later one deletes is in the history all the same.
 const unwantedFiles = async (
@@ -46,13 +41,8 @@ const unwantedFiles = async (
 ): Promise<LeftOut[]> => {
   const how = ['--raw', '-z', '--no-abbrev', '--no-renames', '--diff-filter=A'];
   const fields = await git.names(['log', '--no-show-signature', '--format=', ...how, ...range]);
-  const added = new Map<string, string>();
-  for (let at = 0; at < fields.length; at += 1) {
-    const [, oid] = /^\n*:0+ 1[02]\d{4} 0+ ([0-9a-f]+) A$/.exec(fields[at] ?? '') ?? [];
-    if (oid === undefined) continue;
-    at += 1;
-    added.set(fields[at] ?? '', oid);
-  }
+  const files = rawChanges(fields).filter(({ now }) => /^1[02]/.test(now.mode));
+  const added = new Map(files.map(({ path, now }) => [path, now.oid]));
   const large = await largeOf(git, [...new Set(added.values())]);
   const copied = git.place.setup?.copied ?? [];
   const whyOf = (path: string, oid: string): LeftOut['why'] | undefined => {

@@ -1,6 +1,7 @@
 import { lstat, readdir } from 'node:fs/promises';
 import type { GitAt, GitWorktree } from '../run/git.ts';
 import { MOST_LISTED, onDisk } from '../run/index-copy.ts';
+import { rawChanges } from './raw-diff.ts';
 import { parentsOf } from './working-files.ts';
 
 /** A path that git is about to write, read as latin1. */
@@ -16,12 +17,8 @@ export const RAW = ['-r', '-z', '--raw', '--no-renames'];
 export const WRITTEN = [...RAW, '--diff-filter=AT'];
 
 /** Parses the output of `RAW`. */
-export const writtenIn = (fields: readonly string[]): WrittenPath[] => {
-  const found: WrittenPath[] = [];
-  for (let at = 0; at + 1 < fields.length; at += 2)
-    found.push({ path: fields[at + 1] ?? '', isSubmodule: /^:\d+ 160000 /.test(fields[at] ?? '') });
-  return found;
-};
+export const writtenIn = (fields: readonly string[]): WrittenPath[] =>
+  rawChanges(fields).map(({ path, now }) => ({ path, isSubmodule: now.mode === '160000' }));
 
 /**
  * The files outside the index that git would remove to write these paths, ignored or not: in their place, in the place of a

@@ -65,9 +65,16 @@ export const status = async (git: GitAt<GitWorktree>): Promise<WorktreeStatus> =
 };
 
 /** The same, with changes of files that are marked assume-unchanged or skip-worktree, which git leaves out. */
-export const wholeStatus = async (git: GitAt<GitWorktree>): Promise<WorktreeStatus> => {
+export const wholeStatus = (git: GitAt<GitWorktree>): Promise<WorktreeStatus> =>
+  lookingAtAll(git, status);
+
+/** Runs `look` where git looks at all files; on a copy of the index if some are marked, so that it leaves them out. */
+export const lookingAtAll = async <T>(
+  git: GitAt<GitWorktree>,
+  look: (git: GitAt<GitWorktree>) => Promise<T>,
+): Promise<T> => {
   const { said } = await stagedIndex(git);
-  return hasMarked(said.stages) ? onIndexCopy(git, said.stages, status) : status(git);
+  return hasMarked(said.stages) ? onIndexCopy(git, said.stages, look) : look(git);
 };
 
 const MOST_CHARACTERS = 200;

@@ -7,7 +7,7 @@ import { nulls, onIndexCopy } from '../run/index-copy.ts';
 import { idOnDisk } from './blobs.ts';
 import { stagedIndex } from './index-stages.ts';
 import { headCommit } from './repository.ts';
-import { parseStatus, STATUS } from './status.ts';
+import { lookingAtAll, parseStatus, STATUS } from './status.ts';
 import { filesBelow, findSubmodules, type Submodule } from './submodules.ts';
 
 /**
@@ -65,10 +65,7 @@ const idOf = async (
 
 // Submodules in it are read on their own.
 const changedFiles = async (git: GitAt<GitWorktree>): Promise<string[]> => {
-  const { said } = await stagedIndex(git);
-  const output = await onIndexCopy(git, said.stages, (copy) =>
-    copy.read([...STATUS, '--no-renames']),
-  );
+  const output = await lookingAtAll(git, (all) => all.read([...STATUS, '--no-renames']));
   const { files } = parseStatus(output, 'latin1');
   return files.filter(({ repository }) => !repository).map(({ path }) => path);
 };

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { plainRef } from '../read/plain-refs.ts';
+import { type RawChange, rawChanges } from '../read/raw-diff.ts';
 import { headCommit } from '../read/repository.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
 import { FROM_INPUT } from '../run/index-copy.ts';
@@ -156,14 +157,10 @@ interface Change {
 
 const changesOf = async (git: GitAt<GitWorktree>, commit: string): Promise<Change[]> => {
   const args = ['diff-tree', '--root', '--no-commit-id', '--no-renames', '-r', '-z', commit, '--'];
-  const fields = (await git.text(args)).split('\0');
-  return fields.flatMap((field, at) => {
-    const [, was = '', is = '', old = '', now = ''] =
-      /^:(\d+) (\d+) (\w+) (\w+) /.exec(field) ?? [];
-    const path = fields[at + 1] ?? '';
-    const line = (mode: string, oid: string): string[] =>
+  return rawChanges((await git.text(args)).split('\0')).map(({ path, before, now }) => {
+    const line = ({ mode, oid }: RawChange['now']): string[] =>
       Number(mode) === 0 ? [] : [`${mode} ${oid}\t${path}`];
-    return at % 2 === 1 || is === '' ? [] : [{ path, was: line(was, old), is: line(is, now) }];
+    return { path, was: line(before), is: line(now) };
   });
 };
 

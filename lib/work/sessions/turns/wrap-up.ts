@@ -114,7 +114,12 @@ const withNotes = (
   if (other_commits === undefined && reverted.length === 0) return commit;
   return {
     ...(commit ?? NO_COMMIT),
-    ...(other_commits && { other_commits }),
+    ...(other_commits && {
+      other_commits: {
+        ...other_commits,
+        files: firstWithin(other_commits.files, MOST_NAMES, ({ path }) => path),
+      },
+    }),
     ...(reverted.length > 0 && { reverted: firstWithin(reverted, MOST_NAMES, (path) => path) }),
   };
 };
