@@ -223,8 +223,8 @@ export const stateToJournal = (item: Item, isAtWork: boolean): ToldState => {
 const isProven = (item: Item): boolean =>
   caseStateOf(item) === 'RESOLVED' && (proofGateOf(item).satisfied || wasProven(item.seen));
 
-// The end of work resolves nothing, whatever was decided before: nobody has seen that work. Nor does the first look at a Work
-// item, as after an import or a clone. A later decision does, and so does a gate that is satisfied only now. Files that
+// The end of work resolves nothing, whatever was decided before: the operator has not seen that work. Nor does the first look
+// at a Work item, as after an import or a clone. A later decision does, and so does a gate that is satisfied only now. Files that
 // cannot be read are no decision.
 const decidedBefore = (item: Item, isAtWork: boolean): readonly string[] | undefined => {
   const { seen, dir, files } = item;

@@ -78,7 +78,7 @@ const addBelow = async (directory: string, search: Search): Promise<void> => {
   const { worktree, tracked, found } = search;
   const options = { withFileTypes: true, encoding: 'latin1' } as const;
   const entries = await readdir(onDisk(worktree, directory), options).catch(orUnreadable);
-  // Nobody can tell what is in a directory that cannot be read.
+  // A directory that cannot be read may have files.
   if (entries === undefined) found.add(directory);
   for (const entry of entries ?? []) {
     const path = `${directory}/${entry.name}`;
