@@ -9,6 +9,7 @@ import { CASE_FILE, caseFile } from '../layout.ts';
 import { type Store, watchRequestsOf } from '../store.ts';
 import { type Item, newItem } from './item.ts';
 import {
+  allItems,
   clearUnusable,
   itemIn,
   itemOf,
@@ -21,18 +22,41 @@ import { type ItemFiles, type KnownFiles, readItemFiles } from './read-item.ts';
 import { reconcile, reconcileLocked, reconcileRead, updateLockState } from './reconcile.ts';
 import { FAULTS, type WalkedDirectory, walk } from './walk.ts';
 
-/** Finds Work items that were created, copied or moved by hand under `from`, a path relative to the workspace. */
+/**
+ * Finds Work items that were created, copied, moved or removed by hand under `from`, a path relative to the workspace. What
+ * changed inside of those that are known and there is not looked at.
+ */
 export const discover = async (store: Store, from = 'cases'): Promise<void> => {
   const known = (dir: string): boolean => itemIn(store, dir) !== undefined;
+  const there = new Set<string>();
   const strangers = new Set(itemsOf(store).strangers);
-  for (const place of walk(store.layout.root, from, known)) {
+  const skip = (dir: string): boolean => {
+    if (known(dir)) there.add(dir);
+    return there.has(dir);
+  };
+  let isFolder = false;
+  for (const place of walk(store.layout.root, from, skip)) {
     const { dir, kind } = place;
-    if (kind !== 'folder') strangers.delete(dir);
+    if (kind === 'folder') isFolder = true;
+    else strangers.delete(dir);
     noteDirectory(store, place);
-    if (kind === 'item') await meet(store, dir);
+    if (kind !== 'item') continue;
+    there.add(dir);
+    await meet(store, dir);
   }
   for (const dir of strangers)
     if (`${dir}/`.startsWith(`${from}/`) && !known(dir)) clearUnusable(store, dir);
+  if (isFolder) await lookForAbsent(store, from, there);
+};
+
+/** A watch that is set late has no hint for what was removed, or replaced by a link, before. */
+const lookForAbsent = async (
+  store: Store,
+  from: string,
+  there: ReadonlySet<string>,
+): Promise<void> => {
+  const absent = allItems(store).filter(({ dir }) => dir.startsWith(`${from}/`) && !there.has(dir));
+  await Promise.all(absent.map(({ id }) => reconcile(store, id)));
 };
 
 /** Watches a Work item or a folder of Work items, and reports a directory that is not entered, which may be either. */

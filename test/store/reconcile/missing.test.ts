@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { renameSync, rmSync } from 'node:fs';
+import { renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { allItems, itemOf, itemsOf } from '../../../store/reconcile/items.ts';
 import { resolveMissing } from '../../../store/reconcile/missing.ts';
 import { reconcile } from '../../../store/reconcile/reconcile.ts';
 import { sweepWorkspace } from '../../../store/reconcile/sweep.ts';
+import { compareHint } from '../../../store/watch/change-scheduler.ts';
 import { dirOf, idOf, writeItems } from '../../helpers/many-items.ts';
 import { openWorkspace } from '../../helpers/workspace.ts';
 
@@ -28,5 +29,18 @@ describe('resolveMissing', () => {
       [idOf(0), idOf(2)],
     );
     assert.deepEqual([...store.journal.seen.keys()].toSorted(), [idOf(0), idOf(2)]);
+  });
+});
+
+describe('compareHint', () => {
+  it('finds what is gone from a hinted folder, or is a link now, though its own hint came too early', async (t) => {
+    const { store, root } = await openWorkspace(t);
+    writeItems(root, 3);
+    await sweepWorkspace(store);
+    rmSync(join(root, dirOf(0)), { recursive: true });
+    renameSync(join(root, dirOf(1)), join(root, 'away'));
+    symlinkSync(join(root, 'away'), join(root, dirOf(1)));
+    await compareHint(store, 'cases');
+    assert.deepEqual([...itemsOf(store).missing].toSorted(), [idOf(0), idOf(1)]);
   });
 });
