@@ -66,10 +66,8 @@ interface FoldedProps {
 const Folded = ({ name, about, children }: FoldedProps) => {
   const isStill = useContext(ApiContext) === undefined;
   const [isOpen, setOpen] = useState(false);
-  const onToggle = ({ currentTarget }: { currentTarget: { open: boolean } }) =>
-    setOpen(currentTarget.open);
   return (
-    <details onToggle={onToggle}>
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary data-key="o" title="Unfold">
         {name} {about !== undefined && <span class="quiet about">{about}</span>}
       </summary>

@@ -12,18 +12,6 @@ interface LogProps {
   isOpen: boolean;
 }
 
-interface Box {
-  scrollTop: number;
-  scrollHeight: number;
-  clientHeight: number;
-  querySelector: (what: string) => Row | null;
-}
-
-interface Row {
-  readonly isConnected: boolean;
-  readonly offsetTop: number;
-}
-
 /** The distance from the end at which the log still follows it, in pixels. */
 const NEAR = 40;
 
@@ -31,8 +19,8 @@ const NEAR = 40;
 export const ActivityLog = ({ of, now, tell, isOpen }: LogProps) => {
   const { tail, back, isFollowing } = now;
   const shown = back ?? tail;
-  const box = useRef<Box | null>(null);
-  const anchor = useRef<{ row: Row; top: number } | undefined>(undefined);
+  const box = useRef<HTMLDivElement>(null);
+  const anchor = useRef<{ row: HTMLElement; top: number } | undefined>(undefined);
   useLayoutEffect(() => {
     if (box.current === null) return;
     if (isFollowing) box.current.scrollTop = box.current.scrollHeight;
@@ -56,7 +44,7 @@ export const ActivityLog = ({ of, now, tell, isOpen }: LogProps) => {
         aria-label="Activity"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard.
         tabIndex={0}
-        ref={box as never}
+        ref={box}
         onScroll={onScroll}
       >
         <Earlier
@@ -64,7 +52,7 @@ export const ActivityLog = ({ of, now, tell, isOpen }: LogProps) => {
           tell={tell}
           first={shown?.first ?? 1}
           asked={() => {
-            const row = box.current?.querySelector('.entry');
+            const row = box.current?.querySelector<HTMLElement>('.entry');
             anchor.current = row ? { row, top: row.offsetTop } : undefined;
           }}
         />
@@ -118,7 +106,7 @@ const Earlier = ({ of, first, tell, asked }: EarlierProps) => {
   const api = useContext(ApiContext);
   const [failure, setFailure] = useState<string | undefined>();
   if (first <= 1) return null;
-  const ask = (event: { preventDefault: () => void }): void => {
+  const ask = (event: Event): void => {
     if (api === undefined) return;
     event.preventDefault();
     loadEarlier(api, of, first).then(

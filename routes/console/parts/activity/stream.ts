@@ -133,15 +133,8 @@ const followStream = async (
   flush();
 };
 
-interface Page {
-  readonly hidden: boolean;
-  addEventListener: (name: string, listener: () => void) => void;
-  removeEventListener: (name: string, listener: () => void) => void;
-}
-
 // A browser allows six connections to a host: a hidden tab gives up its own.
 const whileVisible = (run: (signal: AbortSignal) => Promise<void>): (() => void) => {
-  const page = (globalThis as unknown as { document: Page }).document;
   let life: AbortController | undefined;
   const go = async ({ signal }: AbortController): Promise<void> => {
     while (!signal.aborted) {
@@ -154,16 +147,16 @@ const whileVisible = (run: (signal: AbortSignal) => Promise<void>): (() => void)
     }
   };
   const look = (): void => {
-    if (page.hidden) life?.abort();
+    if (document.hidden) life?.abort();
     else if (life === undefined || life.signal.aborted) {
       life = new AbortController();
       void go(life);
     }
   };
   look();
-  page.addEventListener('visibilitychange', look);
+  document.addEventListener('visibilitychange', look);
   return () => {
-    page.removeEventListener('visibilitychange', look);
+    document.removeEventListener('visibilitychange', look);
     life?.abort();
   };
 };

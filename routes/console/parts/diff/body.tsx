@@ -6,7 +6,7 @@ import type { Comment } from './review-state.ts';
 import { DiffRow, type Place } from './row.tsx';
 import { type Layout, type Row, rowsOf } from './rows.ts';
 import { describeSelection, extendSelection, isAbout, type Selection } from './selection.ts';
-import { ROW, type Scroller, useVirtual } from './virtual-rows.ts';
+import { ROW, useVirtual } from './virtual-rows.ts';
 
 /** A request to scroll to a file; a new object for each request. */
 export interface ScrollRequest {
@@ -31,7 +31,7 @@ export interface BodyProps {
 /** The changes of all files. Only visible rows are rendered. */
 export const DiffBody = (props: BodyProps) => {
   const { files, layout, folded, wanted, place, comments, saved } = props;
-  const box = useRef<Scroller | null>(null);
+  const box = useRef<HTMLDivElement>(null);
   const rows = useMemo(() => allRows(files, layout, folded), [files, layout, folded]);
   const virtual = useVirtual(rows.length, box);
   const { range, take, step, jump } = useSelection(rows, virtual);
@@ -56,7 +56,7 @@ export const DiffBody = (props: BodyProps) => {
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard.
         tabIndex={0}
         onKeyDown={step}
-        ref={box as never}
+        ref={box}
       >
         <VisibleRows
           files={files}
@@ -87,7 +87,7 @@ const useSelection = (rows: readonly Row[], virtual: Virtual) => {
     take(to, isLonger);
     virtual.scrollToIndex(to, { align: 'auto' });
   };
-  const step = (event: KeyPress): void => {
+  const step = (event: KeyboardEvent): void => {
     const by = STEPS[event.key];
     if (by === undefined) return;
     event.preventDefault();
@@ -159,12 +159,6 @@ const VisibleRows = (shown: SeenProps) => {
     </div>
   );
 };
-
-interface KeyPress {
-  key: string;
-  shiftKey: boolean;
-  preventDefault: () => void;
-}
 
 const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
 

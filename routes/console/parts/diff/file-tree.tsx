@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type ListedFile, NAMED_RULE, type TreeRow, treeOf } from './files.ts';
 import { oneLine } from './rows.ts';
-import { type Scroller, useVirtual } from './virtual-rows.ts';
+import { useVirtual } from './virtual-rows.ts';
 
 /** The marks of a file in the list, and its actions. */
 interface Marks {
@@ -61,7 +61,7 @@ const ROW = 26;
 type TreeProps = Pick<AsideProps, 'files' | 'marks'> & { only: (at: number) => boolean };
 
 const Tree = ({ files, marks, only }: TreeProps) => {
-  const box = useRef<Scroller | null>(null);
+  const box = useRef<HTMLDivElement>(null);
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
   const rows = useMemo(() => treeOf(files, only, folded), [files, only, folded]);
   const virtual = useVirtual(rows.length, box, ROW);
@@ -72,7 +72,7 @@ const Tree = ({ files, marks, only }: TreeProps) => {
   const seen = virtual.getVirtualItems().filter(({ index }) => index < rows.length);
   if (rows.length === 0) return <p class="quiet">No files match.</p>;
   return (
-    <div class="diff-tree" style={{ '--row': `${ROW}px` }} ref={box as never}>
+    <div class="diff-tree" style={{ '--row': `${ROW}px` }} ref={box}>
       <div style={{ height: `${virtual.getTotalSize()}px` }}>
         <ul style={{ transform: `translateY(${seen[0]?.start ?? 0}px)` }} aria-label="Files">
           {seen.map(({ index }) => {

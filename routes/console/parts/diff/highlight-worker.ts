@@ -6,26 +6,12 @@ interface HighlightRequest {
   lines: string[];
 }
 
-interface Side {
-  document?: unknown;
-  onmessage: (event: { data: HighlightRequest }) => void;
-  postMessage: (pieces: Pieces[]) => void;
-}
-
-interface Helper {
-  onmessage: (event: { data: Pieces[] }) => void;
-  postMessage: (request: HighlightRequest) => void;
-  terminate: () => void;
-}
-
 /** Starts a worker that highlights lines, one request after the other. */
 export const startHighlighter = () => {
-  const Started = (globalThis as unknown as { Worker: new (url: string, how: object) => Helper })
-    .Worker;
   // This module is also the worker's entry point.
-  const helper = new Started(import.meta.url, { type: 'module' });
+  const helper = new Worker(import.meta.url, { type: 'module' });
   const pending: ((pieces: Pieces[]) => void)[] = [];
-  helper.onmessage = ({ data }) => pending.shift()?.(data);
+  helper.onmessage = ({ data }: MessageEvent<Pieces[]>) => pending.shift()?.(data);
   return {
     ask: (request: HighlightRequest) =>
       new Promise<Pieces[]>((answer) => {
@@ -50,18 +36,17 @@ const piecesOf = (node: Node, kind = ''): Pieces => {
   return (node.children ?? []).flatMap((child) => piecesOf(child, own));
 };
 
-const side = globalThis as unknown as Side & { WorkerGlobalScope?: unknown };
-if (side.document === undefined && side.WorkerGlobalScope !== undefined) {
+if ('WorkerGlobalScope' in globalThis && !('document' in globalThis)) {
   const lowlight = import('./lowlight.ts').then(({ common, createLowlight }) =>
     createLowlight(common),
   );
   let before: Promise<void> = Promise.resolve();
-  side.onmessage = ({ data: { language, lines } }) => {
+  globalThis.onmessage = ({ data: { language, lines } }: MessageEvent<HighlightRequest>) => {
     before = before.then(async () => {
       const { highlight, registered } = await lowlight;
       const show = (line: string): Pieces =>
         registered(language) ? piecesOf(highlight(language, line) as Node) : [['', line]];
-      side.postMessage(lines.map(show));
+      postMessage(lines.map(show));
     });
   };
 }

@@ -24,10 +24,6 @@ interface RowProps {
   onSelect: (isLonger: boolean) => void;
 }
 
-interface Click {
-  shiftKey: boolean;
-}
-
 /** A row of a diff. */
 export const DiffRow = ({ row, place, patch, ...how }: RowProps) => {
   if (row.kind === 'file') return <Head {...patch} {...place} />;
@@ -41,7 +37,7 @@ type LinesProps = Omit<RowProps, 'row' | 'patch' | 'place'> & { row: RowOfLines;
 // Keys are handled by the scrolling element.
 const Lines = ({ row, path, isSelected, isCommented, highlights, onSelect }: LinesProps) => {
   const taken = `${isSelected ? ' taken' : ''}${isCommented ? ' commented' : ''}`;
-  const handlers = { onClick: ({ shiftKey }: Click) => onSelect(shiftKey) };
+  const handlers = { onClick: ({ shiftKey }: MouseEvent) => onSelect(shiftKey) };
   if (row.kind === 'line')
     return (
       <div class={`diff-row one ${KINDS[row.line.sign]}${taken}`} {...handlers}>

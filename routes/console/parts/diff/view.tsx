@@ -168,17 +168,11 @@ const useFileMarks = ({ sid, since }: Pick<DiffShown, 'sid' | 'since'>, files: F
 const isIn = (hashes: readonly string[], hash: string | undefined): boolean =>
   hash !== undefined && hashes.includes(hash);
 
-interface Page {
-  addEventListener: (name: string, heard: () => void) => void;
-  removeEventListener: (name: string, heard: () => void) => void;
-}
-
 /** Calls `done` when the page is left. */
 const useOnPageHide = (done: () => void, on: unknown): void =>
   useEffect(() => {
-    const page = globalThis as unknown as Page;
-    page.addEventListener('pagehide', done);
-    return () => page.removeEventListener('pagehide', done);
+    window.addEventListener('pagehide', done);
+    return () => window.removeEventListener('pagehide', done);
   }, [on]);
 
 /** The most files listed without scripts. */

@@ -3,24 +3,19 @@ import {
   observeElementOffset,
   observeElementRect,
   Virtualizer,
+  type VirtualizerOptions,
 } from '@tanstack/virtual-core';
+import type { RefObject } from 'preact';
 import { useLayoutEffect, useReducer, useState } from 'preact/hooks';
-
-/** The scrolling element. */
-export interface Scroller {
-  clientHeight: number;
-  scrollTop: number;
-  focus: () => void;
-}
 
 /** The height of a row of changes, in pixels. */
 export const ROW = 20;
 const AROUND = 10;
 
 /** Renders only the visible rows, which all have the same height. */
-export const useVirtual = (count: number, scroller: { current: Scroller | null }, height = ROW) => {
+export const useVirtual = (count: number, box: RefObject<HTMLElement | null>, height = ROW) => {
   const [, retry] = useReducer((times: number) => times + 1, 0);
-  const options = {
+  const options: VirtualizerOptions<HTMLElement, Element> = {
     count,
     overscan: AROUND,
     estimateSize: () => height,
@@ -28,10 +23,10 @@ export const useVirtual = (count: number, scroller: { current: Scroller | null }
     scrollToFn: elementScroll,
     observeElementRect,
     observeElementOffset,
-    getScrollElement: () => scroller.current as never,
+    getScrollElement: () => box.current,
   };
-  const [virtual] = useState(() => new Virtualizer(options as never));
-  virtual.setOptions(options as never);
+  const [virtual] = useState(() => new Virtualizer(options));
+  virtual.setOptions(options);
   useLayoutEffect(() => virtual._didMount(), []);
   useLayoutEffect(() => virtual._willUpdate());
   return virtual;

@@ -161,7 +161,7 @@ const Part = ({ part, duplicates, takes, children }: PartProps) => {
           data-key="m"
           aria-label={`Comment on line ${part.line}`}
           title="Comment"
-          onClick={({ currentTarget }: { currentTarget: HTMLElement }) => {
+          onClick={({ currentTarget }) => {
             setWrites((open) => open ?? 'anew');
             currentTarget.closest('[data-row]')?.querySelector('textarea')?.focus();
           }}

@@ -66,7 +66,7 @@ export const EditPlan = (props: EditProps) => {
             rows={24}
             value={draft.text}
             onInput={({ currentTarget }) => type({ ...draft, text: currentTarget.value })}
-            onKeyDown={({ key, ctrlKey, metaKey, currentTarget }: KeyIn) => {
+            onKeyDown={({ key, ctrlKey, metaKey, currentTarget }) => {
               if (key === 'Enter' && (ctrlKey || metaKey)) currentTarget.form?.requestSubmit();
             }}
           />
@@ -83,8 +83,6 @@ export const EditPlan = (props: EditProps) => {
     </section>
   );
 };
-
-type KeyIn = KeyboardEvent & { currentTarget: HTMLTextAreaElement };
 
 const useDraft = ({ session: { id, status }, plan, etag }: EditProps) => {
   const { sent } = useContext(PageContext);

@@ -28,12 +28,7 @@ export const PlanInPlace = ({ id: key, case_id = '', session_id = '' }: Attentio
   const page = `/dashboard/cases/${case_id}/sessions/${session_id}/plan`;
   if (api === undefined) return <a href={page}>Review plan</a>;
   return (
-    <details
-      class="in-place"
-      onToggle={({ currentTarget }: { currentTarget: { open: boolean } }) =>
-        setOpen(currentTarget.open)
-      }
-    >
+    <details class="in-place" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary data-key="p">Review plan</summary>
       {read.failed && <LoadFailed what="The plan" retry={read.retry} />}
       {isOpen && !read.failed && <Plan {...read} page={page} />}

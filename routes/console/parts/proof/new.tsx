@@ -1,3 +1,4 @@
+import type { TargetedEvent } from 'preact';
 import { ApiForm } from '../form.tsx';
 
 interface NewProps {
@@ -44,12 +45,8 @@ export const NewProof = ({ id, types }: NewProps) => (
   </>
 );
 
-interface Chosen {
-  currentTarget: HTMLInputElement;
-}
-
 /** Proposes the type `screenshot` for an image, unless a type was typed. */
-const proposeType = ({ currentTarget: { files, form } }: Chosen): void => {
+const proposeType = ({ currentTarget: { files, form } }: TargetedEvent<HTMLInputElement>): void => {
   const type = form?.elements.namedItem('type');
   if (!(type instanceof HTMLInputElement)) return;
   if (type.value !== type.defaultValue && type.value !== PICTURE) return;
