@@ -94,13 +94,12 @@ const ALWAYS: readonly (readonly [string, string])[] = [
 
 /** Lists the keys of this page, named by their elements. */
 const showKeys = (): void => {
-  const dialog = document.createElement('dialog');
-  const title = document.createElement('h2');
-  title.textContent = 'Keyboard shortcuts';
-  const list = document.createElement('dl');
-  for (const [key, name] of keysOnPage()) list.append(...entry(key, name));
+  const entries = [...keysOnPage()].flatMap(([key, name]) => [
+    element('dt', element('kbd', key)),
+    element('dd', name),
+  ]);
+  const dialog = element('dialog', element('h2', 'Keyboard shortcuts'), element('dl', ...entries));
   dialog.className = 'keys';
-  dialog.append(title, list);
   dialog.addEventListener('close', () => dialog.remove());
   dialog.addEventListener('click', () => dialog.close());
   document.body.append(dialog);
@@ -125,14 +124,8 @@ const nameOf = (key: string, first: HTMLElement): string => {
   return needs === undefined ? name : `${name} (${needs})`;
 };
 
-const entry = (key: string, name: string): HTMLElement[] => {
-  const [term, text, shown] = ['dt', 'dd', 'kbd'].map((tag) => document.createElement(tag)) as [
-    HTMLElement,
-    HTMLElement,
-    HTMLElement,
-  ];
-  shown.textContent = key;
-  term.append(shown);
-  text.textContent = name;
-  return [term, text];
+const element = <T extends keyof HTMLElementTagNameMap>(tag: T, ...inside: (string | Node)[]) => {
+  const made = document.createElement(tag);
+  made.append(...inside);
+  return made;
 };
