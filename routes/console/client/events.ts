@@ -1,7 +1,10 @@
 import { connect, Problem } from '../../../lib/client/client.ts';
 import type { WorkspaceEvent } from '../common/page.ts';
 
-/** A message to the pages: an event, or a change of the connection. */
+/**
+ * A message to the pages: an event, or a change of the connection. It broke (`lost`), was refused because this browser is
+ * logged out (`out`), or is open (`back`): from there on no event is missed.
+ */
 export type StreamMessage = { event: WorkspaceEvent } | { state: 'lost' | 'out' | 'back' };
 
 /** The delay before a new stream after an error that ends one, such as an upgrade of the daemon. In milliseconds. */
@@ -28,23 +31,8 @@ export const followEvents = (send: (message: StreamMessage) => void): void => {
 /** Whether the daemon no longer knows this browser: a log-in ends with the daemon. */
 const isLoggedOut = (error: unknown): boolean => error instanceof Problem && error.status === 401;
 
-/** Handlers for messages of the shared connection. */
-interface Subscriber {
-  event: (event: WorkspaceEvent) => void;
-  /** The connection broke. */
-  lost: () => void;
-  /** The connection was refused, because this browser is logged out. */
-  out: () => void;
-  /** The connection is open: from here on no event is missed. */
-  back: () => void;
-}
-
 /** Subscribes to the workspace's events, over a connection shared by all tabs if the browser has shared workers. */
-export const subscribe = (worker: string, subscriber: Subscriber): void => {
-  const send = (message: StreamMessage): void => {
-    if ('event' in message) subscriber.event(message.event);
-    else subscriber[message.state]();
-  };
+export const subscribe = (worker: string, send: (message: StreamMessage) => void): void => {
   // Some mobile browsers have none.
   if (!('SharedWorker' in globalThis)) {
     followEvents(send);

@@ -17,7 +17,8 @@ import { subscribe } from './events.ts';
 import { showProblem } from './focus.ts';
 import { markIcon, notify } from './notifications.ts';
 
-interface LiveProps {
+/** The data that the document embeds, and the page that it names. */
+export interface LiveProps {
   frame: Frame;
   at: At;
   shown?: object;
@@ -101,24 +102,22 @@ const keepUpToDate = ({ page, at, worker }: LiveProps, now: () => Now, put: Put)
   );
   // Files written by an editor may raise no event.
   window.addEventListener('focus', refresh);
-  subscribe(worker, {
-    event: (event) => {
-      const { event_type, payload } = event;
-      if (event_type === 'attention_changed') {
-        put({ waiting: Number(payload.count) });
-        void notify(api).catch(() => undefined);
-      }
-      if (follows !== false && follows(event, at)) addEvent(event);
-    },
-    lost: () => put({ down: 'lost' }),
-    out: () => put({ down: 'out' }),
-    back: () => {
-      // Events before this point may be missed, so everything is loaded again.
-      document.documentElement.dataset.live = '';
-      put({ down: undefined });
-      refresh();
-      void notify(api).catch(() => undefined);
-    },
+  const onEvent = (event: WorkspaceEvent): void => {
+    const { event_type, payload } = event;
+    if (event_type === 'attention_changed') {
+      put({ waiting: Number(payload.count) });
+      notify(api);
+    }
+    if (follows !== false && follows(event, at)) addEvent(event);
+  };
+  subscribe(worker, (message) => {
+    if ('event' in message) return onEvent(message.event);
+    if (message.state !== 'back') return put({ down: message.state });
+    // Events before this point may be missed, so everything is loaded again.
+    document.documentElement.dataset.live = '';
+    put({ down: undefined });
+    refresh();
+    notify(api);
   });
 };
 

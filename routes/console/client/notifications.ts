@@ -4,9 +4,14 @@ import type { Api } from '../common/page.ts';
 let known: ReadonlySet<string> | undefined;
 
 /** Shows a browser notification for each new inbox item if the operator allowed it and the tab is hidden. */
-export const notify = async ({ call }: Pick<Api, 'call'>): Promise<void> => {
+export const notify = ({ call }: Pick<Api, 'call'>): void => {
   if (!('Notification' in globalThis) || Notification.permission !== 'granted') return;
-  const items = await call('GET /attention');
+  void call('GET /attention')
+    .then(showNew)
+    .catch(() => undefined);
+};
+
+const showNew = (items: readonly AttentionItem[]): void => {
   const news = items.filter(({ id }) => known?.has(id) === false);
   known = new Set(items.map(({ id }) => id));
   if (document.visibilityState === 'hidden') for (const item of news) show(item);
