@@ -23,7 +23,7 @@ export const showPage = async (asked: Asked, ended: FormOutcome = {}): Promise<S
     throw new ServiceError('route_not_found', `The console has no page at ${url.pathname}.`);
   const at = { params: found.params, query: Object.fromEntries(url.searchParams) };
   const { style, open } = PAGES[found.name] as (typeof PAGES)[string];
-  const page = await open();
+  const { page } = await open();
   const api = apiFor(asked);
   const [{ shown, missing, fileProblems = [] }, { length: waiting }] = await Promise.all([
     loadPage(page, api, at),

@@ -1,18 +1,8 @@
 import { hydrate } from 'preact';
-import type { At, Frame, Page } from '../common/page.ts';
 import { PAGES } from '../pages/index.ts';
 import { keepFocusIn } from './focus.ts';
 import { listenForKeys } from './keys.ts';
-import { Live } from './live.tsx';
-
-/** The data that the document embeds. */
-interface Begin {
-  frame: Frame;
-  name: string;
-  at: At;
-  shown?: object;
-  worker: string;
-}
+import { Live, type LiveProps } from './live.tsx';
 
 const text = document.getElementById('begin')?.textContent;
 const app = document.getElementById('app');
@@ -20,7 +10,7 @@ const app = document.getElementById('app');
 listenForKeys();
 if (app !== null) keepFocusIn(app);
 if (text !== undefined && app !== null) {
-  const { name, ...begin }: Begin = JSON.parse(text);
-  const page = (await PAGES[name]?.open()) as Page;
-  hydrate(<Live {...begin} page={page} />, app);
+  const { name, ...begin }: Omit<LiveProps, 'page'> & { name: string } = JSON.parse(text);
+  const opened = await PAGES[name]?.open();
+  if (opened !== undefined) hydrate(<Live {...begin} page={opened.page} />, app);
 }

@@ -80,7 +80,11 @@ export interface Previous<P> {
 }
 
 /** Returns the page itself: ties the types of `load` and `View`, and erases them for the list of pages. */
-export const page = <P extends object>(spec: Page<P>): Page => spec as unknown as Page;
+export const definePage = <P extends object>(spec: Page<P>): Page => spec as unknown as Page;
+
+/** For `follows`: the events of the Work item in the page's address. */
+export const followsItem = ({ payload }: WorkspaceEvent, { params }: At): boolean =>
+  payload.case_id === params.id;
 
 /** The document title, which begins with the number of inbox items. */
 export const titleOf = (

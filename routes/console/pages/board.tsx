@@ -1,4 +1,4 @@
-import { type Api, type At, page } from '../common/page.ts';
+import { type Api, type At, definePage } from '../common/page.ts';
 import {
   type Cards,
   cardsOf,
@@ -173,7 +173,7 @@ const idsOf = (marks: Marks, what: 'needs' | 'running'): string[] =>
     .slice(0, MOST_IDS);
 
 /** Work items in a column for each state, or in a list. */
-export const board = page<Board>({ title: () => 'Board', load, View });
+export const page = definePage<Board>({ title: () => 'Board', load, View });
 
 /** Creates a Work item from a title, without leaving the board. */
 const QuickCreate = ({ project }: { project: string | undefined }) => (

@@ -8,7 +8,7 @@ import type {
   SessionLock,
 } from '../../../lib/client/client.ts';
 import { orProblem } from '../common/load.ts';
-import { type Api, type Previous, page } from '../common/page.ts';
+import { type Api, definePage, followsItem, type Previous } from '../common/page.ts';
 import { type Attention, loadAttention } from '../parts/attention-rows.tsx';
 import { EditItem } from '../parts/case/edit.tsx';
 import { History, Memory } from '../parts/case/memory.tsx';
@@ -128,7 +128,7 @@ const historyOf = ({ call }: Api, id: string): Promise<HistoryEntry[]> =>
   call('GET /cases/{id}/history', { id, query: { limit: COMMITS } }).catch(() => []);
 
 /** The overview of a Work item, with its sessions. */
-export const overview = page<Overview>({
+export const page = definePage<Overview>({
   title: ({ item }) => item.title,
   load: async (api, { params: { id = '' } }, known) => {
     const { call, request } = api;
@@ -163,5 +163,5 @@ export const overview = page<Overview>({
     };
   },
   View,
-  follows: ({ payload }, { params }) => payload.case_id === params.id,
+  follows: followsItem,
 });

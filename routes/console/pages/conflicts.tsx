@@ -1,6 +1,6 @@
 import type { Case, Conflict, ConflictFile, Data } from '../../../lib/client/client.ts';
 import { orProblem } from '../common/load.ts';
-import { type Api, type ProblemSummary, page } from '../common/page.ts';
+import { type Api, definePage, followsItem, type ProblemSummary } from '../common/page.ts';
 import {
   type ConflictedText,
   ConflictFileShown,
@@ -76,7 +76,7 @@ const previewOf = async (api: Api, id: string, wanted: string | undefined) => {
 const NOTHING = { problem: undefined, files: [], diff: '', chosen: undefined };
 
 /** The rebase of a Work item's branch and its conflicts. */
-export const conflicts = page<Conflicts>({
+export const page = definePage<Conflicts>({
   title: ({ item }) => `Conflicts of ${item.title}`,
   load: async (api, { params: { id = '' }, query }) => {
     const [item, all, metrics] = await Promise.all([
@@ -89,5 +89,5 @@ export const conflicts = page<Conflicts>({
     return { item, open, ...seen, history: all.slice(-10), metrics };
   },
   View,
-  follows: ({ payload }, { params }) => payload.case_id === params.id,
+  follows: followsItem,
 });

@@ -1,7 +1,7 @@
 import type { Case, Session, SessionMessage } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { orProblem } from '../common/load.ts';
-import { type Api, page } from '../common/page.ts';
+import { type Api, definePage, followsItem } from '../common/page.ts';
 import { type ListedFile, listFiles } from '../parts/diff/files.ts';
 import type { DiffBase } from '../parts/diff/review-state.ts';
 import { oneLine } from '../parts/diff/rows.ts';
@@ -145,7 +145,7 @@ const worktreeOf = async ({ call }: Api, case_id: string): Promise<Diff['worktre
 };
 
 /** The changes of a session. */
-export const diff = page<Diff>({
+export const page = definePage<Diff>({
   title: ({ item }) => `Diff · ${item.title}`,
   load: async (api, { params: { id = '', sid = '' }, query }) => {
     const since = query.since === 'approval' ? 'approval' : 'base';
@@ -162,7 +162,7 @@ export const diff = page<Diff>({
     return { item, session, waiting, patch, runs, worktree, since, messages: messages ?? [] };
   },
   View,
-  follows: ({ payload }, { params }) => payload.case_id === params.id,
+  follows: followsItem,
 });
 
 /** The operator's messages to a session. */

@@ -3,7 +3,7 @@ import { useRef } from 'preact/hooks';
 import type { Case, Data, Session } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { orProblem } from '../common/load.ts';
-import { type Api, type ProblemSummary, page } from '../common/page.ts';
+import { type Api, definePage, followsItem, type ProblemSummary } from '../common/page.ts';
 import type { DiskFile } from '../editor/disk.ts';
 import type { EditorProps } from '../editor/editor.tsx';
 import { oneLine } from '../parts/diff/rows.ts';
@@ -221,7 +221,7 @@ const folderOf = async ({ call }: Api, id: string, path: string, after: string |
 };
 
 /** A file of the worktree in an editor, or the contents of a directory. */
-export const file = page<FileShown>({
+export const page = definePage<FileShown>({
   title: ({ path, folder, item }) => `${oneLine(path ?? folder) || 'Files'} · ${item.title}`,
   load: async (api, { params: { id = '' }, query: { path, folder = '', after } }) => {
     const { call } = api;
@@ -237,5 +237,5 @@ export const file = page<FileShown>({
     return { item, root, path, folder, entries, file, problem: looked.problem, writer };
   },
   View,
-  follows: ({ payload }, { params }) => payload.case_id === params.id,
+  follows: followsItem,
 });

@@ -1,4 +1,4 @@
-import { page } from '../common/page.ts';
+import { definePage } from '../common/page.ts';
 import { Help } from '../parts/frames.tsx';
 
 const LINKS = [
@@ -34,7 +34,7 @@ const View = () => (
 );
 
 /** Links to the OpenAPI document and to the guides about the API. */
-export const helpApi = page({
+export const page = definePage({
   title: () => 'API',
   load: async () => ({}),
   View,

@@ -1,5 +1,5 @@
 import type { Guide, GuideEntry } from '../../../lib/client/client.ts';
-import { page } from '../common/page.ts';
+import { definePage } from '../common/page.ts';
 import { Help } from '../parts/frames.tsx';
 import { GuideContext, Markdown } from '../parts/markdown.tsx';
 
@@ -40,7 +40,7 @@ const addressOf = (href: string, { guide, guides }: GuideShown): string | undefi
   return meant && `/dashboard/help/${meant.topic}${hash}`;
 };
 
-export const helpGuide = page<GuideShown>({
+export const page = definePage<GuideShown>({
   title: ({ guide }) => guide.title,
   load: async (api, { params }) => {
     const [guide, guides] = await Promise.all([

@@ -1,5 +1,5 @@
 import type { GuideEntry } from '../../../lib/client/client.ts';
-import { page } from '../common/page.ts';
+import { definePage } from '../common/page.ts';
 import { Empty } from '../parts/facts.tsx';
 import { Help } from '../parts/frames.tsx';
 import { Markdown } from '../parts/markdown.tsx';
@@ -37,7 +37,7 @@ const Row = ({ topic, title, summary }: GuideEntry) => (
   </li>
 );
 
-export const help = page<HelpShown>({
+export const page = definePage<HelpShown>({
   title: () => 'Help',
   load: async (api) => ({ guides: await api.call('GET /guides') }),
   View,

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { page } from '../common/page.ts';
+import { definePage } from '../common/page.ts';
 import { type Attention, AttentionRows, loadAttention } from '../parts/attention-rows.tsx';
 import { Empty } from '../parts/facts.tsx';
 
@@ -27,7 +27,7 @@ const NothingWaits = () => (
 );
 
 /** The inbox, oldest items first. */
-export const inbox = page<Attention>({
+export const page = definePage<Attention>({
   title: () => 'Inbox',
   load: (api) => loadAttention(api),
   View,

@@ -4,136 +4,66 @@ interface Place {
   path: string;
   /** The sheets of style/ for this page, besides those for every page. Their rules apply to no other page. */
   style: string;
-  open: () => Promise<Page>;
+  open: () => Promise<{ page: Page }>;
 }
+
+const at = (path: string, style: string, open: Place['open']): Place => ({ path, style, open });
 
 /** The console's pages by name. The first matching path wins. */
 export const PAGES: Readonly<Record<string, Place>> = {
-  inbox: {
-    path: '/dashboard',
-    style: 'plan',
-    open: async () => (await import('./inbox.tsx')).inbox,
-  },
-  board: {
-    path: '/dashboard/board',
-    style: 'board',
-    open: async () => (await import('./board.tsx')).board,
-  },
-  new: {
-    path: '/dashboard/new',
-    style: 'case',
-    open: async () => (await import('./new.tsx')).newItem,
-  },
-  session: {
-    path: '/dashboard/cases/{id}/sessions/{sid}',
-    style: 'session',
-    open: async () => (await import('./session.tsx')).session,
-  },
-  plan: {
-    path: '/dashboard/cases/{id}/sessions/{sid}/plan',
-    style: 'plan',
-    open: async () => (await import('./plan.tsx')).plan,
-  },
-  case: {
-    path: '/dashboard/cases/{id}',
-    style: 'case plan',
-    open: async () => (await import('./case.tsx')).overview,
-  },
-  settings: {
-    path: '/dashboard/settings',
-    style: 'settings',
-    open: async () => (await import('./settings.tsx')).settings,
-  },
-  settingsTrust: {
-    path: '/dashboard/settings/trust',
-    style: 'settings',
-    open: async () => (await import('./settings-trust.tsx')).settingsTrust,
-  },
-  planning: {
-    path: '/dashboard/cases/{id}/planning',
-    style: 'case',
-    open: async () => (await import('./planning.tsx')).planning,
-  },
-  proof: {
-    path: '/dashboard/cases/{id}/proof',
-    style: 'proof',
-    open: async () => (await import('./proof.tsx')).proof,
-  },
-  pull: {
-    path: '/dashboard/cases/{id}/pr',
-    style: 'pull',
-    open: async () => (await import('./pull.tsx')).pull,
-  },
-  conflicts: {
-    path: '/dashboard/cases/{id}/conflicts',
-    style: 'pull conflicts',
-    open: async () => (await import('./conflicts.tsx')).conflicts,
-  },
-  trace: {
-    path: '/dashboard/cases/{id}/trace',
-    style: 'trace',
-    open: async () => (await import('./trace.tsx')).trace,
-  },
-  settingsDiagnostics: {
-    path: '/dashboard/settings/diagnostics',
-    style: 'settings',
-    open: async () => (await import('./settings-diagnostics.tsx')).settingsDiagnostics,
-  },
-  settingsWorktrees: {
-    path: '/dashboard/settings/worktrees',
-    style: 'settings',
-    open: async () => (await import('./settings-worktrees.tsx')).settingsWorktrees,
-  },
-  settingsWorktree: {
-    path: '/dashboard/settings/worktrees/{id}',
-    style: 'settings',
-    open: async () => (await import('./settings-worktree.tsx')).settingsWorktree,
-  },
-  settingsWebhooks: {
-    path: '/dashboard/settings/webhooks',
-    style: 'settings',
-    open: async () => (await import('./settings-webhooks.tsx')).settingsWebhooks,
-  },
-  settingsWebhook: {
-    path: '/dashboard/settings/webhooks/{id}',
-    style: 'settings',
-    open: async () => (await import('./settings-webhook.tsx')).settingsWebhook,
-  },
-  settingsExport: {
-    path: '/dashboard/settings/export',
-    style: 'settings',
-    open: async () => (await import('./settings-export.tsx')).settingsExport,
-  },
-  diff: {
-    path: '/dashboard/cases/{id}/sessions/{sid}/diff',
-    style: 'diff remarks',
-    open: async () => (await import('./diff.tsx')).diff,
-  },
-  file: {
-    path: '/dashboard/cases/{id}/files',
-    style: 'diff file',
-    open: async () => (await import('./file.tsx')).file,
-  },
-  help: {
-    path: '/dashboard/help',
-    style: 'help',
-    open: async () => (await import('./help.tsx')).help,
-  },
-  helpApi: {
-    path: '/dashboard/help/api',
-    style: 'help',
-    open: async () => (await import('./help-api.tsx')).helpApi,
-  },
-  helpOperation: {
-    path: '/dashboard/help/api/{operation}',
-    style: 'help',
-    open: async () => (await import('./help-api.tsx')).helpApi,
-  },
-  helpGuide: {
-    path: '/dashboard/help/{topic}',
-    style: 'help',
-    open: async () => (await import('./help-guide.tsx')).helpGuide,
-  },
+  inbox: at('/dashboard', 'plan', () => import('./inbox.tsx')),
+  board: at('/dashboard/board', 'board', () => import('./board.tsx')),
+  new: at('/dashboard/new', 'case', () => import('./new.tsx')),
+  session: at('/dashboard/cases/{id}/sessions/{sid}', 'session', () => import('./session.tsx')),
+  plan: at('/dashboard/cases/{id}/sessions/{sid}/plan', 'plan', () => import('./plan.tsx')),
+  case: at('/dashboard/cases/{id}', 'case plan', () => import('./case.tsx')),
+  settings: at('/dashboard/settings', 'settings', () => import('./settings.tsx')),
+  settingsTrust: at('/dashboard/settings/trust', 'settings', () => import('./settings-trust.tsx')),
+  planning: at('/dashboard/cases/{id}/planning', 'case', () => import('./planning.tsx')),
+  proof: at('/dashboard/cases/{id}/proof', 'proof', () => import('./proof.tsx')),
+  pull: at('/dashboard/cases/{id}/pr', 'pull', () => import('./pull.tsx')),
+  conflicts: at(
+    '/dashboard/cases/{id}/conflicts',
+    'pull conflicts',
+    () => import('./conflicts.tsx'),
+  ),
+  trace: at('/dashboard/cases/{id}/trace', 'trace', () => import('./trace.tsx')),
+  settingsDiagnostics: at(
+    '/dashboard/settings/diagnostics',
+    'settings',
+    () => import('./settings-diagnostics.tsx'),
+  ),
+  settingsWorktrees: at(
+    '/dashboard/settings/worktrees',
+    'settings',
+    () => import('./settings-worktrees.tsx'),
+  ),
+  settingsWorktree: at(
+    '/dashboard/settings/worktrees/{id}',
+    'settings',
+    () => import('./settings-worktree.tsx'),
+  ),
+  settingsWebhooks: at(
+    '/dashboard/settings/webhooks',
+    'settings',
+    () => import('./settings-webhooks.tsx'),
+  ),
+  settingsWebhook: at(
+    '/dashboard/settings/webhooks/{id}',
+    'settings',
+    () => import('./settings-webhook.tsx'),
+  ),
+  settingsExport: at(
+    '/dashboard/settings/export',
+    'settings',
+    () => import('./settings-export.tsx'),
+  ),
+  diff: at('/dashboard/cases/{id}/sessions/{sid}/diff', 'diff remarks', () => import('./diff.tsx')),
+  file: at('/dashboard/cases/{id}/files', 'diff file', () => import('./file.tsx')),
+  help: at('/dashboard/help', 'help', () => import('./help.tsx')),
+  helpApi: at('/dashboard/help/api', 'help', () => import('./help-api.tsx')),
+  helpOperation: at('/dashboard/help/api/{operation}', 'help', () => import('./help-api.tsx')),
+  helpGuide: at('/dashboard/help/{topic}', 'help', () => import('./help-guide.tsx')),
 };
 
 /** The page at a path, with the parameters of the path. */

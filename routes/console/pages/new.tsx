@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { DetectedRepository } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
-import { type Api, page } from '../common/page.ts';
+import { type Api, definePage } from '../common/page.ts';
 import { MarkdownField } from '../parts/case/markdown-field.tsx';
 import {
   ITEM_TYPES,
@@ -77,7 +77,7 @@ const AtOnce = ({ providers }: Pick<New, 'providers'>) => (
 );
 
 /** Creates a Work item, with a session that plans it. */
-export const newItem = page<New>({
+export const page = definePage<New>({
   title: () => 'New Work item',
   load: async (api) => {
     const [providers, projects, host] = await Promise.all([

@@ -1,7 +1,7 @@
 import type { Case, Session } from '../../../lib/client/client.ts';
 import { approverText } from '../../../lib/text/wording.ts';
 import { visible } from '../../../store/base/visible.ts';
-import { type Api, page } from '../common/page.ts';
+import { type Api, definePage, followsItem } from '../common/page.ts';
 import { SessionPage } from '../parts/frames.tsx';
 import { hasEnded, utcOf } from '../parts/labels.ts';
 import { PlanBody, usePlanParts } from '../parts/plan/body.tsx';
@@ -184,7 +184,7 @@ const comparedIn = async (
 };
 
 /** The plan of a session, to review, comment on and approve. */
-export const plan = page<PlanShown>({
+export const page = definePage<PlanShown>({
   title: ({ item }) => `Plan of ${item.title}`,
   load: async (api, { params: { id = '', sid = '' }, query }) => {
     const show = SHOWS.find((one) => one === query.show) ?? 'plan';
@@ -205,6 +205,5 @@ export const plan = page<PlanShown>({
     };
   },
   View,
-  follows: ({ event_type, payload }, { params }) =>
-    payload.case_id === params.id || event_type === 'attention_changed',
+  follows: (event, at) => followsItem(event, at) || event.event_type === 'attention_changed',
 });

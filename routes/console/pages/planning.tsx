@@ -5,7 +5,7 @@ import type {
   Readiness,
 } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
-import { type Api, page } from '../common/page.ts';
+import { type Api, definePage, followsItem } from '../common/page.ts';
 import { ApiForm, CallButton } from '../parts/form.tsx';
 import { Item } from '../parts/frames.tsx';
 import { Markdown } from '../parts/markdown.tsx';
@@ -82,7 +82,7 @@ const textOf = async (
 };
 
 /** The planning files of a Work item, and whether a session can start. */
-export const planning = page<Planning>({
+export const page = definePage<Planning>({
   title: ({ item }) => `Planning of ${item.title}`,
   load: async (api, { params: { id = '' } }) => {
     const [item, gate, readiness] = await Promise.all([
@@ -100,7 +100,7 @@ export const planning = page<Planning>({
     return { item, gate, files, readiness };
   },
   View,
-  follows: ({ payload }, { params }) => payload.case_id === params.id,
+  follows: followsItem,
 });
 
 type Name = PlanningArtifact['filename'];

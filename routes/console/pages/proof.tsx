@@ -1,7 +1,7 @@
 import { useContext } from 'preact/hooks';
 import type { Case, ChecklistItem, Proof, ProofGate, Session } from '../../../lib/client/client.ts';
 import { counted } from '../../../lib/text/wording.ts';
-import { type Api, page } from '../common/page.ts';
+import { type Api, definePage, followsItem } from '../common/page.ts';
 import { countReviewed } from '../parts/diff/review-state.ts';
 import { ApiContext } from '../parts/form.tsx';
 import { Item } from '../parts/frames.tsx';
@@ -105,7 +105,7 @@ const beginOf = async (
 };
 
 /** The checklist and the proofs of a Work item, with the state of its gate. */
-export const proof = page<Proofs>({
+export const page = definePage<Proofs>({
   title: ({ item }) => `Proof of ${item.title}`,
   load: async (api, { params: { id = '' }, query }) => {
     const [item, gate, listed, all] = await Promise.all([
@@ -121,7 +121,7 @@ export const proof = page<Proofs>({
     return { item, gate, checklist: checklist ?? [], etag, proofs, count: all.length, from };
   },
   View,
-  follows: ({ payload }, { params }) => payload.case_id === params.id,
+  follows: followsItem,
 });
 
 /** How much of a diff this browser has marked as viewed. */

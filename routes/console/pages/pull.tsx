@@ -9,7 +9,7 @@ import type {
 } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { orProblem } from '../common/load.ts';
-import { type Api, type ProblemSummary, page } from '../common/page.ts';
+import { type Api, definePage, followsItem, type ProblemSummary } from '../common/page.ts';
 import { Item } from '../parts/frames.tsx';
 import { labelOf } from '../parts/labels.ts';
 import { NoPull, PullBody } from '../parts/pull/body.tsx';
@@ -145,13 +145,12 @@ const endOf = (check: NonNullable<Review['check']>): NonNullable<Review['check']
 });
 
 /** The pull request of a Work item: its state, reviews and text. */
-export const pull = page<Pulls>({
+export const page = definePage<Pulls>({
   title: ({ item }) => `Pull request of ${item.title}`,
   load: (api, { params: { id = '' }, query }) => load(api, id, query.asked !== undefined),
   View,
   // Asking the code host raises an event.
-  follows: ({ payload }, { params, query }) =>
-    payload.case_id === params.id && query.asked === undefined,
+  follows: (event, at) => followsItem(event, at) && at.query.asked === undefined,
 });
 
 /** The events of the pull request, newest first. */

@@ -4,7 +4,7 @@ import {
   Problem,
   type Session,
 } from '../../../lib/client/client.ts';
-import { type Api, type At, page } from '../common/page.ts';
+import { type Api, type At, definePage, followsItem } from '../common/page.ts';
 import { type Activity, addEvents, emptyActivity, trimmed } from '../parts/activity/activity.ts';
 import { Controls, MessageForm } from '../parts/activity/controls.tsx';
 import { ActivityLog } from '../parts/activity/log.tsx';
@@ -80,9 +80,9 @@ const worktreeOf = async (api: Api, id: string): Promise<string | undefined> => 
 };
 
 /** A session as it runs, with its controls. */
-export const session = page<Shown>({
+export const page = definePage<Shown>({
   title: ({ item, session: { type } }) => `${item.title}, ${type}`,
   load,
   View,
-  follows: ({ payload }, { params }) => payload.case_id === params.id,
+  follows: followsItem,
 });

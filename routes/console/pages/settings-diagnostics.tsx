@@ -1,6 +1,6 @@
 import type { FileProblem, Machine, Version } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
-import { page } from '../common/page.ts';
+import { definePage } from '../common/page.ts';
 import { Fact } from '../parts/facts.tsx';
 import { Settings } from '../parts/frames.tsx';
 import { Command, Path } from '../parts/links.tsx';
@@ -100,7 +100,7 @@ const Places = ({ machine, version }: Pick<Diagnostics, 'machine' | 'version'>) 
 );
 
 /** Problems of files, and what this machine cannot enforce. */
-export const settingsDiagnostics = page<Diagnostics>({
+export const page = definePage<Diagnostics>({
   title: ({ problems }) =>
     problems.length === 0 ? 'Diagnostics' : `Diagnostics (${problems.length})`,
   load: async ({ call }) => {

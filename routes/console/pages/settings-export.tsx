@@ -1,7 +1,7 @@
 import type { Case } from '../../../lib/client/client.ts';
 import { counted } from '../../../lib/text/wording.ts';
 import { visible } from '../../../store/base/visible.ts';
-import { page } from '../common/page.ts';
+import { definePage } from '../common/page.ts';
 import { Settings } from '../parts/frames.tsx';
 import { Command } from '../parts/links.tsx';
 
@@ -117,7 +117,7 @@ const ItemExports = ({ search, found, isMore }: Pick<Shown, 'search' | 'found' |
 );
 
 /** Exports of the workspace and of single Work items. */
-export const settingsExport = page<Shown>({
+export const page = definePage<Shown>({
   title: () => 'Export',
   load: async ({ request }, { query: { search: given = '' } }) => {
     const search = given.trim().slice(0, 200);

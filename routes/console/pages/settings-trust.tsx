@@ -1,6 +1,6 @@
 import type { TrustedValue, WaitingValue } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
-import { page } from '../common/page.ts';
+import { definePage } from '../common/page.ts';
 import { Empty } from '../parts/facts.tsx';
 import { ApiForm, CallButton } from '../parts/form.tsx';
 import { Settings } from '../parts/frames.tsx';
@@ -130,7 +130,7 @@ const trustBody = (values: readonly WaitingValue[]) => ({
   values: values.map(({ key, hash }) => ({ key, hash })),
 });
 
-export const settingsTrust = page<TrustShown>({
+export const page = definePage<TrustShown>({
   title: ({ values }) => (values.length === 0 ? 'Trust' : `Trust (${values.length})`),
   load: async (api) => {
     const [all, trusted] = await Promise.all([api.call('GET /trust'), api.call('GET /trusted')]);

@@ -1,6 +1,6 @@
 import type { Webhook } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
-import { page } from '../common/page.ts';
+import { definePage } from '../common/page.ts';
 import { Fact } from '../parts/facts.tsx';
 import { Settings } from '../parts/frames.tsx';
 import { Copy } from '../parts/links.tsx';
@@ -50,7 +50,7 @@ const View = (shown: Shown) => {
 };
 
 /** A webhook and its deliveries. */
-export const settingsWebhook = page<Shown>({
+export const page = definePage<Shown>({
   title: () => 'Deliveries',
   load: async (api, { params, query }) => {
     const { id = '' } = params;

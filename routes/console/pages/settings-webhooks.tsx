@@ -1,6 +1,6 @@
 import type { Delivery, Webhook } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
-import { page } from '../common/page.ts';
+import { definePage } from '../common/page.ts';
 import { Empty } from '../parts/facts.tsx';
 import { Settings } from '../parts/frames.tsx';
 import { RelativeTime } from '../parts/relative-time.tsx';
@@ -67,7 +67,7 @@ const Row = ({ webhook, last }: { webhook: Webhook; last: Shown['last'][string] 
 );
 
 /** All webhooks. */
-export const settingsWebhooks = page<Shown>({
+export const page = definePage<Shown>({
   title: () => 'Webhooks',
   load: async ({ call }) => {
     const all = await call('GET /webhooks');

@@ -2,7 +2,7 @@ import type { Data, Recovery } from '../../../lib/client/client.ts';
 import { counted } from '../../../lib/text/wording.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { orProblem } from '../common/load.ts';
-import { type Api, type ProblemSummary, page } from '../common/page.ts';
+import { type Api, definePage, followsItem, type ProblemSummary } from '../common/page.ts';
 import { Fact } from '../parts/facts.tsx';
 import { ApiForm, CallButton } from '../parts/form.tsx';
 import { Settings } from '../parts/frames.tsx';
@@ -88,7 +88,7 @@ const statusOf = async ({ call }: Api, case_id: string): Promise<Status | undefi
 };
 
 /** The worktree of a Work item, and its recoveries. */
-export const settingsWorktree = page<Shown>({
+export const page = definePage<Shown>({
   title: ({ title }) => (title === undefined ? 'Worktree' : `Worktree: ${title}`),
   load: async (api, { params }) => {
     const { call } = api;
@@ -109,7 +109,7 @@ export const settingsWorktree = page<Shown>({
     };
   },
   View,
-  follows: ({ payload }, { params }) => payload.case_id === params.id,
+  follows: followsItem,
 });
 
 /** Removes a worktree, either only if no work is lost or after its work is saved. */

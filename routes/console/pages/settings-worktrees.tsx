@@ -5,7 +5,7 @@ import type {
   WorktreeConfig,
 } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
-import { type Api, page } from '../common/page.ts';
+import { type Api, definePage } from '../common/page.ts';
 import { Settings } from '../parts/frames.tsx';
 import { RelativeTime } from '../parts/relative-time.tsx';
 import { Branch, Config, Snapshots, Stale, WorktreeLink } from '../parts/settings/worktrees.tsx';
@@ -107,7 +107,7 @@ const titlesOf = async ({ call }: Api, all: string[]): Promise<Record<string, st
 };
 
 /** All worktrees, the stale ones, and the configuration. */
-export const settingsWorktrees = page<Shown>({
+export const page = definePage<Shown>({
   title: () => 'Worktrees',
   load: async (api) => {
     const [all, stale, snapshots, { data, etag = '' }] = await Promise.all([

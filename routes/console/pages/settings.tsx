@@ -1,6 +1,6 @@
 import type { Provider, WorkspaceSettings } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
-import { page } from '../common/page.ts';
+import { definePage } from '../common/page.ts';
 import { ApiForm, CallButton } from '../parts/form.tsx';
 import { Settings } from '../parts/frames.tsx';
 import { Path } from '../parts/links.tsx';
@@ -174,7 +174,7 @@ const LOGINS: Readonly<Record<NonNullable<Provider['login']>, string>> = {
 };
 
 /** The projects and the provider. */
-export const settings = page<SettingsShown>({
+export const page = definePage<SettingsShown>({
   title: () => 'Settings',
   load: async (api) => {
     const [{ data, etag }, providers] = await Promise.all([

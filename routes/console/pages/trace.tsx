@@ -1,6 +1,6 @@
 import type { Case } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
-import { page } from '../common/page.ts';
+import { definePage, followsItem } from '../common/page.ts';
 import { Item } from '../parts/frames.tsx';
 import { COLUMNS, type TraceCard, type TraceLine, withCommits } from '../parts/trace.ts';
 
@@ -32,7 +32,7 @@ const View = ({ item, cards, lines, dangling }: Trace) => (
 );
 
 /** How the issue, sessions, commits, proofs and pull request of a Work item are linked. */
-export const trace = page<Trace>({
+export const page = definePage<Trace>({
   title: ({ item }) => `Trace of ${item.title}`,
   load: async ({ call }, { params: { id = '' } }) => {
     const [item, graph, sessions, proofs] = await Promise.all([
@@ -45,7 +45,7 @@ export const trace = page<Trace>({
     return { item, ...withCommits({ ...graph, sessions, proofs, id }), dangling: [...dangling] };
   },
   View,
-  follows: ({ payload }, { params }) => payload.case_id === params.id,
+  follows: followsItem,
 });
 
 /**
