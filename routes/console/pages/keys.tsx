@@ -1,4 +1,5 @@
 import type { ListedKey } from '../../../lib/guard/api-keys/keys.ts';
+import { Section } from '../parts/facts.tsx';
 import { Settings } from '../parts/frames.tsx';
 import { utcOf } from '../parts/labels.ts';
 import { ShownOnce } from '../parts/links.tsx';
@@ -27,8 +28,7 @@ export const Keys = ({ keys, form_key, made, error }: KeysShown) => (
         <strong>{made.key.name}</strong> was created.
       </ShownOnce>
     )}
-    <section aria-labelledby="new">
-      <h2 id="new">New key</h2>
+    <Section id="new" title="New key">
       <OneField
         action={KEYS}
         form_key={form_key}
@@ -38,15 +38,14 @@ export const Keys = ({ keys, form_key, made, error }: KeysShown) => (
         maxLength={100}
         placeholder="For example: editor plug-in"
       />
-    </section>
-    <section aria-labelledby="keys">
-      <h2 id="keys">Keys</h2>
+    </Section>
+    <Section id="keys" title="Keys">
       {keys.length === 0 ? (
         <p class="quiet">No keys. Create one to tell a program's calls apart.</p>
       ) : (
         <Table keys={keys} form_key={form_key} />
       )}
-    </section>
+    </Section>
   </Settings>
 );
 

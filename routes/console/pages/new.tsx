@@ -10,6 +10,7 @@ import {
   ProviderField,
   TypeField,
 } from '../parts/case/start.tsx';
+import { Section } from '../parts/facts.tsx';
 import { ApiForm } from '../parts/form.tsx';
 
 interface New {
@@ -108,8 +109,7 @@ const FromIssue = ({ host }: { host: string | undefined }) => {
   const [known] = useState(host);
   if (known === undefined) return null;
   return (
-    <section aria-labelledby="from-issue">
-      <h2 id="from-issue">From an issue</h2>
+    <Section id="from-issue" title="From an issue">
       <p class="quiet">{`From ${visible(known)}. The Work item is linked to the issue.`}</p>
       <ApiForm
         call="POST /api/codehost/issues/import-case"
@@ -120,7 +120,7 @@ const FromIssue = ({ host }: { host: string | undefined }) => {
         <input id="number" name="number:json" type="number" min={1} step={1} required />
         <button type="submit">Import</button>
       </ApiForm>
-    </section>
+    </Section>
   );
 };
 

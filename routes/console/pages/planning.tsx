@@ -6,6 +6,7 @@ import type {
 } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { type Api, definePage, followsItem } from '../common/page.ts';
+import { Section } from '../parts/facts.tsx';
 import { ApiForm, CallButton } from '../parts/form.tsx';
 import { Item } from '../parts/frames.tsx';
 import { Markdown } from '../parts/markdown.tsx';
@@ -54,8 +55,7 @@ const GATES: Readonly<Record<PlanningGate['status'], string>> = {
 };
 
 const Ready = ({ ready, checks }: Readiness) => (
-  <section aria-labelledby="ready">
-    <h2 id="ready">{ready ? 'A session can start' : 'A session cannot start'}</h2>
+  <Section id="ready" title={ready ? 'A session can start' : 'A session cannot start'}>
     <ul class="checks">
       {checks.map(({ name, ok, required, detail }) => (
         <li key={name} class={ok || !required ? 'quiet' : ''}>
@@ -65,7 +65,7 @@ const Ready = ({ ready, checks }: Readiness) => (
         </li>
       ))}
     </ul>
-  </section>
+  </Section>
 );
 
 const textOf = async (

@@ -1,7 +1,7 @@
 import type { FileProblem, Machine, Version } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { definePage } from '../common/page.ts';
-import { Fact } from '../parts/facts.tsx';
+import { Fact, Section } from '../parts/facts.tsx';
 import { Settings } from '../parts/frames.tsx';
 import { Command, Path } from '../parts/links.tsx';
 
@@ -17,8 +17,7 @@ const MOST = 200;
 
 const View = ({ problems, more, machine, version }: Diagnostics) => (
   <Settings tab="Diagnostics">
-    <section aria-labelledby="files">
-      <h2 id="files">File problems</h2>
+    <Section id="files" title="File problems">
       {problems.length === 0 ? (
         <p class="quiet">No file has problems.</p>
       ) : (
@@ -38,9 +37,8 @@ const View = ({ problems, more, machine, version }: Diagnostics) => (
       <p class="quiet">
         Memory, plans and other texts are checked by <Command words="check" />
       </p>
-    </section>
-    <section aria-labelledby="machine">
-      <h2 id="machine">This machine</h2>
+    </Section>
+    <Section id="machine" title="This machine">
       {machine.unheld.length === 0 ? (
         <p class="quiet">This machine can enforce the whole boundary around agents.</p>
       ) : (
@@ -55,7 +53,7 @@ const View = ({ problems, more, machine, version }: Diagnostics) => (
           ))}
         </ul>
       )}
-    </section>
+    </Section>
     <Places machine={machine} version={version} />
   </Settings>
 );
@@ -77,8 +75,7 @@ const placeOf = (path: string, ...position: (number | undefined)[]): string =>
 const GIB = 1024 ** 3;
 
 const Places = ({ machine, version }: Pick<Diagnostics, 'machine' | 'version'>) => (
-  <section aria-labelledby="places">
-    <h2 id="places">Paths and version</h2>
+  <Section id="places" title="Paths and version">
     <dl class="facts">
       <Fact name="Workspace">
         <Path name="the path of the workspace" path={machine.workspace} />
@@ -96,7 +93,7 @@ const Places = ({ machine, version }: Pick<Diagnostics, 'machine' | 'version'>) 
         {version.platform}
       </Fact>
     </dl>
-  </section>
+  </Section>
 );
 
 /** Problems of files, and what this machine cannot enforce. */

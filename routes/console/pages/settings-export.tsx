@@ -2,6 +2,7 @@ import type { Case } from '../../../lib/client/client.ts';
 import { counted } from '../../../lib/text/wording.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { definePage } from '../common/page.ts';
+import { Section } from '../parts/facts.tsx';
 import { Settings } from '../parts/frames.tsx';
 import { Command } from '../parts/links.tsx';
 
@@ -18,8 +19,7 @@ const STEP = 20;
 
 const View = ({ total, ...items }: Shown) => (
   <Settings tab="Export">
-    <section aria-labelledby="workspace">
-      <h2 id="workspace">Workspace</h2>
+    <Section id="workspace" title="Workspace">
       <p>
         All files in a zip archive with a manifest: {counted(total, 'Work item')} with sessions,
         plans, proofs and memory, the settings, and webhooks without their secrets.
@@ -30,10 +30,9 @@ const View = ({ total, ...items }: Shown) => (
         </a>
       </p>
       <Excluded />
-    </section>
+    </Section>
     <ItemExports {...items} />
-    <section aria-labelledby="import">
-      <h2 id="import">Import</h2>
+    <Section id="import" title="Import">
       <p>
         Run this command while the daemon is stopped. <code>--dry-run</code> prints what would be
         imported and writes nothing.
@@ -46,7 +45,7 @@ const View = ({ total, ...items }: Shown) => (
         imported; <code>--keep-existing</code> keeps existing Work items. Imported settings that
         would run, open or send something need your trust.
       </p>
-    </section>
+    </Section>
   </Settings>
 );
 
@@ -72,8 +71,7 @@ const Excluded = () => (
 );
 
 const ItemExports = ({ search, found, isMore }: Pick<Shown, 'search' | 'found' | 'isMore'>) => (
-  <section aria-labelledby="one">
-    <h2 id="one">Single Work item</h2>
+  <Section id="one" title="Single Work item">
     <form class="line grow">
       <input
         type="search"
@@ -113,7 +111,7 @@ const ItemExports = ({ search, found, isMore }: Pick<Shown, 'search' | 'found' |
       </ul>
     )}
     {isMore && <p class="quiet">There are more. Search for the one you want.</p>}
-  </section>
+  </Section>
 );
 
 /** Exports of the workspace and of single Work items. */

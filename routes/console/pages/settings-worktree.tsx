@@ -3,7 +3,7 @@ import { counted } from '../../../lib/text/wording.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { orProblem } from '../common/load.ts';
 import { type Api, definePage, followsItem, type ProblemSummary } from '../common/page.ts';
-import { Fact } from '../parts/facts.tsx';
+import { Fact, Section } from '../parts/facts.tsx';
 import { ApiForm, CallButton } from '../parts/form.tsx';
 import { Settings } from '../parts/frames.tsx';
 import { Path } from '../parts/links.tsx';
@@ -155,8 +155,7 @@ interface RecoveriesProps {
 
 /** The recoveries of a Work item's worktrees, newest first. */
 const Recoveries = ({ of, hasWorktree }: RecoveriesProps) => (
-  <section aria-labelledby="kept">
-    <h2 id="kept">Saved work</h2>
+  <Section id="kept" title="Saved work">
     {of.length === 0 ? (
       <p class="quiet">
         No saved work. Work is saved when a worktree with work is removed, before a rebase, on an
@@ -174,7 +173,7 @@ const Recoveries = ({ of, hasWorktree }: RecoveriesProps) => (
         </ol>
       </>
     )}
-  </section>
+  </Section>
 );
 
 const KINDS: Readonly<Record<Recovery['kind'], string>> = {

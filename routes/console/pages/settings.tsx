@@ -1,6 +1,7 @@
 import type { Provider, WorkspaceSettings } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { definePage } from '../common/page.ts';
+import { Section } from '../parts/facts.tsx';
 import { ApiForm, CallButton } from '../parts/form.tsx';
 import { Settings } from '../parts/frames.tsx';
 import { Path } from '../parts/links.tsx';
@@ -25,8 +26,7 @@ const View = ({ settings, etag, providers }: SettingsShown) => {
       )}
       <Projects projects={projects} etag={etag} />
       <Providers providers={providers} chosen={provider} etag={etag} />
-      <section aria-labelledby="sessions">
-        <h2 id="sessions">Concurrency</h2>
+      <Section id="sessions" title="Concurrency">
         <ApiForm call="PUT /settings" if_match={etag} class="line">
           <label for="max_sessions">Concurrent sessions</label>
           <input
@@ -40,16 +40,15 @@ const View = ({ settings, etag, providers }: SettingsShown) => {
           />
           <button type="submit">Save</button>
         </ApiForm>
-      </section>
-      <section aria-labelledby="file">
-        <h2 id="file">File</h2>
+      </Section>
+      <Section id="file" title="File">
         <p>
           All settings: <Path name="the path of workspace.md" path={file} />
         </p>
         <p class="quiet">
           The file has every setting with its default. It is read again as soon as you save it.
         </p>
-      </section>
+      </Section>
     </Settings>
   );
 };
@@ -99,8 +98,7 @@ const Providers = ({ providers, chosen, etag }: ProvidersProps) => {
   const known = providers.some(({ id }) => id === chosen);
   const order = ({ id, available }: Provider) => Number(id !== chosen) + Number(!available);
   return (
-    <section aria-labelledby="provider">
-      <h2 id="provider">Provider</h2>
+    <Section id="provider" title="Provider">
       <p class="quiet">Plans and works in new sessions. A session can choose another provider.</p>
       {!known && (
         <p class="bad">The settings name the provider {visible(chosen)}, which does not exist.</p>
@@ -112,7 +110,7 @@ const Providers = ({ providers, chosen, etag }: ProvidersProps) => {
             <Row key={one.id} one={one} isChosen={one.id === chosen} etag={etag} />
           ))}
       </ul>
-    </section>
+    </Section>
   );
 };
 

@@ -1,5 +1,20 @@
 import type { ComponentChildren } from 'preact';
 
+interface SectionProps {
+  /** The id of its heading, which links may lead to. */
+  id: string;
+  title: string;
+  children: ComponentChildren;
+}
+
+/** A section, named by its heading. */
+export const Section = ({ id, title, children }: SectionProps) => (
+  <section aria-labelledby={id}>
+    <h2 id={id}>{title}</h2>
+    {children}
+  </section>
+);
+
 /** One fact of a `<dl class="facts">`. */
 export const Fact = ({ name, children }: { name: string; children: ComponentChildren }) => (
   <>

@@ -6,7 +6,7 @@ import {
   type MemoryFile,
 } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { Fact } from '../facts.tsx';
+import { Fact, Section } from '../facts.tsx';
 import { Markdown } from '../markdown.tsx';
 import { RelativeTime } from '../relative-time.tsx';
 
@@ -27,12 +27,11 @@ const COUNT = new Intl.NumberFormat('en', { notation: 'compact' });
 /** The memory files, each loaded when it is opened. */
 export const Memory = ({ case_id, files }: { case_id: string; files: readonly MemoryFile[] }) =>
   files.length === 0 ? null : (
-    <section aria-labelledby="memory">
-      <h2 id="memory">Memory</h2>
+    <Section id="memory" title="Memory">
       {files.map(({ filename, size }) => (
         <MemoryEntry key={filename} case_id={case_id} filename={filename} size={size} />
       ))}
-    </section>
+    </Section>
   );
 
 const MemoryEntry = ({
@@ -67,8 +66,7 @@ const MemoryEntry = ({
 /** The commits of the workspace that changed the Work item. */
 export const History = ({ of: entries }: { of: readonly HistoryEntry[] }) =>
   entries.length === 0 ? null : (
-    <section aria-labelledby="history">
-      <h2 id="history">History</h2>
+    <Section id="history" title="History">
       <ol class="history">
         {entries.map(({ commit, message, author, at }) => (
           <li key={commit} class="line">
@@ -79,5 +77,5 @@ export const History = ({ of: entries }: { of: readonly HistoryEntry[] }) =>
           </li>
         ))}
       </ol>
-    </section>
+    </Section>
   );

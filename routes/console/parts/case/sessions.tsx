@@ -1,5 +1,6 @@
 import type { Session } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
+import { Section } from '../facts.tsx';
 import { ApiForm } from '../form.tsx';
 import { StatusTag } from '../frames.tsx';
 import { RelativeTime } from '../relative-time.tsx';
@@ -15,8 +16,7 @@ interface SessionsProps {
 
 /** The sessions of a Work item, newest first, and a form for a new one. */
 export const Sessions = ({ case_id, sessions, providers, isBegun }: SessionsProps) => (
-  <section aria-labelledby="sessions">
-    <h2 id="sessions">Sessions</h2>
+  <Section id="sessions" title="Sessions">
     {sessions.length === 0 ? (
       <p class="quiet">
         No sessions. A session plans first. Nothing runs before you approve the plan.
@@ -48,7 +48,7 @@ export const Sessions = ({ case_id, sessions, providers, isBegun }: SessionsProp
         <small class="quiet">It is queued while another session of this Work item runs.</small>
       </ApiForm>
     </details>
-  </section>
+  </Section>
 );
 
 const BaseField = () => (

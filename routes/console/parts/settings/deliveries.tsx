@@ -3,6 +3,7 @@ import type { Delivery, Webhook } from '../../../../lib/client/client.ts';
 import { counted } from '../../../../lib/text/wording.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import type { Api } from '../../common/page.ts';
+import { Section } from '../facts.tsx';
 import { ApiContext, CallButton } from '../form.tsx';
 import { RelativeTime } from '../relative-time.tsx';
 
@@ -27,8 +28,7 @@ export const Deliveries = ({ webhook, isOlder, ...first }: DeliveriesProps) => {
   const here = `/dashboard/settings/webhooks/${webhook.id}`;
   const isOpen = webhook.disabled !== true && webhook.trusted !== false;
   return (
-    <section aria-labelledby="deliveries">
-      <h2 id="deliveries">Deliveries</h2>
+    <Section id="deliveries" title="Deliveries">
       {isOlder && (
         <p>
           <a href={here}>Newest</a>
@@ -54,7 +54,7 @@ export const Deliveries = ({ webhook, isOlder, ...first }: DeliveriesProps) => {
           </a>
         </p>
       )}
-    </section>
+    </Section>
   );
 };
 

@@ -1,5 +1,6 @@
 import type { WorkspaceSettings } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
+import { Section } from '../facts.tsx';
 import { ApiForm, CallButton } from '../form.tsx';
 import { Path } from '../links.tsx';
 
@@ -13,8 +14,7 @@ interface ProjectsProps {
 
 /** The projects: add, make default, remove. */
 export const Projects = ({ projects, etag }: ProjectsProps) => (
-  <section aria-labelledby="projects">
-    <h2 id="projects">Projects</h2>
+  <Section id="projects" title="Projects">
     {projects.length === 0 ? (
       <p class="quiet">No projects. A project is a git repository on this machine.</p>
     ) : (
@@ -25,7 +25,7 @@ export const Projects = ({ projects, etag }: ProjectsProps) => (
       </ul>
     )}
     <Add hasDefault={projects.some(({ name }) => name === 'default')} etag={etag} />
-  </section>
+  </Section>
 );
 
 interface RowProps extends ProjectsProps {

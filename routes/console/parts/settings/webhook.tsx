@@ -1,6 +1,7 @@
 import { useContext } from 'preact/hooks';
 import type { Webhook } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
+import { Section } from '../facts.tsx';
 import { ApiForm, PageContext } from '../form.tsx';
 import { ShownOnce } from '../links.tsx';
 
@@ -99,8 +100,7 @@ export const NewWebhookSecret = () => {
 
 /** Adds a webhook. */
 export const NewWebhook = () => (
-  <section aria-labelledby="new">
-    <h2 id="new">Add a webhook</h2>
+  <Section id="new" title="Add a webhook">
     <ApiForm call="POST /webhooks" once="secret" keep class="fields">
       <p>
         <label for="url">URL</label>
@@ -139,7 +139,7 @@ export const NewWebhook = () => (
         Add webhook
       </button>
     </ApiForm>
-  </section>
+  </Section>
 );
 
 const namesOf = (starred: boolean): string[] =>

@@ -5,6 +5,7 @@ import type {
 } from '../../../../lib/client/client.ts';
 import { counted, snapshotsText } from '../../../../lib/text/wording.ts';
 import { visible } from '../../../../store/base/visible.ts';
+import { Section } from '../facts.tsx';
 import { ApiForm } from '../form.tsx';
 import { labelOf } from '../labels.ts';
 import { Copy } from '../links.tsx';
@@ -48,8 +49,7 @@ const LISTS = {
 
 /** The configuration of new worktrees. Unchanged values are not sent. */
 export const Config = ({ config, etag }: { config: WorktreeConfig; etag: string }) => (
-  <section aria-labelledby="config">
-    <h2 id="config">Configuration</h2>
+  <Section id="config" title="Configuration">
     <ApiForm call="PUT /api/worktrees/config" if_match={etag} was={config} keep class="fields">
       {Object.entries(LISTS).map(([name, { label, about }]) => (
         <p key={name}>
@@ -98,21 +98,20 @@ export const Config = ({ config, etag }: { config: WorktreeConfig; etag: string 
       </p>
       <button type="submit">Save</button>
     </ApiForm>
-  </section>
+  </Section>
 );
 
 /** The snapshots of shared directories, and how to delete them. */
 export const Snapshots = ({ snapshots }: { snapshots: readonly SharedSnapshot[] }) =>
   snapshots.length === 0 ? null : (
-    <section aria-labelledby="snapshots">
-      <h2 id="snapshots">Installed for later worktrees</h2>
+    <Section id="snapshots" title="Installed for later worktrees">
       <ApiForm call="DELETE /api/worktrees/shared" class="answers">
         <button type="submit">Delete</button>
         <span class="quiet">
           {snapshotsText(snapshots)}. Worktrees keep their copies; the next one installs again.
         </span>
       </ApiForm>
-    </section>
+    </Section>
   );
 
 /** The Work item of a worktree, with a link to its page. */
@@ -147,8 +146,7 @@ export const Stale = ({ stale, titles, ttl_hours }: StaleProps) => {
   const goes = stale.filter(({ removable }) => removable);
   const stays = stale.filter(({ removable }) => !removable);
   return (
-    <section aria-labelledby="stale">
-      <h2 id="stale">Stale</h2>
+    <Section id="stale" title="Stale">
       <p class="quiet">Unused for {ttl_hours} hours. Nothing is removed automatically.</p>
       {stale.length === 0 && <p class="quiet">No stale worktrees.</p>}
       {goes.length > 0 && (
@@ -175,7 +173,7 @@ export const Stale = ({ stale, titles, ttl_hours }: StaleProps) => {
           <List name="Cannot be removed" of={stays} titles={titles} />
         </>
       )}
-    </section>
+    </Section>
   );
 };
 
