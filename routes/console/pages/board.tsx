@@ -14,8 +14,8 @@ import { addressOf, type BoardView, Filters } from '../parts/board/filters.tsx';
 import { useArrowKeys, useKeepFocus } from '../parts/board/keys.ts';
 import { loadMoving, type Moving, useMoving } from '../parts/board/move.tsx';
 import { Table } from '../parts/board/table.tsx';
-import { ITEM_TYPES } from '../parts/case/start.tsx';
 import { Empty } from '../parts/facts.tsx';
+import { ITEM_TYPES } from '../parts/fields.tsx';
 import { ApiForm } from '../parts/form.tsx';
 import { STATE_LABELS } from '../parts/labels.ts';
 

@@ -3,14 +3,9 @@ import type { DetectedRepository } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { type Api, definePage } from '../common/page.ts';
 import { MarkdownField } from '../parts/case/markdown-field.tsx';
-import {
-  ITEM_TYPES,
-  loadProviders,
-  type ProviderChoice,
-  ProviderField,
-  TypeField,
-} from '../parts/case/start.tsx';
+import { loadProviders, type ProviderChoice, ProviderField } from '../parts/case/start.tsx';
 import { Section } from '../parts/facts.tsx';
+import { ITEM_TYPES, TypeField } from '../parts/fields.tsx';
 import { ApiForm } from '../parts/form.tsx';
 
 interface New {
@@ -28,7 +23,7 @@ const View = ({ providers, projects, host }: New) => (
       <TitleField />
       <div class="pair">
         <TypeField id="type" known={ITEM_TYPES} value="task" />
-        <Project id="project" projects={projects} />
+        <Project projects={projects} />
       </div>
       <MarkdownField
         name="description"
@@ -44,10 +39,10 @@ const View = ({ providers, projects, host }: New) => (
   </>
 );
 
-const Project = ({ id, projects }: { id: string } & Pick<New, 'projects'>) => (
+const Project = ({ projects }: Pick<New, 'projects'>) => (
   <div>
-    <label for={id}>Project</label>
-    <select id={id} name="project?">
+    <label for="project">Project</label>
+    <select id="project" name="project?">
       {projects.map((name) => (
         <option key={name} value={name}>
           {name}

@@ -97,6 +97,22 @@ export const CallButton = ({ button, keys, label, children, ...form }: CallButto
   </ApiForm>
 );
 
+interface AskedCallProps extends CallButtonProps {
+  /** The text of the disclosure, and its name where that does not say what it is about. */
+  ask: string;
+  about?: string;
+}
+
+/** A button in a disclosure, which asks first. */
+export const AskedCall = ({ ask, about, ...call }: AskedCallProps) => (
+  <details class="ask">
+    <summary class="button" data-key="d" aria-label={about}>
+      {ask}
+    </summary>
+    <CallButton {...call} button="danger" />
+  </details>
+);
+
 /** Why a form was refused. It can take the focus. */
 export const ProblemBox = ({ class: kind, ...told }: ProblemSummary & { class: string }) => (
   <div class={`box error ${kind}`} role="alert" data-status={told.status} tabIndex={-1}>

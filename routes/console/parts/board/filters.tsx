@@ -1,5 +1,5 @@
 import { visible } from '../../../../store/base/visible.ts';
-import { STATE_LABELS } from '../labels.ts';
+import { StateOptions, WORD } from '../fields.tsx';
 import type { CaseFilter } from './cards.ts';
 
 /** The view of the board, as in its address. */
@@ -60,15 +60,13 @@ export const Filters = ({ at }: { at: BoardView }) => (
   </div>
 );
 
-const ViewLink = ({
-  name,
-  to,
-  at,
-}: {
+interface ViewLinkProps {
   name: string;
   to: Omit<BoardView, 'projects'>;
   at: BoardView;
-}) => {
+}
+
+const ViewLink = ({ name, to, at }: ViewLinkProps) => {
   const href = addressOf(to);
   return (
     <a class="way" href={href} {...(href === addressOf(at) && { 'aria-current': 'true' as const })}>
@@ -93,17 +91,12 @@ const Form = ({ at: { wanted, view, what, closed, projects } }: { at: BoardView 
     />
     <select name="state" aria-label="State">
       <option value="">Any state</option>
-      {Object.entries(STATE_LABELS).map(([value, name]) => (
-        <option key={value} value={value} selected={value === wanted.state}>
-          {name}
-        </option>
-      ))}
+      <StateOptions chosen={wanted.state} />
     </select>
     <input
       name="type"
       defaultValue={wanted.type}
-      pattern={'[a-z][a-z0-9_\\-]*'}
-      maxLength={64}
+      {...WORD}
       aria-label="Type"
       title="Type: lower-case letters, digits, - and _"
       placeholder="Type"

@@ -1,8 +1,8 @@
 import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { connect } from '../../../../lib/client/client.ts';
 import type { Api } from '../../common/page.ts';
+import { StateOptions } from '../fields.tsx';
 import { ApiForm, PageContext } from '../form.tsx';
-import { STATE_LABELS } from '../labels.ts';
 import type { Card, State } from './cards.ts';
 import { keepFocus } from './keys.ts';
 
@@ -119,11 +119,7 @@ export const MoveForm = ({ id, state, etag, to, move }: MoveFormProps) => {
           New state
         </label>
         <select id={`to-${id}`} name="state" onKeyDown={onKeyDown}>
-          {Object.entries(STATE_LABELS).map(([value, name]) => (
-            <option key={value} value={value} selected={value === (to ?? state)}>
-              {name}
-            </option>
-          ))}
+          <StateOptions chosen={to ?? state} />
         </select>
         <button type="submit" class="primary">
           Move

@@ -1,8 +1,8 @@
 import { useRef, useState } from 'preact/hooks';
 import type { Case } from '../../../../lib/client/client.ts';
+import { ITEM_TYPES, TypeField } from '../fields.tsx';
 import { ApiForm } from '../form.tsx';
 import { MarkdownField } from './markdown-field.tsx';
-import { ITEM_TYPES, TypeField } from './start.tsx';
 
 interface Version {
   item: Pick<Case, 'id' | 'title' | 'type' | 'description'>;

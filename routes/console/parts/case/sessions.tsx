@@ -1,10 +1,11 @@
 import type { Session } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import { Section } from '../facts.tsx';
+import { TypeField } from '../fields.tsx';
 import { ApiForm } from '../form.tsx';
 import { StatusTag } from '../frames.tsx';
 import { RelativeTime } from '../relative-time.tsx';
-import { ModelFields, type ProviderChoice, ProviderField, TypeField } from './start.tsx';
+import { ModelFields, type ProviderChoice, ProviderField } from './start.tsx';
 
 interface SessionsProps {
   case_id: string;

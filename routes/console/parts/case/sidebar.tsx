@@ -1,8 +1,9 @@
 import type { Case, CaseUsage, IssueLink } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import { Fact } from '../facts.tsx';
+import { StateOptions, WORD } from '../fields.tsx';
 import { ApiForm, CallButton } from '../form.tsx';
-import { labelOf, STATE_LABELS } from '../labels.ts';
+import { labelOf } from '../labels.ts';
 import { HostLink } from '../links.tsx';
 import { RelativeTime } from '../relative-time.tsx';
 import { UsageFact } from './memory.tsx';
@@ -35,9 +36,12 @@ export const Export = ({ id }: { id: string }) => (
   </p>
 );
 
-interface DeleteProps {
+interface VersionProps {
   of: Case;
   etag: string | undefined;
+}
+
+interface DeleteProps extends VersionProps {
   /** The number of sessions. */
   sessions: number;
   worktree: WorktreeStatus | undefined;
@@ -82,36 +86,22 @@ const ConfirmDelete = ({ what = '' }: { what?: string }) => (
 const OUTCOMES = ['resolved', 'non_issue', 'duplicate', 'wont_fix'];
 
 /** Sets the state and the outcome. */
-export const StateForm = ({
-  of: { id, state, outcome },
-  etag,
-}: {
-  of: Case;
-  etag: string | undefined;
-}) => (
+export const StateForm = ({ of: { id, state, outcome }, etag }: VersionProps) => (
   <ApiForm call={`PUT /cases/${id}/state`} if_match={etag} class="fields">
     <div>
       <label for="state">State</label>
       <select id="state" name="state" data-key="s" aria-label="State">
-        {Object.entries(STATE_LABELS).map(([value, name]) => (
-          <option key={value} value={value} selected={value === state}>
-            {name}
-          </option>
-        ))}
+        <StateOptions chosen={state} />
       </select>
     </div>
     <div>
       <label for="outcome">Outcome when closed</label>
       <input
-        {...{
-          id: 'outcome',
-          name: 'outcome?',
-          list: 'outcomes',
-          maxLength: 64,
-          autocomplete: 'off',
-        }}
-        pattern={'[a-z][a-z0-9_\\-]*'}
-        title="Lower-case letters, digits, - and _"
+        id="outcome"
+        name="outcome?"
+        list="outcomes"
+        autocomplete="off"
+        {...WORD}
         placeholder="resolved"
         defaultValue={outcome ?? ''}
       />

@@ -16,12 +16,10 @@ export interface ProviderChoice extends Pick<Provider, 'id' | 'available' | 'rea
 
 interface StartProps {
   providers: readonly ProviderChoice[];
-  /** The prefix of the field names. */
-  before?: string;
 }
 
-/** Chooses the provider; empty means that of the settings. */
-export const ProviderField = ({ providers, before = '' }: StartProps) => (
+/** Chooses the provider; empty means that of the settings. `before` is the prefix of the field's name. */
+export const ProviderField = ({ providers, before = '' }: StartProps & { before?: string }) => (
   <div>
     <label for="provider">Provider</label>
     <select id="provider" name={`${before}provider?`}>
@@ -35,36 +33,25 @@ export const ProviderField = ({ providers, before = '' }: StartProps) => (
 );
 
 /** Chooses model and effort. */
-export const ModelFields = ({ providers, before = '' }: StartProps) => (
+export const ModelFields = ({ providers }: StartProps) => (
   <>
-    <Chosen
-      id="model"
-      label="Model"
-      name={`${before}model?`}
-      from={providers.flatMap(({ models }) => models)}
-    />
-    <Chosen
-      id="effort"
-      label="Effort"
-      name={`${before}effort?`}
-      from={providers.flatMap(({ efforts }) => efforts)}
-    />
+    <Chosen id="model" label="Model" from={providers.flatMap(({ models }) => models)} />
+    <Chosen id="effort" label="Effort" from={providers.flatMap(({ efforts }) => efforts)} />
   </>
 );
 
 interface ChosenProps {
   id: string;
   label: string;
-  name: string;
   from: ProviderChoice['models'];
 }
 
-const Chosen = ({ id, label, name, from }: ChosenProps) => (
+const Chosen = ({ id, label, from }: ChosenProps) => (
   <div>
     <label for={id}>{label}</label>
     <input
       id={id}
-      name={name}
+      name={`${id}?`}
       list={`${id}-known`}
       placeholder="Default of the provider"
       maxLength={200}
@@ -78,36 +65,3 @@ const Chosen = ({ id, label, name, from }: ChosenProps) => (
     </datalist>
   </div>
 );
-
-/** A type, with suggestions. */
-export const TypeField = ({
-  id,
-  known,
-  value,
-}: {
-  id: string;
-  known: readonly string[];
-  value: string;
-}) => (
-  <div>
-    <label for={id}>Type</label>
-    <input
-      id={id}
-      name="type"
-      defaultValue={value}
-      list={`${id}-known`}
-      required
-      pattern={'[a-z][a-z0-9_\\-]*'}
-      maxLength={64}
-      autocomplete="off"
-      title="Lower-case letters, digits, - and _"
-    />
-    <datalist id={`${id}-known`}>
-      {known.map((word) => (
-        <option key={word} value={word} />
-      ))}
-    </datalist>
-  </div>
-);
-
-export const ITEM_TYPES = ['bug', 'feature', 'docs', 'chore', 'question', 'task'];

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Conflict, ConflictFile, Data } from '../../../../lib/client/client.ts';
 import { counted } from '../../../../lib/text/wording.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { ApiForm, CallButton } from '../form.tsx';
+import { ApiForm, AskedCall, CallButton } from '../form.tsx';
 import { labelOf } from '../labels.ts';
 import { RelativeTime } from '../relative-time.tsx';
 import { KINDS, pageOf, unsavedOf } from './files.tsx';
@@ -85,14 +85,9 @@ export const RebaseUnderWay = ({ of: conflict, files }: UnderWayProps) => {
           >
             Ask an agent for a resolution
           </CallButton>
-          <details class="ask">
-            <summary class="button" data-key="d">
-              Abort…
-            </summary>
-            <CallButton call={`POST ${at}/abort`} button="danger">
-              Restore the state before the rebase
-            </CallButton>
-          </details>
+          <AskedCall ask="Abort…" call={`POST ${at}/abort`}>
+            Restore the state before the rebase
+          </AskedCall>
         </div>
       )}
     </section>

@@ -1,6 +1,7 @@
 import type { Case, ChecklistItem, ProofGate } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { ApiForm, CallButton } from '../form.tsx';
+import { PROOF_TYPE } from '../fields.tsx';
+import { ApiForm, AskedCall, CallButton } from '../form.tsx';
 
 interface ChecklistProps {
   /** The Work item's id. */
@@ -37,14 +38,7 @@ export const Checklist = ({ id, items, etag }: ChecklistProps) => (
         </label>
         <label>
           Type of proof
-          <input
-            name="type"
-            required
-            maxLength={64}
-            pattern="[a-z][a-z0-9_\-]*"
-            title="Lower-case, such as tests or screenshot"
-            placeholder="tests"
-          />
+          <input {...PROOF_TYPE} placeholder="tests" />
         </label>
         <label class="check">
           <input type="checkbox" name="required:json" value="true" defaultChecked /> Required
@@ -69,6 +63,7 @@ interface EntryProps {
 const Entry = ({ id, item, etag, isAlone }: EntryProps) => {
   const { task, done, satisfied, required, command } = item;
   const description = visible(item.description);
+  const mark = done ? 'Mark as open' : 'Mark as done';
   const at = `/cases/${id}/proof/checklist/${item.id}`;
   return (
     <li class="row" data-row={item.id} tabIndex={-1}>
@@ -82,9 +77,9 @@ const Entry = ({ id, item, etag, isAlone }: EntryProps) => {
             body={{ done: !done }}
             if_match={isAlone ? undefined : etag}
             keys="x"
-            label={nameOf(done, description)}
+            label={`${mark}: ${description}`}
           >
-            {done ? 'Mark as open' : 'Mark as done'}
+            {mark}
           </CallButton>
         ) : (
           <AsksFor {...item} />
@@ -98,19 +93,15 @@ const Entry = ({ id, item, etag, isAlone }: EntryProps) => {
             Run <code>{visible(command)}</code>
           </CallButton>
         )}
-        <details class="ask">
-          <summary class="button" data-key="d" aria-label={`Remove: ${description}`}>
-            Remove…
-          </summary>
-          <CallButton
-            call={`DELETE ${at}`}
-            if_match={etag}
-            button="danger"
-            label={`Remove from checklist: ${description}`}
-          >
-            Remove from checklist
-          </CallButton>
-        </details>
+        <AskedCall
+          ask="Remove…"
+          about={`Remove: ${description}`}
+          call={`DELETE ${at}`}
+          if_match={etag}
+          label={`Remove from checklist: ${description}`}
+        >
+          Remove from checklist
+        </AskedCall>
       </div>
       {item.waived !== undefined && (
         <p class="quiet">{`Waived by ${visible(item.waived.by)}: ${visible(item.waived.reason)}`}</p>
@@ -145,9 +136,6 @@ const Waive = ({ at, etag }: { at: string; etag: string | undefined }) => (
     </ApiForm>
   </details>
 );
-
-const nameOf = (done: boolean, description: string): string =>
-  `${done ? 'Mark as open' : 'Mark as done'}: ${description}`;
 
 const Mark = ({ satisfied }: Pick<ChecklistItem, 'satisfied'>) => (
   <span class={satisfied ? 'mark good' : 'mark'}>

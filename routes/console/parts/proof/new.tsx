@@ -1,4 +1,5 @@
 import type { TargetedEvent } from 'preact';
+import { PROOF_TYPE } from '../fields.tsx';
 import { ApiForm } from '../form.tsx';
 
 interface NewProps {
@@ -58,14 +59,6 @@ const PICTURE = 'screenshot';
 const Type = ({ first }: { first: string | undefined }) => (
   <label>
     Type
-    <input
-      name="type"
-      list="proof-types"
-      required
-      maxLength={64}
-      pattern="[a-z][a-z0-9_\-]*"
-      title="Lower-case, such as tests or screenshot"
-      defaultValue={first ?? ''}
-    />
+    <input {...PROOF_TYPE} list="proof-types" defaultValue={first ?? ''} />
   </label>
 );

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Proof } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { ApiForm, CallButton } from '../form.tsx';
+import { AskedCall, CallButton } from '../form.tsx';
 import { labelOf } from '../labels.ts';
 import { Markdown } from '../markdown.tsx';
 import { RelativeTime } from '../relative-time.tsx';
@@ -140,46 +140,44 @@ const Running = ({ at }: { at: string }) => (
   </div>
 );
 
-const Decide = ({ proof, etag, at, resolves, viewed }: RowProps & { at: string }) => (
-  <div class="answers">
-    {proof.verified ? (
-      <CallButton
-        call={`DELETE ${at}/verify`}
-        if_match={etag}
-        keys="v"
-        label={`Revoke verification: ${proof.type}`}
-      >
-        Revoke verification
-      </CallButton>
-    ) : (
-      <>
-        <ApiForm call={`PUT ${at}/verify`} if_match={etag}>
-          <Verify type={proof.type} words={resolves ? 'Verify and resolve' : 'Verify'} />
-        </ApiForm>
-        {viewed}
-      </>
-    )}
-    <details class="ask">
-      <summary class="button" data-key="d">
-        Delete…
-      </summary>
-      <CallButton
+const Decide = ({ proof, etag, at, resolves, viewed }: RowProps & { at: string }) => {
+  const verify = resolves ? 'Verify and resolve' : 'Verify';
+  return (
+    <div class="answers">
+      {proof.verified ? (
+        <CallButton
+          call={`DELETE ${at}/verify`}
+          if_match={etag}
+          keys="v"
+          label={`Revoke verification: ${proof.type}`}
+        >
+          Revoke verification
+        </CallButton>
+      ) : (
+        <>
+          <CallButton
+            call={`PUT ${at}/verify`}
+            if_match={etag}
+            button="primary"
+            keys="v"
+            label={`${verify} ${proof.type}`}
+          >
+            {verify}
+          </CallButton>
+          {viewed}
+        </>
+      )}
+      <AskedCall
+        ask="Delete…"
         call={`DELETE ${at}`}
         if_match={etag}
-        button="danger"
         label={`Delete proof: ${proof.type}`}
       >
         Delete proof
-      </CallButton>
-    </details>
-  </div>
-);
-
-const Verify = ({ type, words }: { type: string; words: string }) => (
-  <button type="submit" class="primary" data-key="v" aria-label={`${words} ${type}`}>
-    {words}
-  </button>
-);
+      </AskedCall>
+    </div>
+  );
+};
 
 // Formats that cannot contain scripts. SVG can, so it is not one of these.
 const PICTURE = /\.(?:png|jpe?g|gif|webp|avif)$/i;
