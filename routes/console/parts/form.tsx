@@ -2,7 +2,7 @@ import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import type { Api, Done, Frame, ProblemSummary } from '../common/page.ts';
 import { problemText } from '../common/send-form.ts';
-import { readStored, writeStored } from './storage.ts';
+import { readEither, writeBoth } from './storage.ts';
 
 /** The state that the page is rendered with. */
 export const PageContext = createContext<Frame>({
@@ -150,11 +150,11 @@ const KeepTyped = ({ as: name, onRestore }: KeepProps) => {
     const found = putBack(form, draft);
     setBack(found);
     if (found !== undefined) onRestore?.(draft);
-    else if (isSaved(form, draft)) keep(name, undefined);
-    const write = () => keep(name, typedIn(form));
+    else if (isSaved(form, draft)) writeBoth(name, undefined);
+    const write = () => writeBoth(name, typedIn(form));
     // A form is reset after its call succeeded.
     const drop = () => {
-      keep(name, undefined);
+      writeBoth(name, undefined);
       setBack(undefined);
     };
     form.addEventListener('input', write);
@@ -183,13 +183,7 @@ const SAID = {
 
 type Back = keyof typeof SAID;
 
-const draftOf = (name: string): Draft =>
-  readStored<Draft>(name, 'sessionStorage') ?? readStored<Draft>(name) ?? {};
-
-const keep = (name: string, draft: Draft | undefined): void => {
-  writeStored(name, draft, 'sessionStorage');
-  writeStored(name, draft);
-};
+const draftOf = (name: string): Draft => readEither<Draft>(name) ?? {};
 
 const fieldsOf = (form: HTMLFormElement): Field[] => [
   ...form.querySelectorAll<Field>(

@@ -19,3 +19,13 @@ export const writeStored = (name: string, value: unknown, area: Area = 'localSto
     return false;
   }
 };
+
+/** A value as `writeBoth` stored it: that of this tab, or else that of this browser. */
+export const readEither = <T>(name: string): T | undefined =>
+  readStored<T>(name, 'sessionStorage') ?? readStored<T>(name);
+
+/** Stores a value for this tab and for this browser: a restart keeps it, and another tab does not replace this tab's. */
+export const writeBoth = (name: string, value: unknown): void => {
+  writeStored(name, value, 'sessionStorage');
+  writeStored(name, value);
+};

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { type FilePatch, filesOf } from '../../../../lib/text/patch.ts';
-import { readStored, writeStored } from '../storage.ts';
+import { readEither, readStored, writeBoth, writeStored } from '../storage.ts';
 import type { Layout } from './rows.ts';
 
 /** A comment on lines of a file. */
@@ -61,14 +61,11 @@ export interface Writing {
 /** The comment that is written, which this tab and this browser store until it is saved or cancelled. */
 export const useWriting = (sid: string) => {
   const key = `${keyOf(sid)}.writing`;
-  const [stored] = useState(
-    () => readStored<Writing>(key, 'sessionStorage') ?? readStored<Writing>(key),
-  );
+  const [stored] = useState(() => readEither<Writing>(key));
   const [writing, setWriting] = useState(stored);
   const write = (next: Writing | undefined): void => {
     setWriting(next);
-    writeStored(key, next, 'sessionStorage');
-    writeStored(key, next);
+    writeBoth(key, next);
   };
   return { writing, write, isBack: writing !== undefined && writing.about === stored?.about };
 };
