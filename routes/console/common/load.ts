@@ -1,4 +1,5 @@
 import { type FileProblem, Problem } from '../../../lib/client/client.ts';
+import { placeIn } from '../parts/labels.ts';
 import type { Api, At, Missing, Page, Previous, ProblemSummary } from './page.ts';
 import { problemSummary } from './send-form.ts';
 
@@ -78,8 +79,7 @@ const explainMissing = async (api: Api, error: Problem, { params }: At): Promise
     ({ file }) => file.startsWith(item.path) && file.endsWith(record),
   );
   if (fault === undefined) return { ...problem, ...NO_SESSION, on: ofItem(id) };
-  const { file, line, message } = fault;
-  const detail = `${line === undefined ? file : `${file}:${line}`}: ${message}.`;
+  const detail = `${placeIn(fault.file, fault.line)}: ${fault.message}.`;
   return { ...problem, ...UNREADABLE, detail };
 };
 

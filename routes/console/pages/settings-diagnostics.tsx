@@ -3,6 +3,7 @@ import { visible } from '../../../store/base/visible.ts';
 import { definePage } from '../common/page.ts';
 import { Fact, Section } from '../parts/facts.tsx';
 import { Settings } from '../parts/frames.tsx';
+import { placeIn } from '../parts/labels.ts';
 import { Command, Path } from '../parts/links.tsx';
 
 interface Diagnostics {
@@ -62,15 +63,11 @@ const Problem = ({ file, line, column, message, code, root }: FileProblem & { ro
   <li class="row" data-row={`${file} ${line}`} tabIndex={-1}>
     <p class="message">{visible(message)}</p>
     <p class="line">
-      <Path name={`the path of ${file}`} path={placeOf(`${root}/${file}`, line, column)} />
+      <Path name={`the path of ${file}`} path={placeIn(`${root}/${file}`, line, column)} />
       <span class="tag file">{code}</span>
     </p>
   </li>
 );
-
-/** The form that editors and terminals accept: path:line:column. */
-const placeOf = (path: string, ...position: (number | undefined)[]): string =>
-  [path, ...position.filter((one) => one !== undefined)].join(':');
 
 const GIB = 1024 ** 3;
 

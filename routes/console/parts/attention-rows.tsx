@@ -2,7 +2,7 @@ import type { AttentionItem, WaitingValue } from '../../../lib/client/client.ts'
 import { visible } from '../../../store/base/visible.ts';
 import type { Api } from '../common/page.ts';
 import { Answers, attentionLink } from './answers.tsx';
-import { ATTENTION_LABELS } from './labels.ts';
+import { ATTENTION_LABELS, placeIn } from './labels.ts';
 import { PendingValue } from './pending-value.tsx';
 import { PlanInPlace } from './plan/inline-plan.tsx';
 import { RelativeTime } from './relative-time.tsx';
@@ -60,7 +60,7 @@ const Row = ({ item, value }: { item: AttentionItem; value: WaitingValue | undef
       )}
       {file !== undefined && value === undefined && (
         <p class="quiet">
-          <code>{visible(line === undefined ? file : `${file}:${line}`)}</code>
+          <code>{visible(placeIn(file, line))}</code>
         </p>
       )}
       {value !== undefined && <PendingValue {...value} />}

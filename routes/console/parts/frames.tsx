@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Case, Session } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
-import { STATE_LABELS, STATUS_LABELS } from './labels.ts';
+import { STATE_LABELS, STATUS_LABELS, sessionName } from './labels.ts';
 import { FailedCommands, FileProblems } from './problems.tsx';
 import { RelativeTime } from './relative-time.tsx';
 
@@ -83,7 +83,7 @@ interface SessionProps {
 
 /** The frame of a page about a session. */
 export const SessionPage = ({ item, of: session, tab, children }: SessionProps) => {
-  const { id, type, provider, model, status, mode, created_at, waits_for } = session;
+  const { id, status, mode, created_at, waits_for } = session;
   const above = `/dashboard/cases/${item.id}`;
   return (
     <article class="session">
@@ -93,7 +93,7 @@ export const SessionPage = ({ item, of: session, tab, children }: SessionProps) 
         </a>
       </h1>
       <p class="line">
-        <span>{`${type}, ${model === undefined ? provider : `${provider} ${model}`}`}</span>
+        <span>{sessionName(session)}</span>
         <StatusTag status={status} />
         {waits_for === 'max_sessions' && (
           <span class="quiet">waiting for another session (max_sessions)</span>

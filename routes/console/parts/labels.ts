@@ -32,6 +32,18 @@ export const labelOf = (value: string): string => {
 /** A time of the API to the minute. */
 export const utcOf = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 16)} UTC`;
 
+/** What a session does, and the provider and model that do it. */
+export const sessionName = ({
+  type,
+  provider,
+  model,
+}: Pick<Session, 'type' | 'provider' | 'model'>): string =>
+  `${type}, ${model === undefined ? provider : `${provider} ${model}`}`;
+
+/** A place in a file, as editors and terminals accept it: `path:line:column`. */
+export const placeIn = (path: string, ...position: readonly (number | undefined)[]): string =>
+  [path, ...position.filter((one) => one !== undefined)].join(':');
+
 /** Whether a session has ended for good. */
 export const hasEnded = (status: Session['status']): boolean =>
   status === 'completed' || status === 'failed' || status === 'aborted';

@@ -1,6 +1,7 @@
 import type { WaitingValue } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { Fact } from './facts.tsx';
+import { placeIn } from './labels.ts';
 
 /** A value that waits for trust, and the value in use. */
 export const PendingValue = ({ value, trusted_value, file, line }: WaitingValue) => (
@@ -12,7 +13,7 @@ export const PendingValue = ({ value, trusted_value, file, line }: WaitingValue)
       <JsonValue of={trusted_value} />
     </Fact>
     <Fact name="File">
-      <code>{line === undefined ? visible(file) : `${visible(file)}:${line}`}</code>
+      <code>{visible(placeIn(file, line))}</code>
     </Fact>
   </dl>
 );

@@ -2,6 +2,7 @@ import { useContext } from 'preact/hooks';
 import type { SessionCommands } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { PageContext } from './form.tsx';
+import { placeIn } from './labels.ts';
 
 /** The problems of the files that the page is about. */
 export const FileProblems = () => (
@@ -9,7 +10,7 @@ export const FileProblems = () => (
     {useContext(PageContext).fileProblems?.map(({ file, code, message, line }) => (
       <div key={`${file} ${code} ${message}`} class="box warn">
         <p>{visible(message)}</p>
-        <code class="quiet">{visible(line === undefined ? file : `${file}:${line}`)}</code>
+        <code class="quiet">{visible(placeIn(file, line))}</code>
         {!SAYS_ITSELF.has(code) && (
           <p class="quiet">Fix the file in an editor. It is read again once it is saved.</p>
         )}

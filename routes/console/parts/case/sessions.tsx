@@ -4,6 +4,7 @@ import { Section } from '../facts.tsx';
 import { TypeField } from '../fields.tsx';
 import { ApiForm } from '../form.tsx';
 import { StatusTag } from '../frames.tsx';
+import { sessionName } from '../labels.ts';
 import { RelativeTime } from '../relative-time.tsx';
 import { ModelFields, type ProviderChoice, ProviderField } from './start.tsx';
 
@@ -64,12 +65,12 @@ const BaseField = () => (
 
 const TYPES = ['implementing', 'investigating', 'verifying'];
 
-const Row = ({ id, case_id, type, provider, model, status, ...session }: Session) => (
+const Row = ({ id, case_id, ...session }: Session) => (
   <li class="row" data-row={id} tabIndex={-1}>
     <div class="head">
-      <StatusTag status={status} />
+      <StatusTag status={session.status} />
       <a class="title" href={`/dashboard/cases/${case_id}/sessions/${id}`} data-key="o">
-        {`${type}, ${model === undefined ? provider : `${provider} ${model}`}`}
+        {sessionName(session)}
       </a>
       <RelativeTime at={session.created_at} />
     </div>
