@@ -1,9 +1,10 @@
-import { useContext, useEffect, useRef, useState } from 'preact/hooks';
+import { useContext, useRef, useState } from 'preact/hooks';
 import { Problem } from '../../../lib/client/client.ts';
 import type { Api } from '../common/page.ts';
 import { problemSummary, problemText } from '../common/send-form.ts';
 import { ApiContext } from '../parts/form.tsx';
 import { readStored, writeStored } from '../parts/storage.ts';
+import { useWindow } from '../parts/use-window.ts';
 
 /** A file of the worktree as last read. */
 export interface DiskFile {
@@ -45,7 +46,8 @@ export const useDisk = (place: Place, given: DiskFile, typed: UnsavedText | unde
   };
   const check = () =>
     void reload().catch((error: unknown) => put({ errorMessage: errorText(error) }));
-  useOnFocus(check);
+  // Changes of worktree files raise no event, so the file is read again when the window gets the focus.
+  useWindow('focus', check);
   const save = async (text: string): Promise<DiskFile | undefined> => {
     try {
       const etag = await write(api, place, { content: text, etag: known.current.seen.etag });
@@ -69,13 +71,6 @@ const initialState = (given: DiskFile, typed: UnsavedText | undefined): Known =>
   typed === undefined || typed.etag === given.etag
     ? { seen: given }
     : { seen: { content: '', etag: typed.etag }, theirs: given };
-
-// Changes of worktree files raise no event, so the file is read again when the window gets the focus.
-const useOnFocus = (reload: () => void): void =>
-  useEffect(() => {
-    window.addEventListener('focus', reload);
-    return () => window.removeEventListener('focus', reload);
-  }, []);
 
 const readOnDisk = async ({ request }: Api, { id, path }: Place): Promise<DiskFile> => {
   try {

@@ -1,9 +1,10 @@
 import type { JSX } from 'preact';
-import { useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useContext, useMemo, useRef, useState } from 'preact/hooks';
 import { visible } from '../../../../store/base/visible.ts';
 import { ApiContext } from '../form.tsx';
 import { LoadFailed } from '../problems.tsx';
 import { useLoaded } from '../use-loaded.ts';
+import { useWindow } from '../use-window.ts';
 import type { BodyProps, ScrollRequest } from './body.tsx';
 import { DiffComments, WriteComment } from './comments.tsx';
 import { Aside } from './file-tree.tsx';
@@ -148,7 +149,7 @@ type Files = ReturnType<typeof inOrder>;
 const useFileMarks = ({ sid, since }: Pick<DiffShown, 'sid' | 'since'>, files: Files) => {
   const hashes = useHashes(files);
   const { state, update, storeSeen } = useReviewState(sid, since);
-  useOnPageHide(() => hashes.length > 0 && storeSeen(hashes), hashes);
+  useWindow('pagehide', () => hashes.length > 0 && storeSeen(hashes), hashes);
   const viewed = (at: number) => isIn(state.viewed, hashes[at]);
   const isNew = (at: number) =>
     state.seen.length > 0 && hashes[at] !== undefined && !isIn(state.seen, hashes[at]);
@@ -167,13 +168,6 @@ const useFileMarks = ({ sid, since }: Pick<DiffShown, 'sid' | 'since'>, files: F
 
 const isIn = (hashes: readonly string[], hash: string | undefined): boolean =>
   hash !== undefined && hashes.includes(hash);
-
-/** Calls `done` when the page is left. */
-const useOnPageHide = (done: () => void, on: unknown): void =>
-  useEffect(() => {
-    window.addEventListener('pagehide', done);
-    return () => window.removeEventListener('pagehide', done);
-  }, [on]);
 
 /** The most files listed without scripts. */
 const SOME = 150;

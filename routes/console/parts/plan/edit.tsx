@@ -4,6 +4,7 @@ import { visible } from '../../../../store/base/visible.ts';
 import { ApiForm, PageContext } from '../form.tsx';
 import { readStored, writeStored } from '../storage.ts';
 import { TextDiff } from '../text-diff.tsx';
+import { useWindow } from '../use-window.ts';
 
 /** An unsaved text, and the ETag of the version that it is based on. */
 interface Draft {
@@ -102,21 +103,15 @@ const useDraft = ({ session: { id, status }, plan, etag }: EditProps) => {
     if (status === 'plan_ready') box.current?.querySelector('textarea')?.focus();
     const stored = draftOf(id, plan);
     if (stored !== undefined) setDraft(stored);
-    return onStorageChange(name, () => setDraft((mine) => readStored<Draft>(name) ?? mine));
   }, []);
+  useWindow('storage', ({ key }) => {
+    if (key === name) setDraft((mine) => readStored<Draft>(name) ?? mine);
+  });
   // An editor without changes follows the file.
   useEffect(() => {
     if (readStored(name) === undefined && sent === undefined) setDraft({ text: plan, etag });
   }, [etag]);
   return { draft, type, drop, box };
-};
-
-const onStorageChange = (name: string, onChange: () => void): (() => void) => {
-  const listen = ({ key }: StorageEvent): void => {
-    if (key === name) onChange();
-  };
-  window.addEventListener('storage', listen);
-  return () => window.removeEventListener('storage', listen);
 };
 
 // A draft that equals the saved plan is removed.
@@ -138,7 +133,9 @@ export const Unsaved = ({ sid, at, plan, waits }: UnsavedProps) => {
   const [draft, setDraft] = useState<Draft>();
   const name = nameOf(sid);
   useEffect(() => setDraft(draftOf(sid, plan)), [plan]);
-  useEffect(() => onStorageChange(name, () => setDraft(readStored<Draft>(name))), []);
+  useWindow('storage', ({ key }) => {
+    if (key === name) setDraft(readStored<Draft>(name));
+  });
   if (draft === undefined) return null;
   const drop = (): void => {
     writeStored(name, undefined);
