@@ -11,9 +11,23 @@ import { labelOf } from '../labels.ts';
 import { Copy } from '../links.tsx';
 import { RelativeTime } from '../relative-time.tsx';
 
-type Text = 'root' | 'branch_prefix' | 'branch_template' | 'base_branch';
+type Field = Exclude<keyof WorktreeConfig, 'ttl_hours' | 'commit'>;
 
-const TEXTS: Readonly<Record<Text, { label: string; about: string }>> = {
+/** A list has a line for each value; an empty text is none. */
+const FIELDS: Readonly<Record<Field, { label: string; about: string }>> = {
+  copy_files: {
+    label: 'Files to copy',
+    about: 'One glob per line. Matching ignored files are copied from your checkout.',
+  },
+  setup: {
+    label: 'Setup',
+    about: 'One command per line, run in each new worktree with the permissions of Work mode.',
+  },
+  share: {
+    label: 'Shared directories',
+    about:
+      'One path per line, such as node_modules. With the sandbox, new worktrees with the same lockfile get a copy of what the setup installed.',
+  },
   base_branch: {
     label: 'Base branch',
     about:
@@ -31,54 +45,14 @@ const TEXTS: Readonly<Record<Text, { label: string; about: string }>> = {
   },
 };
 
-const LISTS = {
-  copy_files: {
-    label: 'Files to copy',
-    about: 'One glob per line. Matching ignored files are copied from your checkout.',
-  },
-  setup: {
-    label: 'Setup',
-    about: 'One command per line, run in each new worktree with the permissions of Work mode.',
-  },
-  share: {
-    label: 'Shared directories',
-    about:
-      'One path per line, such as node_modules. With the sandbox, new worktrees with the same lockfile get a copy of what the setup installed.',
-  },
-} as const;
-
 /** The configuration of new worktrees. Unchanged values are not sent. */
 export const Config = ({ config, etag }: { config: WorktreeConfig; etag: string }) => (
   <Section id="config" title="Configuration">
     <ApiForm call="PUT /api/worktrees/config" if_match={etag} was={config} keep class="fields">
-      {Object.entries(LISTS).map(([name, { label, about }]) => (
+      {Object.entries(FIELDS).map(([name, { label, about }]) => (
         <p key={name}>
           <label for={name}>{label}</label>
-          <textarea
-            id={name}
-            name={`${name}:lines`}
-            rows={3}
-            spellcheck={false}
-            class="code"
-            aria-describedby={`${name}-about`}
-            defaultValue={config[name as keyof typeof LISTS].join('\n')}
-          />
-          <small class="quiet" id={`${name}-about`}>
-            {about}
-          </small>
-        </p>
-      ))}
-      {Object.entries(TEXTS).map(([name, { label, about }]) => (
-        <p key={name}>
-          <label for={name}>{label}</label>
-          <input
-            id={name}
-            name={`${name}:null`}
-            autocomplete="off"
-            spellcheck={false}
-            aria-describedby={`${name}-about`}
-            defaultValue={config[name as Text] ?? ''}
-          />
+          <Entry name={name} value={config[name as Field]} />
           <small class="quiet" id={`${name}-about`}>
             {about}
           </small>
@@ -100,6 +74,21 @@ export const Config = ({ config, etag }: { config: WorktreeConfig; etag: string 
     </ApiForm>
   </Section>
 );
+
+const Entry = ({ name, value }: { name: string; value: string | string[] | null }) => {
+  const given = { id: name, spellcheck: false, 'aria-describedby': `${name}-about` };
+  return Array.isArray(value) ? (
+    <textarea
+      {...given}
+      name={`${name}:lines`}
+      rows={3}
+      class="code"
+      defaultValue={value.join('\n')}
+    />
+  ) : (
+    <input {...given} name={`${name}:null`} autocomplete="off" defaultValue={value ?? ''} />
+  );
+};
 
 /** The snapshots of shared directories, and how to delete them. */
 export const Snapshots = ({ snapshots }: { snapshots: readonly SharedSnapshot[] }) =>
