@@ -51,7 +51,7 @@ const jsonForScript = (value: object): string => JSON.stringify(value).replaceAl
 interface HeadProps {
   title: string;
   assets: Assets;
-  children?: preact.ComponentChildren;
+  children?: ComponentChildren;
 }
 
 const Head = ({ title, assets, children }: HeadProps) => (

@@ -9,7 +9,7 @@ import { loadPage } from './common/load.ts';
 import type { Frame } from './common/page.ts';
 import { sendForm } from './common/send-form.ts';
 import { Document, PlainPage, plainDocument } from './document.tsx';
-import { PAGES, pageAt } from './pages/index.ts';
+import { pageAt } from './pages/index.ts';
 import { Keys, type KeysShown } from './pages/keys.tsx';
 import { Login, type LoginShown } from './pages/login.tsx';
 import { FormError } from './parts/problems.tsx';
@@ -21,9 +21,9 @@ export const showPage = async (asked: Asked, ended: FormOutcome = {}): Promise<S
   const found = pageAt(url.pathname);
   if (found === undefined)
     throw new ServiceError('route_not_found', `The console has no page at ${url.pathname}.`);
-  const at = { params: found.params, query: Object.fromEntries(url.searchParams) };
-  const { style, open } = PAGES[found.name] as (typeof PAGES)[string];
-  const { page } = await open();
+  const { name, style, params } = found;
+  const at = { params, query: Object.fromEntries(url.searchParams) };
+  const { page } = await found.open();
   const api = apiFor(asked);
   const [{ shown, missing, fileProblems = [] }, { length: waiting }] = await Promise.all([
     loadPage(page, api, at),
@@ -43,7 +43,7 @@ export const showPage = async (asked: Asked, ended: FormOutcome = {}): Promise<S
   const document = (
     <Document
       frame={frame}
-      name={found.name}
+      name={name}
       at={at}
       page={page}
       style={style}

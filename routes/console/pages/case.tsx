@@ -149,11 +149,13 @@ export const page = definePage<Overview>({
     const { data, etag } = read;
     const isDone = sessions.at(-1)?.status === 'completed' && way.pull === null;
     const isToMerge = isDone && (await isUnmerged(api, data as Case, worktree));
-    const kept = { sessions: sessions.toReversed(), usage, memory, history: history ?? [] };
     return {
       item: data as Case,
       etag,
-      ...kept,
+      sessions: sessions.toReversed(),
+      usage,
+      memory,
+      history: history ?? [],
       worktree,
       providers,
       waits,

@@ -1,4 +1,5 @@
 import type { Case, Session, SessionMessage } from '../../../lib/client/client.ts';
+import { counted } from '../../../lib/text/wording.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { orProblem } from '../common/load.ts';
 import { type Api, definePage, followsItem } from '../common/page.ts';
@@ -170,9 +171,7 @@ const Messages = ({ all }: { all: readonly SessionMessage[] }) => {
   if (all.length === 0) return null;
   return (
     <details class="messages" open={all.length < 4}>
-      <summary>
-        {all.length === 1 ? '1 message from you' : `${all.length} messages from you`}
-      </summary>
+      <summary>{`${counted(all.length, 'message')} from you`}</summary>
       <ol>
         {all.map(({ id, at, mode, text, delivered_at }) => (
           <li key={id}>

@@ -41,7 +41,7 @@ const View = (shown: FileShown) => {
   return (
     <Item of={item} tab="Files">
       <div class="line file-head">
-        <CaseProgress at={at} path={path ?? folder} isFile={path !== undefined} />
+        <Way at={at} path={path ?? folder} isFile={path !== undefined} />
         <Elsewhere {...shown} />
       </div>
       {writer !== undefined && path !== undefined && <Writer of={writer} />}
@@ -75,7 +75,7 @@ interface WayProps {
   isFile: boolean;
 }
 
-const CaseProgress = ({ at, path, isFile }: WayProps) => {
+const Way = ({ at, path, isFile }: WayProps) => {
   const names = path === '' ? [] : path.split('/');
   return (
     <nav class="file-way" aria-label="Path">
@@ -205,11 +205,12 @@ const fileOf = async ({ request }: Api, id: string, path: string) => {
   const { value, problem } = await orProblem(
     request('GET /cases/{id}/editor/files', { id, query: { path } }),
   );
-  if (value?.data === undefined) return { file: undefined, problem };
+  if (value?.data === undefined) return { entries: [], file: undefined, problem };
   const { content, binary, size } = value.data;
   const isCut = content.length > MOST && !('document' in globalThis);
   const text = isCut ? content.slice(0, MOST) : content;
-  return { file: { content: binary ? '' : text, size, binary, etag: value.etag, isCut }, problem };
+  const file = { content: binary ? '' : text, size, binary, etag: value.etag, isCut };
+  return { entries: [], file, problem };
 };
 
 const folderOf = async ({ call }: Api, id: string, path: string, after: string | undefined) => {
@@ -217,7 +218,7 @@ const folderOf = async ({ call }: Api, id: string, path: string, after: string |
   const { value, problem } = await orProblem(
     call('GET /cases/{id}/editor/directories', { id, query }),
   );
-  return { entries: value ?? [], problem };
+  return { entries: value ?? [], file: undefined, problem };
 };
 
 /** A file of the worktree in an editor, or the contents of a directory. */
@@ -232,9 +233,7 @@ export const page = definePage<FileShown>({
       path === undefined ? folderOf(api, id, folder, after) : fileOf(api, id, path),
     ]);
     const writer = sessions.find(({ status }) => status === 'working' || status === 'planning');
-    const { entries = [], file = undefined } = { ...looked } as Partial<FileShown>;
-    const root = worktree.value?.path;
-    return { item, root, path, folder, entries, file, problem: looked.problem, writer };
+    return { item, root: worktree.value?.path, path, folder, ...looked, writer };
   },
   View,
   follows: followsItem,

@@ -66,11 +66,11 @@ export const PAGES: Readonly<Record<string, Place>> = {
   helpGuide: at('/dashboard/help/{topic}', 'help', () => import('./help-guide.tsx')),
 };
 
-/** The page at a path, with the parameters of the path. */
-export const pageAt = (path: string): { name: string; params: At['params'] } | undefined => {
-  for (const [name, page] of Object.entries(PAGES)) {
-    const params = paramsOf(page.path, path);
-    if (params !== undefined) return { name, params };
+/** The page at a path, with its name and the parameters of the path. */
+export const pageAt = (path: string) => {
+  for (const [name, place] of Object.entries(PAGES)) {
+    const params = paramsOf(place.path, path);
+    if (params !== undefined) return { ...place, name, params };
   }
   return undefined;
 };

@@ -14,11 +14,7 @@ export const Answers = (item: AttentionItem) => {
       {resume_at !== undefined && <p class="quiet">It resumes by itself at {utcOf(resume_at)}.</p>}
       <div class="answers">
         {isOneCall(item) ? (
-          <CallButton
-            call={call}
-            {...(answer.body !== undefined && { body: answer.body })}
-            keys="a"
-          >
+          <CallButton call={call} body={answer.body} keys="a">
             {buttonText(item)}
           </CallButton>
         ) : (
@@ -57,7 +53,9 @@ const Question = ({ answer, fields = [] }: AttentionItem) => {
   return (
     <div class="answers">
       <ApiForm call={call} body={{ action: 'accept' }} keep class="fields">
-        <QuestionFields fields={fields} />
+        {fields.map((field) => (
+          <Field key={field.name} {...field} />
+        ))}
         <button type="submit" class="primary" data-key="a">
           Answer
         </button>
@@ -99,15 +97,7 @@ const BUTTONS: Readonly<Record<AttentionItem['kind'], string>> = {
   file: 'Show problem',
 };
 
-/** The fields of an agent's question. */
-const QuestionFields = ({ fields }: { fields: readonly QuestionField[] }) => (
-  <>
-    {fields.map((field) => (
-      <Field key={field.name} {...field} />
-    ))}
-  </>
-);
-
+/** A field of an agent's question. */
 const Field = (field: QuestionField) => {
   const id = useId();
   const { name, title = name, required, description } = field;

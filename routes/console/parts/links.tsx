@@ -29,8 +29,8 @@ export const Copy = ({ text, label = 'Copy', name, keys, ...rest }: CopyProps) =
       type="button"
       {...rest}
       onClick={copy}
-      {...(keys !== undefined && { 'data-key': keys })}
-      {...(name !== undefined && { 'aria-label': `${said ?? label}: ${name}` })}
+      data-key={keys}
+      aria-label={name && `${said ?? label}: ${name}`}
     >
       {said ?? label}
     </button>
@@ -77,7 +77,7 @@ export const OpenInEditor = ({ root, path, label = OPEN, name, ...rest }: OpenPr
   const href = editorLink(root, path);
   if (href === undefined) return null;
   return (
-    <a href={href} {...rest} {...(name !== undefined && { 'aria-label': `${label}: ${name}` })}>
+    <a href={href} {...rest} aria-label={name && `${label}: ${name}`}>
       {label}
     </a>
   );

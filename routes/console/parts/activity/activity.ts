@@ -210,7 +210,7 @@ export const prependEvents = (earlier: Activity, later: Activity): Activity => {
 
 /** The identity of an entry across updates. */
 export const keyOf = (entry: Entry): string => {
-  if (entry.kind === 'call') return `addToolCall ${entry.call_id}`;
+  if (entry.kind === 'call') return `call ${entry.call_id}`;
   return entry.kind === 'asked' ? `asked ${entry.request_id}` : `${entry.kind} ${entry.from}`;
 };
 

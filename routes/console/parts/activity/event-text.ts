@@ -1,4 +1,5 @@
 import type { SessionEvent, SessionEvents } from '../../../../lib/client/client.ts';
+import { counted } from '../../../../lib/text/wording.ts';
 import { utcOf } from '../labels.ts';
 import type { Note } from './entry.ts';
 import { cutText } from './file-diffs.ts';
@@ -98,7 +99,7 @@ const DESCRIBE: Describers = {
   diff: ({ files, additions, deletions }) => ({
     tone: 'good',
     tab: 'diff',
-    text: `Changed ${files} ${files === 1 ? 'file' : 'files'}: +${additions} −${deletions}.`,
+    text: `Changed ${counted(files, 'file')}: +${additions} −${deletions}.`,
   }),
   log_continued: ({ message }) => quiet(message),
   gap: ({ message }) => ({ tone: 'warn', text: message }),

@@ -39,10 +39,7 @@ const WORD_CONTINUES = '[\\p{L}\\p{N}_/\\\\-]|\\.[\\p{L}\\p{N}_]';
 /** Whether a plan names a file, by its path or by its file name, as a word. */
 export const isNamed = (plan: string, path: string): boolean => {
   const name = path.slice(path.lastIndexOf('/') + 1);
-  return (
-    appearsIn(plan, path, '(?<![\\p{L}\\p{N}_/\\\\.-])(?:\\./)?') ||
-    appearsIn(plan, name, WORD_START)
-  );
+  return appearsIn(plan, path, `${WORD_START}(?:\\./)?`) || appearsIn(plan, name, WORD_START);
 };
 
 // Below another directory it is another file.

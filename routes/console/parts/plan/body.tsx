@@ -173,7 +173,7 @@ const Part = ({ part, duplicates, takes, children }: PartProps) => {
       {writes !== undefined && takes && (
         <NewComment
           quote={quote}
-          {...(which !== undefined && { which })}
+          which={which}
           close={() => setWrites(undefined)}
           isBack={writes === 'back'}
         />

@@ -29,9 +29,9 @@ export interface CommentsState {
 export const useComments = (of: SessionRef, given: CommentsFile): CommentsState => {
   const api = useContext(ApiContext);
   const [now, setNow] = useState(given);
-  const [failure, setFailure] = useState(given.etag);
-  if (failure !== given.etag) {
-    setFailure(given.etag);
+  const [seen, setSeen] = useState(given.etag);
+  if (seen !== given.etag) {
+    setSeen(given.etag);
     setNow(given);
   }
   const change = async (rule: CommentsChange): Promise<string | undefined> => {

@@ -170,7 +170,7 @@ const goTo = (field: HTMLTextAreaElement): void => {
 interface NewProps {
   quote: string;
   /** Tells parts with the same text apart: `line 9, 2 of 3`. */
-  which?: string;
+  which?: string | undefined;
   close: () => void;
   isBack?: boolean;
 }

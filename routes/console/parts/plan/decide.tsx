@@ -25,10 +25,10 @@ export const Decide = (given: DecideProps) => {
     <section class="decide" aria-label="Decision">
       {count > 0 && (
         <CallButton call={`POST ${call}/revise`} button="primary" keys="s">
-          {count === 1 ? 'Send 1 comment' : `Send ${count} comments`}
+          {`Send ${counted(count, 'comment')}`}
         </CallButton>
       )}
-      <Approve {...given} isPrimary={count === 0} unsent={count} />
+      <Approve {...given} unsent={count} />
       <a class="button" href={`${at}?show=edit`} data-key="e">
         Edit
       </a>
@@ -57,7 +57,6 @@ const activityOf = ({ case_id, id }: PlanRead['session']) => ({
 });
 
 interface ApproveProps extends DecideProps {
-  isPrimary?: boolean;
   /** The number of comments that were not sent. */
   unsent: number;
 }
@@ -66,8 +65,7 @@ interface ApproveProps extends DecideProps {
  * Approves the shown text and the listed commands by one hash. Without the whole text on the page there is no approve
  * button.
  */
-export const Approve = (given: ApproveProps) => {
-  const { session, plan, boundary, ask, isWhole, at } = given;
+export const Approve = ({ session, plan, boundary, ask, isWhole, at, unsent }: ApproveProps) => {
   const { case_id, id, plan_sha256 } = session;
   const { approval_sha256, plan_sha256: listed = plan_sha256 } = boundary?.unasked ?? {};
   const hash = approval_sha256 ?? plan_sha256;
@@ -101,7 +99,7 @@ export const Approve = (given: ApproveProps) => {
           body={{ plan_sha256, ...unasked }}
           done={{ text: 'Approved.', on: activityOf(session) }}
         >
-          <ApproveButton {...given} hash={hash?.slice(0, 8) ?? ''} />
+          <ApproveButton unsent={unsent} hash={hash?.slice(0, 8) ?? ''} />
         </ApiForm>
       </div>
       {held && <Unapproved {...held} at={at} />}
@@ -109,14 +107,12 @@ export const Approve = (given: ApproveProps) => {
   );
 };
 
-type ButtonProps = Pick<ApproveProps, 'isPrimary' | 'unsent'> & { hash: string };
-
 /** With unsent comments, the disclosure says so and the button inside approves, without scripts too. */
-const ApproveButton = ({ isPrimary = true, unsent, hash }: ButtonProps) => {
+const ApproveButton = ({ unsent, hash }: { unsent: number; hash: string }) => {
   const keys = { 'data-key': 'a', 'data-reads': 'div.plan, .plan-whole, .diff-lines' };
   if (unsent === 0)
     return (
-      <button type="submit" class={isPrimary ? 'primary' : ''} {...keys}>
+      <button type="submit" class="primary" {...keys}>
         {`Approve ${hash}`}
       </button>
     );
