@@ -18,18 +18,21 @@ export interface Outcome {
   error?: string;
 }
 
-/** The changes in the worktree against the base, or why they cannot be determined. */
-export type WorktreeChanges =
-  | {
-      files: readonly ChangedFile[];
-      left_out: readonly string[];
-      runs?: readonly RunsLater[];
-      /** Not by the daemon. */
-      other_commits?: OtherCommits | undefined;
-      /** `revertedFiles`. */
-      reverted?: readonly string[];
-    }
-  | { unknown: string };
+/** The changes in the worktree against the base. */
+export interface KnownChanges {
+  files: readonly ChangedFile[];
+  left_out: readonly string[];
+  /** Whether the worktree differed from the base at the approval: what changed since is in a patch of its own. */
+  isSince?: boolean;
+  runs?: readonly RunsLater[];
+  /** Not by the daemon. */
+  other_commits?: OtherCommits | undefined;
+  /** `revertedFiles`. */
+  reverted?: readonly string[];
+}
+
+/** The same, or why they cannot be determined. */
+export type WorktreeChanges = KnownChanges | { unknown: string };
 
 /** The result of a session when it ends or pauses. */
 export interface WorkDone {

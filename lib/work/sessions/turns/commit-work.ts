@@ -3,8 +3,7 @@ import { readCase } from '../../../../store/cases/cases.ts';
 import type { Session } from '../../../../store/records/session.ts';
 import type { WorkCommit } from '../../../../store/records/work-commit.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
-import { readSinceApproval } from '../../../../store/sessions/session-texts.ts';
-import { type StoredSession, sessionDirOf } from '../../../../store/sessions/sessions.ts';
+import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
 import { worktreeConfig } from '../../../code/worktrees/config.ts';
 import { findWorktree } from '../../../code/worktrees/read.ts';
@@ -12,6 +11,7 @@ import { CONFLICT } from '../../../code/worktrees/rebase/rebase-state.ts';
 import { commitWorktree, uncommittedWork } from '../../../code/worktrees/recovery/commit.ts';
 import { asOneLine } from '../../cases/text.ts';
 import type { TurnNeeds } from '../live/needs.ts';
+import type { KnownChanges } from '../live/summary.ts';
 
 /**
  * Commits what completed work changed since its approval onto its worktree's branch, in worktrees that the daemon
@@ -22,13 +22,14 @@ export const commitWork = async (
   { store, git, engine }: TurnNeeds,
   kept: StoredSession,
   worktree: WorktreeRecord,
+  { isSince = false }: KnownChanges,
 ): Promise<WorkCommit | undefined> => {
   const { case_id } = kept.session;
   if (!isCommitted(store, kept.session, worktree)) return undefined;
   const title = (await readCase(store, case_id))?.title ?? case_id;
   const commit = await commitWorktree(git, worktree, {
     message: `${subjectOf(title)}\n\n${trailersOf(kept).join('\n')}`,
-    isSince: readSinceApproval(store, sessionDirOf(store, kept)) !== undefined,
+    isSince,
   });
   if (commit?.reason != null) {
     const message = `Nothing was committed: ${commit.reason}`;
@@ -41,10 +42,10 @@ export const commitWork = async (
 export const leftUncommitted = async (
   { store, git }: TurnNeeds,
   kept: StoredSession,
+  { isSince = false }: KnownChanges,
 ): Promise<WorkCommit | undefined> => {
   const worktree = orElse(() => findWorktree(store, kept.session.case_id), undefined);
   if (worktree === undefined || !isCommitted(store, kept.session, worktree)) return undefined;
-  const isSince = readSinceApproval(store, sessionDirOf(store, kept)) !== undefined;
   return uncommittedWork(git, worktree, { isSince });
 };
 

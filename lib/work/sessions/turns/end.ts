@@ -1,4 +1,4 @@
-import { readSession, type StoredSession } from '../../../../store/sessions/sessions.ts';
+import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { RunResult } from '../../../agents/provider.ts';
 import { decide } from '../guards/decide.ts';
 import type { Engine } from '../live/engine.ts';
@@ -23,7 +23,7 @@ export const endTurn = async (
   const { outage } = turn;
   if (outage === undefined) return failSession(service, kept, error, turn);
   const { case_id, id } = kept.session;
-  const ending = await wrapUpCurrent(service, kept, { status: 'paused', error, turn });
+  const ending = await wrapUp(service, kept, { status: 'paused', error, turn });
   const paused = await decide(service, case_id, id, interrupt(error, { ...ending, outage }));
   if (paused?.session.status !== 'paused') return;
   service.engine.transcript(paused).append('error', { message: error });
@@ -38,16 +38,6 @@ export const failSession = async (
   turn?: RunResult,
 ): Promise<void> => {
   const { case_id, id } = kept.session;
-  const ending = await wrapUpCurrent(service, kept, { status: 'failed', error, turn });
+  const ending = await wrapUp(service, kept, { status: 'failed', error, turn });
   await decide(service, case_id, id, fail({ ...ending, error }));
-};
-
-// Uses the current record, or the last one that was read where it is gone.
-const wrapUpCurrent = (
-  service: TurnNeeds,
-  kept: StoredSession,
-  end: Parameters<typeof wrapUp>[2],
-): ReturnType<typeof wrapUp> => {
-  const { case_id, id } = kept.session;
-  return wrapUp(service, readSession(service.store, case_id, id) ?? kept, end);
 };

@@ -27,7 +27,12 @@ import { firstWithin, shorten, someOf } from '../../../text/wording.ts';
 import { makeReadable } from '../../../tools/git/read/working-files.ts';
 import { imagesIn } from '../../issue-text/references.ts';
 import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
-import { type Outcome, summaryOf, type WorktreeChanges } from '../live/summary.ts';
+import {
+  type KnownChanges,
+  type Outcome,
+  summaryOf,
+  type WorktreeChanges,
+} from '../live/summary.ts';
 import { digestOf } from '../live/transcript-summary.ts';
 import { commandsOf } from '../rules/commands.ts';
 import { revertedFiles } from '../rules/reverted.ts';
@@ -50,7 +55,7 @@ export const wrapUp = async (
 ): Promise<SessionEnding> => {
   const changes = kept.session.mode === 'work' ? await changesSoFar(service, kept) : undefined;
   const isKnown = changes !== undefined && !('unknown' in changes);
-  const commit = isKnown ? await leftUncommitted(service, kept) : undefined;
+  const commit = isKnown ? await leftUncommitted(service, kept, changes) : undefined;
   return summarize(service, kept, { ...ended, commit }, changes);
 };
 
@@ -71,21 +76,24 @@ export const wrapUpCompleted = async (
   const worktree = getWorktree(service.store, kept.session.case_id);
   await syncWork(service, worktree, diff);
   const changes = await keepDiff(service, kept, diff);
-  const commit = await commitWork(service, kept, worktree);
+  const commit = await commitWork(service, kept, worktree, changes);
   await syncCommits(service, worktree);
   return summarize(service, kept, { status: 'completed', turn, commit }, changes);
 };
 
+// Of the record as it is now, or as it was read last where it is gone.
 const summarize = async (
   service: EngineNeeds,
-  kept: StoredSession,
+  before: StoredSession,
   { turn, commit, ...outcome }: Ended,
   changes: WorktreeChanges | undefined,
 ): Promise<SessionEnding> => {
   const { store } = service;
+  const { case_id, id } = before.session;
+  const kept = readSession(store, case_id, id) ?? before;
   const { session } = kept;
   const at = store.clock().toISOString();
-  const { title = '', description = '' } = (await readCase(store, session.case_id)) ?? {};
+  const { title = '', description = '' } = (await readCase(store, case_id)) ?? {};
   const told = await digestOf(service.engine, kept);
   const commands = session.mode === 'work' ? commandsOf(told.calls) : undefined;
   const noted = withNotes(commit, changes);
@@ -93,12 +101,12 @@ const summarize = async (
     session,
     outcome,
     at,
-    asked: { title, description, images: imagesOf(store, session.case_id, description) },
+    asked: { title, description, images: imagesOf(store, case_id, description) },
     planned: readPlan(store, sessionDirOf(store, kept)) !== undefined,
     changes,
     commit: noted,
     told,
-    messages: messagesOf(store, readSession(store, session.case_id, session.id) ?? kept),
+    messages: messagesOf(store, kept),
     usage: isRunning(session.status) ? totalUsage(session.usage, turn?.usage) : session.usage,
   });
   const summed = { at, summary: visible(summary), turn, commit: noted };
@@ -141,13 +149,14 @@ const keepDiff = async (
   { store, git, engine }: TurnNeeds,
   kept: StoredSession,
   { patch, changed, left_out, ...counts }: WorktreeDiff,
-): Promise<WorktreeChanges> => {
+): Promise<KnownChanges> => {
   const { case_id, base_commit } = kept.session;
   const worktree = getWorktree(store, case_id);
   await replaceSessionFile(store, sessionDirOf(store, kept), 'diff.patch', patch);
   const dir = sessionDirOf(store, kept);
   const reverted: string[] = [];
-  if (readSinceApproval(store, dir) !== undefined) {
+  const isSince = readSinceApproval(store, dir) !== undefined;
+  if (isSince) {
     const since = await patchSinceStart(git, worktree);
     await replaceSessionFile(store, dir, SINCE, since);
     reverted.push(...revertedFiles({ patch, left_out, since }));
@@ -172,7 +181,7 @@ const keepDiff = async (
   transcript.append('diff', { ...counts });
   const where = { git: git.at(worktree), base_commit };
   const runs = await runsLater(patch.toString('utf8'), where);
-  return { files: changed, left_out, runs, reverted, other_commits };
+  return { files: changed, left_out, isSince, runs, reverted, other_commits };
 };
 
 const UNLISTED = 'The commits of the branch that Dossier did not make could not be listed';
