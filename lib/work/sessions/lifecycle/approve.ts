@@ -71,16 +71,10 @@ export const approvePlan = async (
     ask,
     allowsPlanCommands: allowsPlanCommands(service, kept.session),
   };
-  const approval = {
-    seen,
-    unasked,
-    run_marker: newRunMarker(service.store.layout, id),
-    at,
-    by,
-    name,
-  };
+  const run_marker = newRunMarker(service.store.layout, id);
+  const approval = { seen, unasked, run_marker, at, by, name };
   const approved = await withSessionLock(service, kept, () =>
-    decideWith(service, caseId, id, () => ruleFor(service.store, kept, approval)),
+    decideWith(service, caseId, id, () => approvalRule(service.store, kept.session, approval)),
   );
   if (approved === undefined) throw notFound('session', id);
   startWorkTurn(service, approved, { isResumed: false });
@@ -99,13 +93,12 @@ export const approveProvidedPlan = async (
   await approvePlan(service, case_id, id, { seen: sha256(given.plan), by: given.by });
 };
 
-// The rule runs before anything is written and again on what was written, because plan.md may be saved in between.
-const ruleFor = async (
+// The rule runs before anything is written, and again on session.md as it is then, which may be edited in between.
+const approvalRule = async (
   store: Store,
-  kept: StoredSession,
+  { case_id, id }: Session,
   yes: Omit<Approval, 'plan'>,
 ): Promise<SessionRule> => {
-  const { case_id, id } = kept.session;
   const rule =
     (plan: Approval['plan']): SessionRule =>
     (session, matter) => {
@@ -114,17 +107,15 @@ const ruleFor = async (
       return change;
     };
   // Read again, because the session may have changed before the lock was taken.
-  const current = readSession(store, case_id, id);
-  if (current === undefined) return rule(undefined);
-  const check = (now: CurrentPlan): void => {
+  const { session, matter, dir } = orNotFound(readSession(store, case_id, id), 'session', id);
+  let change: ReturnType<SessionRule>;
+  const plan = await keepApproved(store, dir, (now) => {
     const isNamed = (yes.seen ?? yes.unasked?.approval_sha256) !== undefined;
-    if (!isNamed) refusePendingEdit(store, current, now);
-    rule(now.plan)(current.session, current.matter);
-  };
-  const plan = await keepApproved(store, current.dir, check);
-  const { approved_sha256 = null, unasked = null } =
-    rule(plan)(current.session, current.matter) ?? {};
-  grantApproval(store, { case_id, matter: { ...current.matter, approved_sha256, unasked } });
+    if (!isNamed) refusePendingEdit(store, session, now);
+    change = rule(now.plan)(session, matter);
+  });
+  const { approved_sha256 = null, unasked = null } = change ?? {};
+  grantApproval(store, { case_id, matter: { ...matter, approved_sha256, unasked } });
   return rule(plan);
 };
 
@@ -170,10 +161,10 @@ const approverName = async (
 // The edit is pending, so the plan before it runs only where the caller names its hash.
 const refusePendingEdit = (
   store: Store,
-  { session }: StoredSession,
+  { status }: Session,
   { plan, waits }: CurrentPlan,
 ): void => {
-  if (session.status !== 'plan_ready' || !waits) return;
+  if (status !== 'plan_ready' || !waits) return;
   throw new ServiceError(
     'plan_changed',
     `plan.md was edited while an unsandboxed process was running. Confirm the edit with ${trustCommandFor(store.layout)}, or approve the plan before it, which GET …/plan returns, by sending its plan_sha256.`,
@@ -194,7 +185,7 @@ export const revisePlan = async (
   checkTexts({ comment });
   const kept = await getStoredSession(service, caseId, id);
   const revised = await withSessionLock(service, kept, () =>
-    decideWith(service, caseId, id, () => revisionFor(service.store, kept, comment)),
+    decideWith(service, caseId, id, () => revisionRule(service.store, kept.session, comment)),
   );
   if (revised === undefined) throw notFound('session', id);
   // If this fails, the turn does it when it begins.
@@ -205,19 +196,16 @@ export const revisePlan = async (
   return revised.session;
 };
 
-const revisionFor = async (
+const revisionRule = async (
   store: Store,
-  { session: { case_id, id }, dir: before }: StoredSession,
+  { case_id, id }: Session,
   said: string | undefined,
 ): Promise<SessionRule> => {
-  const current = readSession(store, case_id, id);
-  const dir = current?.dir ?? before;
+  const { session, matter, dir } = orNotFound(readSession(store, case_id, id), 'session', id);
   const comment = said ?? readComments(readCommentsFile(store, dir).content).pending;
   const rule = requestChanges({ comment, run_marker: newRunMarker(store.layout, id) });
-  if (current !== undefined) {
-    rule(current.session, current.matter);
-    await keepSentBack(store, dir);
-    grantFeedback(store, current.matter, comment);
-  }
+  rule(session, matter);
+  await keepSentBack(store, dir);
+  grantFeedback(store, matter, comment);
   return rule;
 };

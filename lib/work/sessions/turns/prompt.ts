@@ -40,8 +40,8 @@ export const promptFor = async (
   const { store } = service;
   const caseId = kept.session.case_id;
   const before = deliveredTexts(service, kept);
-  const subject = await promptSubject(service, kept, worktree);
   const item = await readCase(store, caseId);
+  const subject = await promptSubject(service, kept, worktree, item);
   const { title = '', type = '', description = '' } = item ?? {};
   const folder = memoryRootOf(store, caseId)?.path ?? '';
   const memory = bounded(memoryFilesOf(store, caseId) ?? [], MEMORY_CHARACTERS, folder);
@@ -100,6 +100,7 @@ const promptSubject = async (
   service: SessionNeeds,
   kept: StoredSession,
   worktree: WorktreeRecord,
+  item: Case | undefined,
 ): Promise<Pick<PromptParts, 'issue' | 'images' | 'links' | 'conflict' | 'reviews'>> => {
   const reviews = service.engine.words.get(kept.session.type)?.(kept);
   const issue = issueOf(service.store, kept.session.case_id);
@@ -107,7 +108,7 @@ const promptSubject = async (
     ...(await conflictOf(service, kept, worktree)),
     ...(issue !== undefined && {
       issue: `${issue.repository}#${issue.number}`,
-      ...(await issueParts(service, kept, issue)),
+      ...(item !== undefined && (await issueParts(service, kept, issue, item))),
     }),
     ...(reviews !== undefined && { reviews }),
   };
@@ -141,9 +142,8 @@ const issueParts = async (
   service: SessionNeeds,
   kept: StoredSession,
   issue: IssueLinkMatter,
+  item: Case,
 ): Promise<Pick<PromptParts, 'images' | 'links'>> => {
-  const item = await readCase(service.store, kept.session.case_id);
-  if (item === undefined) return {};
   const urls = imagesIn(item.description);
   const from = { item, host: issue.host ?? 'github.com', fetches: kept.session.mode === 'plan' };
   const images = await Promise.all(
