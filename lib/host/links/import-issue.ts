@@ -11,13 +11,14 @@ import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { type HostedNeeds, hostedRepositoryOf } from '../../code/projects/hosted-repository.ts';
 import { checkProject } from '../../code/projects/project.ts';
+import { checkCase } from '../../code/worktrees/read.ts';
 import {
   type HostedRepository,
   pageOfIssue,
   type RepositoryName,
 } from '../../codehost/code-host.ts';
 import type { WithConfig } from '../../config.ts';
-import { invalidState, notFound, ServiceError } from '../../errors.ts';
+import { invalidState, ServiceError } from '../../errors.ts';
 import { createCase } from '../../work/cases/change.ts';
 import { fieldsOf, notesOf, storableCopy } from './issue-fields.ts';
 import { applySync } from './sync.ts';
@@ -68,7 +69,7 @@ const projectOf = (store: Store, { project, case_id = '' }: ImportWish): string 
   project ?? itemOf(store, case_id)?.files.case.value?.matter.project;
 
 const refuseLinked = (store: Store, caseId: string): void => {
-  if (itemOf(store, caseId) === undefined) throw notFound('Work item', caseId);
+  checkCase(store, caseId);
   if (readLink(store, caseId) === undefined) return;
   throw new ServiceError(
     'already_exists',

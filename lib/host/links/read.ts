@@ -16,7 +16,8 @@ import {
   isHosted,
 } from '../../code/projects/hosted-repository.ts';
 import { checkProject, type ProjectNeeds } from '../../code/projects/project.ts';
-import { badField, notFound, orNotFound } from '../../errors.ts';
+import { checkCase } from '../../code/worktrees/read.ts';
+import { badField, orNotFound } from '../../errors.ts';
 import { extractIssue } from '../../work/issue-text/extract.ts';
 
 interface LinkRecord {
@@ -39,7 +40,7 @@ type PullLink = Pick<PullMatter, 'host' | 'repository' | 'number' | 'title' | 's
  * read.
  */
 export const getLink = (store: Store, case_id: string): { record: LinkRecord; etag: string } => {
-  if (itemOf(store, case_id) === undefined) throw notFound('Work item', case_id);
+  checkCase(store, case_id);
   const { issue, problems } = lastLink(store, case_id);
   const pull = readPull(store, case_id);
   const record = {

@@ -1,19 +1,19 @@
 import { type Synced, syncLink } from '../../../store/cases/sync-issue.ts';
 import { DEFAULT_HOST, issueKey } from '../../../store/codehost/link-index.ts';
 import { readLink } from '../../../store/codehost/links.ts';
-import { itemOf } from '../../../store/reconcile/items.ts';
 import type { Issue } from '../../../store/records/code-host.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { SyncResult } from '../../../store/records/sync.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { hostedRepositoryNamed } from '../../code/projects/hosted-repository.ts';
+import { checkCase } from '../../code/worktrees/read.ts';
 import {
   type MissingIssue,
   type RepositoryName,
   repositoryNamed,
   type WithCodeHost,
 } from '../../codehost/code-host.ts';
-import { notFound, ServiceError } from '../../errors.ts';
+import { ServiceError } from '../../errors.ts';
 import type { Preference } from './merge.ts';
 import { planForIssue, planForMissing, type SyncWish } from './sync-plan.ts';
 
@@ -41,7 +41,7 @@ export const syncCase = async (
 
 /** The linked issue. Throws 404 without the Work item and 422 `not_linked` without the link. */
 const linkedIssue = (store: Store, caseId: string): IssueLinkMatter => {
-  if (itemOf(store, caseId) === undefined) throw notFound('Work item', caseId);
+  checkCase(store, caseId);
   const issue = readLink(store, caseId)?.issue;
   if (issue !== undefined) return issue;
   throw new ServiceError(

@@ -1,7 +1,7 @@
 import { sha256 } from '../../../store/base/sha256.ts';
 import { fenceOff } from '../../../store/base/text.ts';
 import { changePull, type StoredPull } from '../../../store/codehost/pulls.ts';
-import type { ChecklistItem, Proof } from '../../../store/records/proof.ts';
+import type { ChecklistItem, Gate, Proof } from '../../../store/records/proof.ts';
 import type { PostedProof } from '../../../store/records/pull-status.ts';
 import type { HostedNeeds } from '../../code/projects/hosted-repository.ts';
 import { ServiceError } from '../../errors.ts';
@@ -33,8 +33,7 @@ export const postProof = async (
 ): Promise<{ posted: PostedProof; kept: StoredPull }> => {
   const { case_id, matter } = kept;
   const proofs = await verifiedProofs(service.store, case_id);
-  const { missing } = await getGate(service, case_id);
-  if (proofs.length === 0) throw nothingVerified(missing);
+  if (proofs.length === 0) throw nothingVerified(await getGate(service, case_id));
   refuseVerifiedElsewhere(proofs);
   const checklist = await listChecklist(service.store, case_id);
   const body = proofText({ proofs, checklist });
@@ -65,7 +64,7 @@ export const refuseVerifiedElsewhere = (proofs: readonly Proof[]): void => {
   );
 };
 
-const nothingVerified = (missing: readonly object[]): ServiceError =>
+const nothingVerified = ({ missing }: Gate): ServiceError =>
   new ServiceError(
     'proof_gate_blocked',
     'No proof is verified yet. Attach proof, verify it, then try again.',

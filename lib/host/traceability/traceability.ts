@@ -26,25 +26,34 @@ import { orNotFound } from '../../errors.ts';
  * and yields to other requests. Throws 404.
  */
 export const traceability = async (store: Store, caseId?: string): Promise<Traceability> => {
-  const graph = createGraph();
+  const graph: Graph = { nodes: new Map(), edges: [], wanted: [], dangling: [] };
   const generated_at = store.clock().toISOString();
   if (caseId === undefined)
-    await inSlices(allItems(store), (item) => graph.add(tracedOf(store, item)));
-  else await addOne(graph, store, caseId);
-  return { workspace: store.layout.root, generated_at, ...graph.end() };
+    await inSlices(allItems(store), (item) => grow(graph, tracedOf(store, item)));
+  else await growOne(graph, store, caseId);
+  return { workspace: store.layout.root, generated_at, ...ended(graph) };
 };
 
-const addOne = async (graph: Graph, store: Store, id: string): Promise<void> => {
+/** The graph of issues, sessions, pull requests and proofs of all Work items; shared nodes appear once. */
+interface Graph {
+  nodes: Map<string, TraceNode>;
+  edges: TraceEdge[];
+  /** Edges whose node may still be added, with the reason if it is not. */
+  wanted: { edge: TraceEdge; reason: string }[];
+  dangling: Dangling[];
+}
+
+const growOne = async (graph: Graph, store: Store, id: string): Promise<void> => {
   const item = orNotFound(await peekWithProofs(store, id), 'Work item', id);
   const traced = tracedOf(store, item);
-  graph.add(traced);
+  grow(graph, traced);
   const { matter, body = '' } = traced.pull ?? {};
   if (matter === undefined) return;
   // An issue that its pull request closes may be linked to another Work item; then the edge is not dangling.
   for (const closed of closedBy(body, matter.repository)) {
     const [other] = await linkedTo(store, { host: matter.host, ...closed });
     const link = other === undefined ? undefined : await readLink(store, other);
-    if (link?.issue !== undefined) graph.meet(link.issue);
+    if (link?.issue !== undefined) putIssue(graph, link.issue);
   }
 };
 
@@ -80,33 +89,7 @@ interface Traced {
   unreadable: readonly Pick<Dangling, 'kind' | 'reason'>[];
 }
 
-/** The graph of issues, sessions, pull requests and proofs of all Work items; shared nodes appear once. */
-interface Graph {
-  add(traced: Traced): void;
-  /** Adds an issue of another Work item. */
-  meet(issue: IssueLinkMatter): void;
-  /** Closes the graph: edges without a node are dangling. */
-  end(): Pick<Traceability, 'counts' | 'nodes' | 'edges' | 'dangling'>;
-}
-
-const createGraph = (): Graph => {
-  const graph: Growing = { nodes: new Map(), edges: [], wanted: [], dangling: [] };
-  return {
-    add: (traced) => grow(graph, traced),
-    meet: (issue) => putIssue(graph, issue),
-    end: () => ended(graph),
-  };
-};
-
-interface Growing {
-  nodes: Map<string, TraceNode>;
-  edges: TraceEdge[];
-  /** Edges whose node may still be added, with the reason if it is not. */
-  wanted: { edge: TraceEdge; reason: string }[];
-  dangling: Dangling[];
-}
-
-const grow = (graph: Growing, traced: Traced): void => {
+const grow = (graph: Graph, traced: Traced): void => {
   const { item, issue, pull, unreadable } = traced;
   const from = `case:${item.id}`;
   put(graph, { id: from, kind: 'case', label: item.title, state: item.state });
@@ -117,13 +100,13 @@ const grow = (graph: Growing, traced: Traced): void => {
   for (const proof of traced.proofs) addProof(graph, traced, proof);
 };
 
-const put = ({ nodes }: Growing, node: TraceNode): void => {
+const put = ({ nodes }: Graph, node: TraceNode): void => {
   if (!nodes.has(node.id)) nodes.set(node.id, node);
 };
 
 const issueId = (issue: IssueName): string => `issue:${issueKey(issue)}`;
 
-const putIssue = (graph: Growing, issue: IssueLinkMatter): void => {
+const putIssue = (graph: Graph, issue: IssueLinkMatter): void => {
   const { repository, number, url, status = 'stale', state } = issue;
   put(graph, {
     id: issueId(issue),
@@ -135,7 +118,7 @@ const putIssue = (graph: Growing, issue: IssueLinkMatter): void => {
   });
 };
 
-const addIssue = (graph: Growing, to: string, issue: IssueLinkMatter): void => {
+const addIssue = (graph: Graph, to: string, issue: IssueLinkMatter): void => {
   const { status } = issue;
   const id = issueId(issue);
   putIssue(graph, issue);
@@ -148,7 +131,7 @@ const addIssue = (graph: Growing, to: string, issue: IssueLinkMatter): void => {
   graph.dangling.push({ from: id, to, kind: 'issue-imported_as-case', reason });
 };
 
-const addSession = (graph: Growing, from: string, { id, type, status }: Session): void => {
+const addSession = (graph: Graph, from: string, { id, type, status }: Session): void => {
   put(graph, { id: `session:${id}`, kind: 'session', label: type, state: status });
   graph.edges.push({ from, to: `session:${id}`, kind: 'case-has-session' });
 };
@@ -157,7 +140,7 @@ const pullId = ({ host, repository, number }: PullMatter): string =>
   `pr:${issueKey({ host, repository, number })}`;
 
 const addPull = (
-  graph: Growing,
+  graph: Graph,
   { item, sessions }: Traced,
   { matter, body }: { matter: PullMatter; body: string },
 ): void => {
@@ -182,7 +165,7 @@ const addPull = (
   }
 };
 
-const addProof = (graph: Growing, { item, pull }: Traced, proof: ProofMatter): void => {
+const addProof = (graph: Graph, { item, pull }: Traced, proof: ProofMatter): void => {
   const { id, type, verified, verified_at, session_id } = proof;
   const node = `proof:${id}`;
   put(graph, {
@@ -204,7 +187,13 @@ const addProof = (graph: Growing, { item, pull }: Traced, proof: ProofMatter): v
     graph.edges.push({ from: node, to: pullId(pull.matter), kind: 'proof-posted_to-pr' });
 };
 
-const ended = ({ nodes, edges, wanted, dangling }: Growing): ReturnType<Graph['end']> => {
+// Edges without a node are dangling.
+const ended = ({
+  nodes,
+  edges,
+  wanted,
+  dangling,
+}: Graph): Pick<Traceability, 'counts' | 'nodes' | 'edges' | 'dangling'> => {
   for (const { edge, reason } of wanted) {
     if (nodes.has(edge.from) && nodes.has(edge.to)) edges.push(edge);
     else dangling.push({ ...edge, reason });

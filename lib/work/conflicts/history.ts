@@ -63,21 +63,19 @@ const metricsOf = (all: readonly Pick<StoredConflict, 'matter'>[]): ConflictFigu
   const met = all.filter(({ matter }) => matter.conflicted_at !== null);
   const resolved = met.filter(({ matter }) => matter.outcome === 'resolved');
   const seconds = resolved.map(({ matter }) => secondsOf(matter) ?? 0).toSorted((a, b) => a - b);
-  const outcomes = Object.fromEntries([...OUTCOMES, 'open'].map((name) => [name, 0]));
-  for (const { matter } of all)
-    outcomes[matter.outcome ?? 'open'] = of(outcomes, matter.outcome) + 1;
+  const counts = [...OUTCOMES, 'open'].map((name) => {
+    const ended = all.filter(({ matter }) => (matter.outcome ?? 'open') === name);
+    return [name, ended.length];
+  });
   return {
     rebases: all.length,
     conflicts: met.length,
     frequency: all.length === 0 ? null : met.length / all.length,
     files: met.reduce((sum, { matter }) => sum + matter.file_count, 0),
-    outcomes: outcomes as ConflictFigures['outcomes'],
+    outcomes: Object.fromEntries(counts) as ConflictFigures['outcomes'],
     seconds_to_resolution: { median: median(seconds), p95: percentile(seconds, 0.95) },
   };
 };
-
-const of = (outcomes: Record<string, number>, outcome: string | null): number =>
-  outcomes[outcome ?? 'open'] ?? 0;
 
 const median = (sorted: readonly number[]): number | null => {
   const middle = sorted.length >> 1;

@@ -23,17 +23,13 @@ import { isTokenOf } from '../../agents/mcp-access.ts';
 import { checkCase } from '../../code/worktrees/read.ts';
 import { badField, orNotFound, ServiceError } from '../../errors.ts';
 
-export interface MemoryFile {
-  filename: string;
-  size: number;
-  sha256: string;
-}
+export type MemoryFile = Pick<TextFile, 'filename' | 'size' | 'sha256'>;
+
+const listed = ({ filename, size, sha256 }: TextFile): MemoryFile => ({ filename, size, sha256 });
 
 /** The memory files of a Work item, with its planning files, sorted by name. */
-export const listMemory = (store: Store, caseId: string): MemoryFile[] => {
-  const files = orNotFound(keptFiles(store, caseId), 'Work item', caseId);
-  return files.map(({ filename, size, sha256 }) => ({ filename, size, sha256 }));
-};
+export const listMemory = (store: Store, caseId: string): MemoryFile[] =>
+  orNotFound(keptFiles(store, caseId), 'Work item', caseId).map(listed);
 
 export const getMemory = (store: Store, caseId: string, filename: string): TextFile => {
   checkMemoryName(filename);
@@ -78,8 +74,7 @@ export const memoryRoot = (store: Store, caseId: string): MemoryRoot => {
 const MAX_BYTES = 1_048_576;
 
 /** The files of the global memory, sorted by name. */
-export const listGlobal = (store: Store): MemoryFile[] =>
-  listGlobalMemory(store).map(({ filename, size, sha256 }) => ({ filename, size, sha256 }));
+export const listGlobal = (store: Store): MemoryFile[] => listGlobalMemory(store).map(listed);
 
 export const getGlobal = (store: Store, filename: string): TextFile => {
   checkMemoryName(filename);

@@ -8,7 +8,6 @@ import {
   type TaggedProof,
 } from '../../../store/cases/proofs.ts';
 import type { Item } from '../../../store/reconcile/item.ts';
-import { itemOf } from '../../../store/reconcile/items.ts';
 import { newId } from '../../../store/reconcile/new-id.ts';
 import type { Proof } from '../../../store/records/proof.ts';
 import type { Session } from '../../../store/records/session.ts';
@@ -16,6 +15,7 @@ import { sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
 import { describeWork } from '../../code/worktrees/inspect/diff.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
+import { checkCase } from '../../code/worktrees/read.ts';
 import { badField, notFound, orNotFound, ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
 import { checkTexts } from '../cases/text.ts';
@@ -58,7 +58,7 @@ export const newMatter = async (
   caseId: string,
   { type, session_id }: Omit<ProofRequest, 'content'>,
 ): Promise<KeptNew['matter']> => {
-  if (itemOf(service.store, caseId) === undefined) throw notFound('Work item', caseId);
+  checkCase(service.store, caseId);
   const session = sessionOf(service.store, caseId, session_id);
   const {
     commit = null,
