@@ -113,16 +113,11 @@ const endless = ({ name: { host, owner, name } }: HostedRepository): ServiceErro
     `${host} listed fewer than ${MAX_ISSUES} issues of ${owner}/${name} on ${MAX_ISSUES} pages, so the list was not read to its end. Create an import job with numbers instead.`,
   );
 
-interface One {
-  number: number;
-  matter: StoredImport['matter'];
-}
-
 const importOne = async (
   service: WithConfig & WithStore,
   { id, signal, stopped }: Run,
   hosted: HostedRepository,
-  { number, matter: { project, type } }: One,
+  { number, matter: { project, type } }: Pick<StoredImport, 'matter'> & { number: number },
 ): Promise<ImportResult | undefined> => {
   try {
     const issue = await Promise.race([fetchIssue(service.store, hosted, number), stopped]);

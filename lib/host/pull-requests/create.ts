@@ -121,12 +121,6 @@ interface Proposal {
   where: Where;
 }
 
-interface Proposed {
-  kept: StoredPull;
-  adopted: boolean;
-  warnings: string[];
-}
-
 /**
  * Opens a pull request for a pushed branch and records it. An open one of the branch is adopted without changing it.
  */
@@ -134,7 +128,7 @@ const propose = async (
   { codeHost, store }: PullNeeds,
   caseId: string,
   proposal: Proposal,
-): Promise<Proposed> => {
+): Promise<{ kept: StoredPull; adopted: boolean; warnings: string[] }> => {
   const { where, head } = proposal;
   const hosted = hostedRepositoryNamed(codeHost, where.base);
   const { pull, adopted } = await open(hosted, proposal);
@@ -163,15 +157,10 @@ const propose = async (
   return { kept, adopted, warnings };
 };
 
-interface Opened {
-  pull: Pull;
-  adopted: boolean;
-}
-
 const open = async (
   hosted: HostedRepository,
   { where, head, base, title, body, draft }: Proposal,
-): Promise<Opened> => {
+): Promise<{ pull: Pull; adopted: boolean }> => {
   const find = async (): Promise<Pull | undefined> => hosted.findPull(head);
   const known = await find();
   if (known !== undefined) return { pull: known, adopted: true };

@@ -61,11 +61,6 @@ export const pushBranch = async (
   });
 };
 
-interface Target {
-  remote: string;
-  base: string;
-}
-
 /**
  * The warning for commits below the worktree's base that no branch of the pull request's remotes had when they were last
  * fetched: the push publishes them too. Empty where the base branch was never fetched, which tells nothing.
@@ -114,7 +109,7 @@ export const refuseBaseBranch = async (
 const headToPush = async (
   git: Git,
   worktree: WorktreeRecord,
-  { remote, base }: Target,
+  { remote, base }: { remote: string; base: string },
 ): Promise<string> => {
   const { branch, base_commit } = worktree;
   const head = await commitOf(git.at(worktree), `refs/heads/${branch}`);

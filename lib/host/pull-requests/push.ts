@@ -96,12 +96,10 @@ const push = async (service: HostedNeeds, worktree: WorktreeRecord): Promise<Pus
   return { status: 'pushed', remote: name, ref, head, replaced: expected };
 };
 
-interface Rebased {
-  conflict: StoredConflict;
-  remote: NonNullable<StoredConflict['matter']['remote']>;
-}
-
-const rebased = (store: Store, { case_id, created_at, branch }: WorktreeRecord): Rebased => {
+const rebased = (
+  store: Store,
+  { case_id, created_at, branch }: WorktreeRecord,
+): { conflict: StoredConflict; remote: NonNullable<StoredConflict['matter']['remote']> } => {
   const all = listConflicts(store, case_id) ?? [];
   if (all.some(({ matter }) => isOpenHere(store, matter)))
     throw new ServiceError(

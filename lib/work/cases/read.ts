@@ -45,13 +45,8 @@ interface CaseQuery {
   fields?: string;
 }
 
-interface Listed {
-  id: string;
-  json: () => Buffer;
-}
-
 /** The matching Work items in the requested order; each is serialized on demand. */
-export const listCases = (store: Store, query: CaseQuery): Listed[] => {
+export const listCases = (store: Store, query: CaseQuery): { id: string; json: () => Buffer }[] => {
   const jsonOf = query.fields === undefined ? whole : partOf(fieldsIn(query.fields));
   const found = keptCases(store, filterOf(query));
   if (query.order === 'newest') found.reverse();

@@ -72,14 +72,10 @@ interface Check {
   run: CheckRun;
 }
 
-interface Begun extends CheckRequest {
-  worktree: WorktreeRecord;
-}
-
 const storeStarted = async (
   service: SessionNeeds,
   live: LiveRun,
-  { worktree, command, type }: Begun,
+  { worktree, command, type }: CheckRequest & { worktree: WorktreeRecord },
 ): Promise<Check> => {
   const { store } = service;
   const { case_id } = live;

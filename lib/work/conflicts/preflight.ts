@@ -16,10 +16,9 @@ import { fetchInto, pushRemote, remoteCommit, remoteNames } from '../../tools/gi
 import type { Git, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { pathText } from '../../tools/git/run/path-text.ts';
 import { operationInProgress } from '../../tools/git/write/commit.ts';
-import { pathsToWrite, rebaseState } from '../../tools/git/write/rebase.ts';
+import { changedInMerges, pathsToWrite, rebaseState } from '../../tools/git/write/rebase.ts';
 import type { SessionNeeds, TurnNeeds } from '../sessions/live/needs.ts';
 import { currentConflict } from './current.ts';
-import { mergesLeftOut } from './merges-left-out.ts';
 
 /** What has to be known before the rebase changes anything. */
 export interface Preflight
@@ -43,19 +42,11 @@ export const preflight = async (
     remoteBefore(service, worktree, orig_head),
   ]);
   const { name: onto, commit: onto_commit } = base;
-  const range = await commitsToMove(service.git, worktree, { orig_head, onto_commit });
-  await refuseInTheWay(service.git, worktree, { onto: onto_commit, upstream: range });
-  const merges = await mergesLeftOut(service.git.at(worktree), { orig_head, upstream: range });
+  const upstream = await commitsToMove(service.git, worktree, { orig_head, onto_commit });
+  await refuseInTheWay(service.git, worktree, { onto: onto_commit, upstream });
+  const merges = await mergesLeftOut(service.git.at(worktree), orig_head, upstream);
   const notes = [...base.notes, ...remote.notes, ...merges];
-  return {
-    onto,
-    onto_commit,
-    orig_head,
-    remote: remote.remote,
-    upstream: range,
-    hasChanges,
-    notes,
-  };
+  return { onto, onto_commit, orig_head, remote: remote.remote, upstream, hasChanges, notes };
 };
 
 /** The status and head of a worktree without an operation in progress, on its Work item's branch. Throws otherwise. */
@@ -166,17 +157,12 @@ const refreshed = async (
   }
 };
 
-interface KnownRemote {
-  remote: ConflictMatter['remote'];
-  notes: string[];
-}
-
 /** The commit of the branch on the remote now. A push after the rebase replaces this commit and no other. */
 const remoteBefore = async (
   service: HostedNeeds,
   worktree: WorktreeRecord,
   orig_head: string,
-): Promise<KnownRemote> => {
+): Promise<{ remote: ConflictMatter['remote']; notes: string[] }> => {
   const { git } = service;
   const name = await pushRemote(git.at(worktree), worktree.branch);
   if (name === undefined) return { remote: null, notes: [] };
@@ -238,3 +224,24 @@ const refuseInTheWay = async (
     `would be overwritten: the rebase adds files of that name, and git does not track ${files.length === 1 ? 'this one' : 'these'}. Move your files away, then try again.`,
   );
 };
+
+// git calls a rebase clean that leaves out what only merge commits of the branch changed.
+const mergesLeftOut = async (
+  git: GitAt<GitWorktree>,
+  orig_head: string,
+  upstream: string,
+): Promise<string[]> => {
+  const files = await changedInMerges(git, upstream);
+  if (files?.length === 0) return [];
+  const what =
+    files === undefined
+      ? 'git cannot tell what merge commits of the branch changed themselves'
+      : `merge commits of the branch changed ${firstFive(files.map(pathText))} themselves`;
+  return [
+    `${what}; a rebase leaves merge commits out, so compare with git diff ${orig_head.slice(0, 12)} afterwards`,
+  ];
+};
+
+/** The first five for a sentence, and the number of the others. */
+export const firstFive = (names: readonly string[]): string =>
+  names.slice(0, 5).join(', ') + (names.length > 5 ? ` and ${names.length - 5} more` : '');

@@ -85,15 +85,10 @@ const begin = async (
   return orNotFound(made, 'Work item', item.id);
 };
 
-interface Begun {
-  conflict: StoredConflict;
-  known: Preflight;
-}
-
 const attempt = async (
   service: TurnNeeds,
   worktree: WorktreeRecord,
-  { conflict, known }: Begun,
+  { conflict, known }: { conflict: StoredConflict; known: Preflight },
 ): Promise<RebaseStep> => {
   const { git } = service;
   const { id } = conflict.matter;

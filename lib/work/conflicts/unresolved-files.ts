@@ -6,6 +6,7 @@ import { toFile } from '../../code/worktrees/rebase/conflict-prompt.ts';
 import { isCheckedOut, type Unmerged } from '../../code/worktrees/rebase/unmerged.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Git } from '../../tools/git/run/git.ts';
+import { firstFive } from './preflight.ts';
 
 interface Resolution {
   /** The files in conflict now. */
@@ -97,29 +98,18 @@ const isAsked = (worktree: WorktreeRecord, file: Unmerged, isNamed: boolean): bo
   return !isNamed && (file.base !== undefined || file.branch !== undefined);
 };
 
-const MOST = 5;
-
-const listed = (
-  files: readonly UnresolvedFile[],
-  words: (file: UnresolvedFile) => string,
-): string =>
-  files
-    .slice(0, MOST)
-    .map((file) => `${file.path} (${words(file)})`)
-    .join(', ') + (files.length > MOST ? ` and ${files.length - MOST} more` : '');
-
-const markerSentence = (files: readonly UnresolvedFile[]): string[] =>
-  files.length === 0
-    ? []
-    : [
-        `Conflict markers remain in ${listed(files, ({ lines }) => `line ${lines.join(', ')}`)}. Resolve them.`,
-      ];
+const markerSentence = (files: readonly UnresolvedFile[]): string[] => {
+  if (files.length === 0) return [];
+  const names = files.map(({ path, lines }) => `${path} (line ${lines.join(', ')})`);
+  return [`Conflict markers remain in ${firstFive(names)}. Resolve them.`];
+};
 
 const undecidedSentence = (files: readonly UnresolvedFile[]): string[] => {
   if (files.length === 0) return [];
+  const names = files.map(({ path, kind }) => `${path} (${kind})`);
   const advice = files.some(({ kind }) => kind === 'submodule') ? [SUBMODULE] : [];
   return [
-    `Not resolved: ${listed(files, ({ kind }) => kind)}. git left one side there, without markers. Change or delete the file, stage it (git add, git rm), or name it in "resolved" if it is correct.`,
+    `Not resolved: ${firstFive(names)}. git left one side there, without markers. Change or delete the file, stage it (git add, git rm), or name it in "resolved" if it is correct.`,
     ...advice,
   ];
 };

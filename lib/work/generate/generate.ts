@@ -62,17 +62,12 @@ export const generate = async (
   return { filename, stage, sha256: generated.sha256, ...made };
 };
 
-interface GeneratedFile {
-  content: string;
-  generated_by: string;
-}
-
 const make = async (
   service: SessionNeeds,
   caseId: string,
   name: string,
   material: Material,
-): Promise<GeneratedFile> => {
+): Promise<Pick<PlanningStage, 'content' | 'generated_by'>> => {
   const run = await agentOf(service.providers, name);
   if (run === undefined) return { content: material.extract(), generated_by: EXTRACTION };
   await checkTrustOf(service, { case_id: caseId, provider: name });

@@ -172,14 +172,9 @@ const busy = (id: string): ServiceError =>
     `Another run of session ${id} is beginning or ending. Try again when it has.`,
   );
 
-interface Attached extends Opened {
-  kept: StoredSession;
-  live: LiveRun;
-}
-
 const drive = async (
   service: SessionNeeds,
-  { kept, live, terminal, native_session_id }: Attached,
+  { kept, live, terminal, native_session_id }: Opened & { kept: StoredSession; live: LiveRun },
   ready: (launch: TerminalLaunch) => void,
 ): Promise<RunResult> => {
   const { store, engine } = service;

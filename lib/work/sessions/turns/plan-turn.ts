@@ -22,7 +22,7 @@ import { endTurn, failSession, wasCancelled } from './end.ts';
 import { needsAnotherRun, recordFinishedRun } from './messages.ts';
 import { prepareWorktree } from './prepare.ts';
 import { promptFor } from './prompt.ts';
-import { type ReadingTurn, turnOfSession } from './reading-turn.ts';
+import { turnOfSession } from './reading-turn.ts';
 import { runTurn } from './run.ts';
 
 /**
@@ -31,21 +31,21 @@ import { runTurn } from './run.ts';
  */
 export const planTurn = async (service: SessionNeeds, kept: StoredSession): Promise<void> => {
   noteStatus(service.engine, kept);
-  const turn = turnOfSession(service, kept);
-  const former = await undoInterrupted(service, turn);
+  const former = await undoInterrupted(service, turnOfSession(service, kept));
   if (former !== undefined) return failSession(service, kept, former);
   const worktree = await prepareWorktree(service, kept);
   if (worktree === undefined) return;
   for (let current: StoredSession | undefined = kept; current !== undefined; )
-    current = await planOnce(service, current, { turn, worktree });
+    current = await planOnce(service, current, worktree);
 };
 
 // Returns the session for another run, where a message arrived that this run did not read.
 const planOnce = async (
   service: SessionNeeds,
   kept: StoredSession,
-  { turn, worktree }: { turn: ReadingTurn; worktree: WorktreeRecord },
+  worktree: WorktreeRecord,
 ): Promise<StoredSession | undefined> => {
+  const turn = turnOfSession(service, kept);
   const { result, violation } = await comparedRun(service, turn, worktree, (signed_as) =>
     propose(service, kept, worktree, signed_as),
   );
