@@ -8,7 +8,7 @@ import {
   createConflict,
   type StoredConflict,
 } from '../../../store/sessions/conflicts.ts';
-import { readSession, sessionsOf } from '../../../store/sessions/sessions.ts';
+import { readSession } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
 import { withWorktreeLock } from '../../../store/worktrees/worktrees.ts';
 import type { ModelChoice } from '../../agents/model-choice.ts';
@@ -21,6 +21,7 @@ import { CONFLICT, noRebase, rebaseUnderWay } from '../../code/worktrees/rebase/
 import { unmergedFiles } from '../../code/worktrees/rebase/unmerged.ts';
 import { invalidState, orNotFound, ServiceError } from '../../errors.ts';
 import { rebase } from '../../tools/git/write/rebase.ts';
+import { queuedOf } from '../sessions/lifecycle/control.ts';
 import { createSession, type NewSession } from '../sessions/lifecycle/create.ts';
 import { exclusively } from '../sessions/lifecycle/operation.ts';
 import type { SessionNeeds, TurnNeeds } from '../sessions/live/needs.ts';
@@ -142,11 +143,7 @@ export const resolveWithAgent = (
   });
 
 const refuseSecond = (store: Store, caseId: string): void => {
-  const waits = (sessionsOf(store, caseId) ?? []).some(
-    ({ session }) =>
-      session.type === CONFLICT && session.status === 'queued' && session.elsewhere !== true,
-  );
-  if (!waits) return;
+  if (queuedOf(store, caseId, CONFLICT).length === 0) return;
   throw new ServiceError(
     'session_active',
     'A session for these conflicts is already queued. Abort it, or wait for it to start.',

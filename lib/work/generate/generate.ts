@@ -1,10 +1,6 @@
 import { sha256 } from '../../../store/base/sha256.ts';
 import { fenceOff } from '../../../store/base/text.ts';
-import {
-  PLANNING_FILES,
-  type PlanningFile,
-  type PlanningStage,
-} from '../../../store/records/planning.ts';
+import type { PlanningFile, PlanningStage } from '../../../store/records/planning.ts';
 import {
   changePlanning,
   type Planning,
@@ -16,7 +12,7 @@ import type { Providers } from '../../agents/providers.ts';
 import { getItem } from '../../code/projects/project.ts';
 import { notFound, ServiceError } from '../../errors.ts';
 import { capText } from '../../text/cap-text.ts';
-import { planningFor } from '../planning/gate.ts';
+import { planningFor, stageOf } from '../planning/gate.ts';
 import { checkTrustOf } from '../sessions/guards/trust.ts';
 import { checkProvider } from '../sessions/lifecycle/create.ts';
 import type { SessionNeeds } from '../sessions/live/needs.ts';
@@ -45,7 +41,7 @@ export const generate = async (
   const planning = planningFor(service.store, caseId);
   const seen = hashOf(planning, filename);
   if (!overwrite) refuseEdited(planning, filename);
-  const material = STAGES[filename](service, item, planning);
+  const material = STAGES[filename](service.store, item, planning);
   const made = await make(service, caseId, name, material);
   const generated = {
     sha256: sha256(made.content),
@@ -58,8 +54,7 @@ export const generate = async (
     return { file: { filename, content: made.content }, changes: { generated: all } };
   });
   if (kept === undefined) throw notFound('Work item', caseId);
-  const stage = PLANNING_FILES.indexOf(filename) + 1;
-  return { filename, stage, sha256: generated.sha256, ...made };
+  return { filename, stage: stageOf(filename), sha256: generated.sha256, ...made };
 };
 
 const make = async (

@@ -4,7 +4,7 @@ import type { Case } from '../../../store/records/case.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { PlanningFile } from '../../../store/records/planning.ts';
 import type { Planning } from '../../../store/sessions/planning.ts';
-import type { Store, WithStore } from '../../../store/store.ts';
+import type { Store } from '../../../store/store.ts';
 import { invalidState, ServiceError } from '../../errors.ts';
 import { extractIssue } from '../issue-text/extract.ts';
 import { definitionOf, type Origin } from './definition.ts';
@@ -22,13 +22,13 @@ export interface Material {
   extract: () => string;
 }
 
-type Gather = (service: WithStore, item: Case, planning: Planning) => Material;
+type Gather = (store: Store, item: Case, planning: Planning) => Material;
 
 /** Gathers the material of each stage. Throws 422 where it is missing. */
 export const STAGES: Readonly<Record<PlanningFile, Gather>> = {
-  'problem-definition.md': (service, item) => fromIssue(service.store, item),
-  'hypotheses.md': (service, item, planning) => fromDefinition(service.store, item, planning),
-  'tasks.md': (_service, item, planning) => fromHypotheses(item, planning),
+  'problem-definition.md': (store, item) => fromIssue(store, item),
+  'hypotheses.md': (store, item, planning) => fromDefinition(store, item, planning),
+  'tasks.md': (_store, item, planning) => fromHypotheses(item, planning),
 };
 
 const fromIssue = (store: Store, item: Case): Material => {

@@ -57,7 +57,9 @@ const artifactsOf = ({ matter, artifacts }: Planning): PlanningArtifact[] =>
     };
   });
 
-const stageOf = (filename: string): number => PLANNING_FILES.indexOf(filename as PlanningFile) + 1;
+/** The number of a planning file's stage, from 1. */
+export const stageOf = (filename: string): number =>
+  PLANNING_FILES.indexOf(filename as PlanningFile) + 1;
 
 // The names of files that differ.
 const differences = (

@@ -2,14 +2,10 @@ import { StoreError } from '../../../../store/base/errors.ts';
 import { notice } from '../../../../store/reconcile/items.ts';
 import type { QuestionAnswer } from '../../../../store/records/question.ts';
 import type { Session } from '../../../../store/records/session.ts';
-import {
-  type SessionRule,
-  type StoredSession,
-  updateSession,
-} from '../../../../store/sessions/sessions.ts';
+import { type SessionRule, updateSession } from '../../../../store/sessions/sessions.ts';
 import { invalidState, notFound, orNotFound, ServiceError } from '../../../errors.ts';
-import type { Engine } from '../live/engine.ts';
 import type { EngineNeeds } from '../live/needs.ts';
+import { hasEvent } from '../live/stream.ts';
 import { nextStatus } from '../rules/transitions.ts';
 import { getStoredSession, withWaitReason } from './read.ts';
 
@@ -65,21 +61,13 @@ export const answerQuestion = async (
   const kept = await getStoredSession(service, caseId, id);
   if (service.engine.live.get(id)?.run?.reply?.(question_id, answer) === true)
     return withWaitReason(service, kept.session);
-  if (!(await wasAsked(service.engine, kept, question_id))) throw notFound('question', question_id);
+  const transcript = service.engine.transcript(kept);
+  if (!(await hasEvent(transcript, ({ data }) => data.question_id === question_id)))
+    throw notFound('question', question_id);
   throw new ServiceError(
     'question_closed',
     'The question was answered already, or its turn has ended. Read the outcome in the stream of the session.',
   );
-};
-
-const wasAsked = async (
-  engine: Engine,
-  kept: StoredSession,
-  question_id: string,
-): Promise<boolean> => {
-  for await (const events of engine.transcript(kept).soFar(0))
-    if (events.some(({ data }) => data.question_id === question_id)) return true;
-  return false;
 };
 
 /**

@@ -5,6 +5,7 @@ import {
   type StoredSession,
   sessionsOf,
 } from '../../../../store/sessions/sessions.ts';
+import type { Store } from '../../../../store/store.ts';
 import type { RunResult } from '../../../agents/provider.ts';
 import { rebaseUnderWay } from '../../../code/worktrees/rebase/rebase-state.ts';
 import { invalidState, notFound, orNotFound, ServiceError } from '../../../errors.ts';
@@ -60,16 +61,20 @@ export const endQueued = async (
   caseId: string,
   type: string,
 ): Promise<void> => {
-  for (const kept of sessionsOf(service.store, caseId) ?? []) {
-    const { session } = kept;
-    if (session.type !== type || session.status !== 'queued' || session.elsewhere === true)
-      continue;
+  for (const kept of queuedOf(service.store, caseId, type)) {
     const ending = await wrapUp(service, kept, { status: 'aborted' });
-    await decide(service, caseId, session.id, (current, matter) =>
+    await decide(service, caseId, kept.session.id, (current, matter) =>
       current.status === 'queued' ? abort(ending)(current, matter) : undefined,
     );
   }
 };
+
+/** The sessions of this type that wait to start on this machine. */
+export const queuedOf = (store: Store, caseId: string, type: string): StoredSession[] =>
+  (sessionsOf(store, caseId) ?? []).filter(
+    ({ session }) =>
+      session.type === type && session.status === 'queued' && session.elsewhere !== true,
+  );
 
 /** Continues a paused session in the same mode, with the same approved plan and the work so far. */
 export const resumeSession = async (

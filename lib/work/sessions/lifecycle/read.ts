@@ -1,6 +1,5 @@
 import { orElse } from '../../../../store/base/attempt.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { readCase } from '../../../../store/cases/cases.ts';
 import { isEnded, type Session, type Usage } from '../../../../store/records/session.ts';
 import {
   sessionsOf as keptSessions,
@@ -10,7 +9,8 @@ import {
 } from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
 import { addUsage } from '../../../agents/usage.ts';
-import { notFound, orNotFound } from '../../../errors.ts';
+import { getItem } from '../../../code/projects/project.ts';
+import { orNotFound } from '../../../errors.ts';
 import { awaitDecisions } from '../guards/decide.ts';
 import { requestText } from '../live/agent-requests.ts';
 import type { EngineNeeds } from '../live/needs.ts';
@@ -18,7 +18,7 @@ import { withQueueStatus } from '../live/slots.ts';
 
 export const listSessions = async (service: EngineNeeds, caseId: string): Promise<Session[]> => {
   const { store } = service;
-  await awaitDecisions(service.store, caseId);
+  await awaitDecisions(store, caseId);
   const sessions = orNotFound(keptSessions(store, caseId), 'Work item', caseId);
   return sessions.map(({ session }) => withWaitReason(service, session));
 };
@@ -55,8 +55,8 @@ export const getStoredSession = async (
   id: string,
 ): Promise<StoredSession> => {
   const { store } = service;
-  await awaitDecisions(service.store, caseId);
-  if ((await readCase(store, caseId)) === undefined) throw notFound('Work item', caseId);
+  await awaitDecisions(store, caseId);
+  await getItem(store, caseId);
   return orNotFound(readSession(store, caseId, id), 'session', id);
 };
 

@@ -1,7 +1,10 @@
 import { messagesOf } from '../../../../store/sessions/messages.ts';
 import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { Transcript } from '../../../../store/sessions/transcript.ts';
-import type { NewTranscriptEvent } from '../../../../store/sessions/transcript-event.ts';
+import type {
+  NewTranscriptEvent,
+  TranscriptEvent,
+} from '../../../../store/sessions/transcript-event.ts';
 import type { LeftProcesses } from '../../../tools/process/runs.ts';
 import type { Engine } from './engine.ts';
 import type { EngineNeeds } from './needs.ts';
@@ -33,8 +36,7 @@ export const noteApproved = async (engine: Engine, kept: StoredSession): Promise
   const { approved_at, approved_by, approved_sha256, unasked } = kept.session;
   if (approved_sha256 === null) return;
   const transcript = engine.transcript(kept);
-  for await (const events of transcript.soFar(0))
-    if (events.some(({ event }) => event === 'approved')) return;
+  if (await hasEvent(transcript, ({ event }) => event === 'approved')) return;
   transcript.append('approved', {
     approved_at,
     approved_by,
@@ -42,6 +44,14 @@ export const noteApproved = async (engine: Engine, kept: StoredSession): Promise
     ...(unasked && { unasked }),
   });
   transcript.sync();
+};
+
+export const hasEvent = async (
+  transcript: Transcript,
+  isIt: (event: TranscriptEvent) => boolean,
+): Promise<boolean> => {
+  for await (const events of transcript.soFar(0)) if (events.some(isIt)) return true;
+  return false;
 };
 
 /** Appends the operator's messages once, also when the daemon died between the record and the event. */
