@@ -11,7 +11,7 @@ import {
   unlessAbsent,
 } from '../../tools/git/read/index-stages.ts';
 import { symbolicRef } from '../../tools/git/read/repository.ts';
-import { type FileStatus, parseStatus, STATUS } from '../../tools/git/read/status.ts';
+import { type FileStatus, readStatus } from '../../tools/git/read/status.ts';
 import { ownEntries, plainEntries, settingsText } from '../../tools/git/run/config.ts';
 import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { nulls, onDisk, onIndexCopy } from '../../tools/git/run/index-copy.ts';
@@ -93,19 +93,14 @@ const workingFiles = async (
   copy: GitAt<GitWorktree>,
   index: StagedIndex,
 ): Promise<WorkingFiles> => {
-  const {
-    headers,
-    files: status,
-    staged,
-  } = parseStatus(await copy.read([...STATUS, '--no-renames']), 'latin1');
+  const { head, files: status, staged } = await readStatus(copy);
   const changed = status.filter((file) => isFile(git.place, file)).map((file) => file.path);
   const stored = await storeFiles(git, changed);
   // A submodule in conflict has several commits, and `write-tree` rejects it.
   const open = status.filter((file) => file.repository && /U|AA|DD/.test(file.code));
   const gone = [...changed, ...open.map((file) => file.path)];
-  const head = headers.get('branch.oid');
   return {
-    head: head === undefined || head === '(initial)' ? null : head,
+    head,
     files:
       status.length === 0
         ? await cleanTree(copy, index)

@@ -5,7 +5,7 @@ import type { LeftOut, WorkCommit } from '../../../../store/records/work-commit.
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { commitOf } from '../../../tools/git/read/repository.ts';
 import { unfilteredFiles } from '../../../tools/git/read/required-filters.ts';
-import { type FileStatus, parseStatus, STATUS } from '../../../tools/git/read/status.ts';
+import { type FileStatus, readStatus } from '../../../tools/git/read/status.ts';
 import type { Git, GitAt } from '../../../tools/git/run/git.ts';
 import { pathText, utf8Path } from '../../../tools/git/run/path-text.ts';
 import { operationInProgress } from '../../../tools/git/write/commit.ts';
@@ -113,10 +113,10 @@ const whyUncommitted = async (
   { branch, head }: Pick<WantedFiles, 'branch' | 'head'>,
 ): Promise<string | undefined> => {
   const reason = operationInProgress(now.place) ?? elsewhere(branch, now.place);
-  return reason ?? (head === undefined ? branchGone(now) : undefined);
+  return reason ?? (head === null ? branchGone(now) : undefined);
 };
 
-const elsewhere = (at: string | undefined, { branch }: WorktreeRecord): string | undefined =>
+const elsewhere = (at: string | null, { branch }: WorktreeRecord): string | undefined =>
   at === branch ? undefined : `HEAD is on ${at ?? 'no branch'}, not on ${branch}`;
 
 // A commit here would have no parents.
@@ -135,19 +135,15 @@ const lastHead = async (now: GitAt<WorktreeRecord>): Promise<string> => {
 };
 
 interface WantedFiles extends Omit<FilesCommit, 'message'> {
-  branch: string | undefined;
-  /** Undefined if the branch was deleted. */
-  head: string | undefined;
+  branch: string | null;
+  /** Null if the branch was deleted. */
+  head: string | null;
   left_out: LeftOut[];
 }
 
 const wantedOf = async (now: GitAt<WorktreeRecord>, isSince: boolean): Promise<WantedFiles> => {
-  const { headers, files } = parseStatus(await now.read([...STATUS, '--no-renames']), 'latin1');
-  const oid = headers.get('branch.oid');
-  const head = oid === '(initial)' ? undefined : oid;
+  const { branch, head, files } = await readStatus(now);
   const since = files.length === 0 ? undefined : await sinceOf(now, { isSince, head });
-  const at = headers.get('branch.head');
-  const branch = at === '(detached)' ? undefined : at;
   const isOlder = ({ path }: FileStatus): boolean => since?.has(path) === false;
   const wanted = files.filter((file) => !isOlder(file));
   const unfiltered = await unfilteredFiles(
@@ -172,8 +168,8 @@ const wantedOf = async (now: GitAt<WorktreeRecord>, isSince: boolean): Promise<W
 // Without HEAD git reports all files as new.
 const sinceOf = async (
   now: GitAt<WorktreeRecord>,
-  { isSince, head }: { isSince: boolean; head: string | undefined },
+  { isSince, head }: { isSince: boolean; head: string | null },
 ): Promise<Set<string> | undefined> => {
   if (isSince) return changedSinceStart(now);
-  return head === undefined ? changedSince(now, await lastHead(now)) : undefined;
+  return head === null ? changedSince(now, await lastHead(now)) : undefined;
 };

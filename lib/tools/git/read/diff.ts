@@ -90,20 +90,20 @@ const onLookedCopy = async <T>(
 
 interface Listing extends Changed {
   /** HEAD, if index and files equal it. */
-  clean_at: string | undefined;
+  clean_at: string | null;
   /** Every tracked file equals the index. */
   is_added_to_alone: boolean;
 }
 
 const lookedAt = async (copy: GitAt<GitWorktree>): Promise<Listing> => {
-  const { headers, files } = parseStatus(await copy.read(LOOK, { settings: NO_CACHE }), 'latin1');
+  const { head, files } = parseStatus(await copy.read(LOOK, { settings: NO_CACHE }), 'latin1');
   const named = (codes: RegExp): string[] =>
     files.flatMap(({ code, path }) => (codes.test(code) ? [path] : []));
   return {
     untracked: named(/^\?\?$/),
     tracked: named(/^[^?]/),
     unmerged: named(/U|^AA$|^DD$/),
-    clean_at: files.length === 0 ? headers.get('branch.oid') : undefined,
+    clean_at: files.length === 0 ? head : null,
     is_added_to_alone: files.every(({ code }) => code === '??'),
   };
 };

@@ -40,14 +40,12 @@ export interface WorktreeStatus {
 /** The state of a worktree, with untracked files listed one by one. Changes nothing, not even the index. */
 export const status = async (git: GitAt<GitWorktree>): Promise<WorktreeStatus> => {
   const { stdout, stderr } = await git.run([...STATUS, '--find-renames'], { read: true });
-  const { headers, files } = parseStatus(stdout, 'utf8');
+  const { branch, head, headers, files } = parseStatus(stdout, 'utf8');
   const [, ahead = '0', behind = '0'] =
     /^\+(\d+) -(\d+)$/.exec(headers.get('branch.ab') ?? '') ?? [];
-  const branch = headers.get('branch.head');
-  const head = headers.get('branch.oid');
   return {
-    branch: branch === undefined || branch === '(detached)' ? null : branch,
-    head: head === undefined || head === '(initial)' ? null : head,
+    branch,
+    head,
     // An upstream that no longer exists has no branch.ab header and counts as none.
     upstream: headers.has('branch.ab') ? (headers.get('branch.upstream') ?? null) : null,
     ahead: Number(ahead),
@@ -90,7 +88,15 @@ export const STATUS = [
   '--ignore-submodules=dirty',
 ];
 
+/** The state of all files; paths are latin1, and a renamed file is a removed and an added one. */
+export const readStatus = async (git: GitAt<GitWorktree>): Promise<ParsedStatus> =>
+  parseStatus(await git.read([...STATUS, '--no-renames']), 'latin1');
+
 interface ParsedStatus {
+  /** Null if HEAD is detached. */
+  branch: string | null;
+  /** The commit of HEAD; null without one. */
+  head: string | null;
   headers: Map<string, string>;
   files: FileStatus[];
   /** All object ids of these files in the index. */
@@ -109,7 +115,17 @@ export const parseStatus = (output: Buffer, encoding: 'utf8' | 'latin1'): Parsed
     else if (field !== '') entries.push(parseEntry(field, named, () => fields.next().value ?? ''));
   }
   const staged = entries.flatMap((entry) => entry.staged).filter((oid) => !/^0+$/.test(oid));
-  return { headers, files: entries.map((entry) => entry.file), staged };
+  const known = (header: string, none: string): string | null => {
+    const value = headers.get(header) ?? none;
+    return value === none ? null : value;
+  };
+  return {
+    branch: known('branch.head', '(detached)'),
+    head: known('branch.oid', '(initial)'),
+    headers,
+    files: entries.map((entry) => entry.file),
+    staged,
+  };
 };
 
 // The field numbers of the object ids and of the path, by kind of line.

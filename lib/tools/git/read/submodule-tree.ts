@@ -7,7 +7,7 @@ import { nulls, onIndexCopy } from '../run/index-copy.ts';
 import { idOnDisk } from './blobs.ts';
 import { stagedIndex } from './index-stages.ts';
 import { headCommit } from './repository.ts';
-import { lookingAtAll, parseStatus, STATUS } from './status.ts';
+import { lookingAtAll, readStatus } from './status.ts';
 import { filesBelow, findSubmodules, type Submodule } from './submodules.ts';
 
 /**
@@ -65,8 +65,7 @@ const idOf = async (
 
 // Submodules in it are read on their own.
 const changedFiles = async (git: GitAt<GitWorktree>): Promise<string[]> => {
-  const output = await lookingAtAll(git, (all) => all.read([...STATUS, '--no-renames']));
-  const { files } = parseStatus(output, 'latin1');
+  const { files } = await lookingAtAll(git, readStatus);
   return files.filter(({ repository }) => !repository).map(({ path }) => path);
 };
 

@@ -4,7 +4,7 @@ import { MOST_SHOWN, sizeOf } from '../read/large-files.ts';
 import { refusedOf } from '../read/refused-names.ts';
 import { headCommit } from '../read/repository.ts';
 import { unfilteredFiles } from '../read/required-filters.ts';
-import { type FileStatus, parseStatus, STATUS } from '../read/status.ts';
+import { type FileStatus, readStatus } from '../read/status.ts';
 import { type ConfigEntry, isTrue, listSettings, valueIn } from '../run/config.ts';
 import type { Git, GitAt, GitWorktree, RunOptions, Setting } from '../run/git.ts';
 import { FROM_INPUT, nulls, onIndexCopy } from '../run/index-copy.ts';
@@ -163,8 +163,7 @@ export const commitWorkingFiles = (
   { message, isAll, copied, check }: Wanted,
 ): Promise<ChangesCommit> =>
   git.turn(worktree, async (now) => {
-    const stdout = await now.read([...STATUS, '--no-renames']);
-    const changed = parseStatus(stdout, 'latin1').files.filter(isCommittable);
+    const changed = (await readStatus(now)).files.filter(isCommittable);
     const left_out = isAll ? [] : changed.flatMap((file) => leftOut({ worktree, copied }, file));
     const out = new Set(left_out.map(({ path }) => path));
     const ours = changed.map(({ path }) => path).filter((path) => !out.has(pathText(path)));

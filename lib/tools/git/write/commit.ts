@@ -66,8 +66,7 @@ export const uncommitted = async (
 ): Promise<Uncommitted> => {
   const args = [...STATUS, '--no-renames', '--', ...paths];
   const stdout = await git.read(args);
-  const { headers, files } = parseStatus(stdout, 'utf8');
-  const branch = headers.get('branch.head') ?? '(detached)';
+  const { branch, files } = parseStatus(stdout, 'utf8');
   const unfiltered = await unfilteredFiles(
     git,
     files.filter(isOurs).map(({ path }) => latin1(path)),
@@ -75,7 +74,7 @@ export const uncommitted = async (
   const all = files.map((file) => ({ ...file, unfiltered: unfiltered.has(latin1(file.path)) }));
   const isTaken = (file: LeftFile): boolean => isOurs(file) && !file.unfiltered;
   return {
-    branch: branch === '(detached)' ? null : branch,
+    branch,
     changed: all.filter(isTaken).map(({ path, code }) => ({
       path,
       change: CHANGES[code] as Changed['change'],
