@@ -1,4 +1,3 @@
-import { inSlices } from '../../../../store/base/async.ts';
 import { messageOf } from '../../../../store/base/attempt.ts';
 import { shellQuoted } from '../../../../store/base/text.ts';
 import type { LeftOut, WorkCommit } from '../../../../store/records/work-commit.ts';
@@ -10,10 +9,10 @@ import type { Git, GitAt } from '../../../tools/git/run/git.ts';
 import { pathText, utf8Path } from '../../../tools/git/run/path-text.ts';
 import { operationInProgress } from '../../../tools/git/write/commit.ts';
 import {
+  chooseFiles,
   commitFiles,
   type FilesCommit,
   filesToCommit,
-  whyLeftOut,
 } from '../../../tools/git/write/commit-files.ts';
 import { readRefLog } from '../../../tools/git/write/ref-log.ts';
 import { changedSince, changedSinceStart } from '../../snapshots/work-start.ts';
@@ -150,19 +149,9 @@ const wantedOf = async (now: GitAt<WorktreeRecord>, isSince: boolean): Promise<W
     now,
     wanted.map(({ path }) => path),
   );
-  const found: { paths: string[]; left_out: LeftOut[] } = { paths: [], left_out: [] };
-  await inSlices(wanted, (file) => {
-    const why = whyLeftOut(
-      { worktree: now.place, unfiltered, copied: now.place.setup?.copied },
-      file,
-    );
-    if (why === undefined) found.paths.push(file.path);
-    else found.left_out.push({ path: pathText(file.path), why });
-  });
-  // A file that was removed from the index alone is listed twice, as removed and as untracked.
-  const out = new Set(found.left_out.map(({ path }) => path));
-  const paths = found.paths.filter((path) => !out.has(pathText(path)));
-  return { branch, head, left_out: found.left_out, ...filesToCommit(files, paths) };
+  const changes = { worktree: now.place, unfiltered, copied: now.place.setup?.copied };
+  const { paths, left_out } = await chooseFiles(changes, wanted);
+  return { branch, head, left_out, ...filesToCommit(files, paths) };
 };
 
 // Without HEAD git reports all files as new.

@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { inSlices } from '../../../../store/base/async.ts';
 import { ServiceError } from '../../../errors.ts';
 import { MOST_SHOWN, sizeOf } from '../read/large-files.ts';
 import { refusedOf } from '../read/refused-names.ts';
@@ -164,9 +165,10 @@ export const commitWorkingFiles = (
 ): Promise<ChangesCommit> =>
   git.turn(worktree, async (now) => {
     const changed = (await readStatus(now)).files.filter(isCommittable);
-    const left_out = isAll ? [] : changed.flatMap((file) => leftOut({ worktree, copied }, file));
-    const out = new Set(left_out.map(({ path }) => path));
-    const ours = changed.map(({ path }) => path).filter((path) => !out.has(pathText(path)));
+    // Files that need a filter refuse the whole commit.
+    const { paths: ours, left_out } = isAll
+      ? { paths: changed.map(({ path }) => path), left_out: [] }
+      : await chooseFiles({ worktree, copied, unfiltered: new Set() }, changed);
     const none = { committed: null, left_out: left_out.slice(0, MOST_NAMED) };
     if (ours.length === 0) return none;
     check?.(ours);
@@ -179,12 +181,6 @@ export const commitWorkingFiles = (
   });
 
 const MOST_NAMED = 100;
-
-// Files that need a filter refuse the whole commit.
-const leftOut = (changes: Omit<Changes, 'unfiltered'>, file: FileStatus): LeftOut[] => {
-  const why = whyLeftOut({ ...changes, unfiltered: new Set() }, file);
-  return why === undefined ? [] : [{ path: pathText(file.path), why }];
-};
 
 /** Throws 409 `uncommitted_changes` if one of these files (latin1) needs a filter that is not run. */
 export const refuseUnfiltered = async (
@@ -214,6 +210,23 @@ interface Changes {
   /** Ignored files that were copied into the worktree, as UTF-8: not to be committed, whatever its ignore rules say now. */
   copied?: readonly string[] | undefined;
 }
+
+/** Which of these changed files a session commits, as latin1, and which it leaves out. */
+export const chooseFiles = async (
+  changes: Changes,
+  files: readonly FileStatus[],
+): Promise<{ paths: string[]; left_out: LeftOut[] }> => {
+  const left_out: LeftOut[] = [];
+  const paths: string[] = [];
+  await inSlices(files, (file) => {
+    const why = whyLeftOut(changes, file);
+    if (why === undefined) paths.push(file.path);
+    else left_out.push({ path: pathText(file.path), why });
+  });
+  // A file that was removed from the index alone is listed twice, as removed and as untracked.
+  const out = new Set(left_out.map(({ path }) => path));
+  return { paths: paths.filter((path) => !out.has(pathText(path))), left_out };
+};
 
 /**
  * Why a changed file is not committed by default; undefined if it is. A file of HEAD is, because the repository already has
