@@ -103,7 +103,7 @@ interface ParsedStatus {
   staged: string[];
 }
 
-/** Parses `status --porcelain=v2 -z`. Paths are latin1, or with `utf8` as `pathText` encodes them. */
+/** Parses `status --porcelain=v2 -z`. Paths are latin1, or with `utf8` as `pathText` encodes them, as it does branches. */
 export const parseStatus = (output: Buffer, encoding: 'utf8' | 'latin1'): ParsedStatus => {
   const headers = new Map<string, string>();
   const entries: Entry[] = [];
@@ -111,7 +111,7 @@ export const parseStatus = (output: Buffer, encoding: 'utf8' | 'latin1'): Parsed
   const named = encoding === 'utf8' ? pathText : (path: string) => path;
   for (const field of fields) {
     const header = /^# (\S+) (.*)$/s.exec(field);
-    if (header !== null) headers.set(header[1] ?? '', named(header[2] ?? ''));
+    if (header !== null) headers.set(header[1] ?? '', pathText(header[2] ?? ''));
     else if (field !== '') entries.push(parseEntry(field, named, () => fields.next().value ?? ''));
   }
   const staged = entries.flatMap((entry) => entry.staged).filter((oid) => !/^0+$/.test(oid));
