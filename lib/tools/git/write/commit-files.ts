@@ -166,18 +166,18 @@ export const commitWorkingFiles = (
   git.turn(worktree, async (now) => {
     const changed = (await readStatus(now)).files.filter(isCommittable);
     // Files that need a filter refuse the whole commit.
-    const { paths: ours, left_out } = isAll
+    const { paths, left_out } = isAll
       ? { paths: changed.map(({ path }) => path), left_out: [] }
       : await chooseFiles({ worktree, copied, unfiltered: new Set() }, changed);
     const none = { committed: null, left_out: left_out.slice(0, MOST_NAMED) };
-    if (ours.length === 0) return none;
-    check?.(ours);
-    await refuseUnfiltered(now, ours);
+    if (paths.length === 0) return none;
+    const files = filesToCommit(changed, paths);
+    check?.(files.paths);
+    await refuseUnfiltered(now, files.paths);
     const env = (await hasIdentity(now)) ? {} : { env: DAEMON };
-    const files = filesToCommit(changed, ours);
     const { id: commit, refused } = await commitPaths(now, { ...files, message }, env);
     if (commit === null) return none;
-    return { ...none, committed: { commit, files: ours.length - refused.length } };
+    return { ...none, committed: { commit, files: files.paths.length - refused.length } };
   });
 
 const MOST_NAMED = 100;

@@ -100,6 +100,17 @@ describe('commitWorkingFiles', () => {
     assert.equal(inside('status', '--porcelain'), '?? inner/\n');
   });
 
+  it('counts a file once that was taken out of the index alone', async (t) => {
+    const { git, worktree, inside } = await place(t);
+    inside('rm', '--quiet', '--cached', 'a.txt');
+    writeFiles(worktree.path, { 'a.txt': 'two\n' });
+    const seen: string[][] = [];
+    const check = (paths: readonly string[]): void => void seen.push([...paths]);
+    const done = await commitWorkingFiles(git, worktree, { message: 'one', isAll: true, check });
+    assert.deepEqual([done.committed?.files, seen], [1, [['a.txt']]]);
+    assert.equal(inside('show', 'HEAD:a.txt'), 'two\n');
+  });
+
   it('commits no staged repository or secret, which stay staged, unless all is wanted', async (t) => {
     const { git, worktree, inside } = await place(t);
     writeFiles(worktree.path, { 'inner/b.txt': 'b\n', 'a.txt': 'two\n', 'x/.env': 'T\n' });
