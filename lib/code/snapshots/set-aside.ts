@@ -1,6 +1,7 @@
 import { ServiceError } from '../../errors.ts';
-import { filesInTheWay, RAW, WRITTEN, writtenIn } from '../../tools/git/read/in-the-way.ts';
+import { filesInTheWay, WRITTEN, writtenIn } from '../../tools/git/read/in-the-way.ts';
 import { stagedIndex } from '../../tools/git/read/index-stages.ts';
+import { RAW } from '../../tools/git/read/raw-diff.ts';
 import { commitOf } from '../../tools/git/read/repository.ts';
 import { status } from '../../tools/git/read/status.ts';
 import type { Git, GitAt, GitWorktree } from '../../tools/git/run/git.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ServiceError } from '../../errors.ts';
 import { blobId } from '../../tools/git/read/blobs.ts';
 import { PATCH } from '../../tools/git/read/diff.ts';
-import { rawChanges } from '../../tools/git/read/raw-diff.ts';
+import { RAW, rawChanges } from '../../tools/git/read/raw-diff.ts';
 import type { FileBefore } from '../../tools/git/read/working-files.ts';
 import type { Git, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { pathText } from '../../tools/git/run/path-text.ts';
@@ -162,8 +162,7 @@ export const changedFiles = async (
   { before, after }: Pair,
 ): Promise<FileBefore[]> => {
   if (before.files === after.files) return [];
-  const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', before.files, after.files, '--'];
-  const found = rawChanges(await git.names(args));
+  const found = rawChanges(await git.names(['diff-tree', ...RAW, before.files, after.files, '--']));
   return found.map(({ path, letter, before }) => ({ path, letter, ...before }));
 };
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stagedIndex } from '../../tools/git/read/index-stages.ts';
+import { RAW, rawChanges } from '../../tools/git/read/raw-diff.ts';
 import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { nulls } from '../../tools/git/run/index-copy.ts';
 import { plainText } from '../../tools/git/run/plain-file.ts';
@@ -119,10 +120,9 @@ const linksBetween = async (
   { from, to }: { from: string | null; to: string | undefined },
 ): Promise<string[]> => {
   if (from === null || to === undefined || from === to) return [];
-  const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', from, to, '--'];
-  const fields = await git.names(args);
-  return fields.flatMap((field, at) =>
-    /^:\d{6} 160000 /.test(field) && !field.startsWith(':160000') ? [fields[at + 1] ?? ''] : [],
+  const changes = rawChanges(await git.names(['diff-tree', ...RAW, from, to, '--']));
+  return changes.flatMap(({ path, before, now }) =>
+    now.mode === GITLINK && before.mode !== GITLINK ? [path] : [],
   );
 };
 
@@ -191,7 +191,9 @@ const entryPath = (line: string): string => line.slice(line.indexOf('\t') + 1);
 const entryObject = (line: string): string | undefined =>
   isGitlink(line) ? undefined : line.split(' ', 2)[1];
 
-const isGitlink = (line: string): boolean => line.startsWith('160000 ');
+const isGitlink = (line: string): boolean => line.startsWith(`${GITLINK} `);
+
+const GITLINK = '160000';
 
 /** Applies a change to the worktree's index. Cached file stats of unchanged entries are kept. */
 const updateIndex = async (

@@ -2,7 +2,7 @@ import { visible } from '../../../../store/base/visible.ts';
 import type { LeftOut, OtherCommits } from '../../../../store/records/work-commit.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { shorten } from '../../../text/wording.ts';
-import { rawChanges } from '../../../tools/git/read/raw-diff.ts';
+import { RAW, rawChanges } from '../../../tools/git/read/raw-diff.ts';
 import { headCommit } from '../../../tools/git/read/repository.ts';
 import type { GitAt } from '../../../tools/git/run/git.ts';
 import { lossyPath, pathText } from '../../../tools/git/run/path-text.ts';
@@ -39,7 +39,7 @@ const unwantedFiles = async (
   git: GitAt<WorktreeRecord>,
   range: readonly string[],
 ): Promise<LeftOut[]> => {
-  const how = ['--raw', '-z', '--no-abbrev', '--no-renames', '--diff-filter=A'];
+  const how = [...RAW, '--no-abbrev', '--diff-filter=A'];
   const fields = await git.names(['log', '--no-show-signature', '--format=', ...how, ...range]);
   const files = rawChanges(fields).filter(({ now }) => /^1[02]/.test(now.mode));
   const added = new Map(files.map(({ path, now }) => [path, now.oid]));

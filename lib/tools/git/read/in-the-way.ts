@@ -1,7 +1,7 @@
 import { lstat, readdir } from 'node:fs/promises';
 import type { GitAt, GitWorktree } from '../run/git.ts';
 import { MOST_LISTED, onDisk } from '../run/index-copy.ts';
-import { rawChanges } from './raw-diff.ts';
+import { RAW, rawChanges } from './raw-diff.ts';
 import { parentsOf } from './working-files.ts';
 
 /** A path that git is about to write, read as latin1. */
@@ -10,10 +10,7 @@ export interface WrittenPath {
   isSubmodule: boolean;
 }
 
-/** Arguments of `diff-tree` and `log` that list what `writtenIn` reads. */
-export const RAW = ['-r', '-z', '--raw', '--no-renames'];
-
-/** The same for paths that appear, or change their type. */
+/** `RAW` for paths that appear, or change their type. */
 export const WRITTEN = [...RAW, '--diff-filter=AT'];
 
 /** Parses the output of `RAW`. */

@@ -8,14 +8,17 @@ export interface RawChange {
   now: { mode: string; oid: string };
 }
 
-/** Parses the output of `--raw -z --no-renames`, split at NUL, of `diff-tree` or of `log --format=`. */
+/** Arguments of `diff-tree` and `log --format=` that list what `rawChanges` reads. */
+export const RAW = ['-r', '-z', '--raw', '--no-renames'];
+
+/** Parses the output of `RAW`, split at NUL. */
 export const rawChanges = (fields: readonly string[]): RawChange[] =>
   fields.flatMap((field, at) => {
     const [, was = '', is = '', old = '', now = '', letter = ''] =
-      at % 2 === 0 ? (RAW.exec(field) ?? []) : [];
+      at % 2 === 0 ? (CHANGE.exec(field) ?? []) : [];
     const path = fields[at + 1];
     if (letter === '' || path === undefined) return [];
     return [{ path, letter, before: { mode: was, oid: old }, now: { mode: is, oid: now } }];
   });
 
-const RAW = /^:(\d{6}) (\d{6}) (\w+)\.* (\w+)\.* (\w)/;
+const CHANGE = /^:(\d{6}) (\d{6}) (\w+)\.* (\w+)\.* (\w)/;
