@@ -7,6 +7,7 @@ import {
   recoveredPatches,
   worktreeRecords,
 } from '../../../../store/worktrees/worktrees.ts';
+import { repositoryOf } from '../../../tools/git/run/git.ts';
 import { type ProjectNeeds, repositoryFor } from '../../projects/project.ts';
 import { keptRefs } from '../../snapshots/kept-refs.ts';
 import { recoveryPrefix } from '../recovery/keep-work.ts';
@@ -59,8 +60,8 @@ const allRefs = async (service: ProjectNeeds, records: FoundRecord[]): Promise<R
   const found = [...projects].map((name) => repositoryFor(service, name).catch(() => undefined));
   const places = [...(await Promise.all(found)), ...records.map(({ record }) => record)];
   const dirs = new Set(places.flatMap((place) => place?.common_dir ?? []));
-  const refs = [...dirs].map((dir) =>
-    keptRefs(git.at({ git_dir: dir, common_dir: dir })).catch(() => []),
+  const refs = [...dirs].map((common_dir) =>
+    keptRefs(git.at(repositoryOf({ common_dir }))).catch(() => []),
   );
   const byOwner: Refs = new Map();
   for (const ref of (await Promise.all(refs)).flat()) {

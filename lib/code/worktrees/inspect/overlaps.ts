@@ -72,7 +72,7 @@ export const findOverlaps = async (
 ): Promise<FoundOverlaps> => {
   const [first] = branches;
   if (first === undefined) return { overlaps: [], merged: [] };
-  const at = git.at(repositoryOf({ ...first, git_dir: first.common_dir }));
+  const at = git.at(repositoryOf(first));
   const known = { git: at, cache };
   const withBase = branches.flatMap(({ commit, base_now }): CommitPair[] =>
     base_now === undefined

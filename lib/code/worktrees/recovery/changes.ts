@@ -17,7 +17,7 @@ import {
   withWorktreeLock,
 } from '../../../../store/worktrees/worktrees.ts';
 import { ServiceError } from '../../../errors.ts';
-import type { WithGit } from '../../../tools/git/run/git.ts';
+import { repositoryOf, type WithGit } from '../../../tools/git/run/git.ts';
 import { removeIfDead, waitForGit } from '../../../tools/git/run/stale-lock.ts';
 import { removeEntries } from '../../../tools/git/write/worktree-entry.ts';
 import { stateOf } from '../inspect/status.ts';
@@ -110,7 +110,7 @@ const clearHalfMade = async (
 ): Promise<void> => {
   if (pathKind(common_dir) === 'nothing') return;
   if (!(await waitForGit(common_dir))) throw busy(path);
-  await git.turn({ git_dir: common_dir, common_dir }, async () => {
+  await git.turn(repositoryOf({ common_dir }), async () => {
     if (pathKind(path) === 'directory') {
       const kept = await moveDirectoryToUndo(store.layout, path);
       store.report(

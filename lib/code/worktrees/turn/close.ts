@@ -20,7 +20,7 @@ import {
 } from '../../../../store/worktrees/worktrees.ts';
 import type { WithLog } from '../../../log.ts';
 import { someOf } from '../../../text/wording.ts';
-import type { Git, WithGit } from '../../../tools/git/run/git.ts';
+import { type Git, repositoryOf, type WithGit } from '../../../tools/git/run/git.ts';
 import { pathText } from '../../../tools/git/run/path-text.ts';
 import { pointGitFile, removeStaleGitFiles } from '../../turn-repository/dot-git.ts';
 import { type ImportedTurn, importTurn } from '../../turn-repository/import-turn.ts';
@@ -100,7 +100,7 @@ const GONE = 'its worktree is gone';
 const unpinGone = async (git: Git, turn: TurnRecord): Promise<void> => {
   const { common_dir, case_id } = turn;
   if (common_dir !== undefined && pathKind(common_dir) === 'directory')
-    await unpin(git.at({ git_dir: common_dir, common_dir }), case_id);
+    await unpin(git.at(repositoryOf({ common_dir })), case_id);
 };
 
 // The first step: afterwards no git command in the worktree uses the turn's repository.

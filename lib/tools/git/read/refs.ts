@@ -50,5 +50,5 @@ const valuesIn = (list: Buffer): Map<string, string> => {
 };
 
 /** Whether a ref's value is an object id, not the target of a symbolic ref. */
-export const isObject = (value: string | null): value is string =>
-  value !== null && /^[0-9a-f]{40,64}$/.test(value);
+export const isObject = (value: string | null | undefined): value is string =>
+  value != null && /^[0-9a-f]{40,64}$/.test(value);

@@ -91,7 +91,7 @@ export interface WithGit {
 }
 
 /** The repository of a checkout: refs and objects, without a working tree. */
-export const repositoryOf = ({ common_dir }: Checkout): Checkout => ({
+export const repositoryOf = ({ common_dir }: Pick<Checkout, 'common_dir'>): Checkout => ({
   git_dir: common_dir,
   common_dir,
 });
