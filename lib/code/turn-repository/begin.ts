@@ -18,6 +18,7 @@ import {
 } from '../../tools/git/run/config.ts';
 import type { Checkout, Git, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { distinguishesCase } from '../../tools/git/run/letter-case.ts';
+import { latin1 } from '../../tools/git/run/path-text.ts';
 import type { Environment } from '../../tools/process/environment.ts';
 import { alternatesIn, gitFileText, type RepositoryPlaces } from './dot-git.ts';
 import { guard, type RecordedRepositories } from './guard.ts';
@@ -65,14 +66,16 @@ const beginRepository = async (
     mkdirSync(dirname(join(dir, name)), { recursive: true });
     writeFileSync(join(dir, name), Buffer.from(text, 'latin1'));
   };
-  write(
-    'HEAD',
-    ref === 'HEAD' ? `${head ?? ''}\n` : `ref: ${Buffer.from(ref).toString('latin1')}\n`,
-  );
+  write('HEAD', ref === 'HEAD' ? `${head ?? ''}\n` : `ref: ${latin1(ref)}\n`);
   write('packed-refs', packed);
   for (const [name, value] of refs) if (value.startsWith('ref: ')) write(name, `${value}\n`);
   write('config', await settingsFor(git, { seen_at, env }));
-  write('objects/info/alternates', alternatesOf(git.place, seen_at).map(lineOf).join(''));
+  write(
+    'objects/info/alternates',
+    alternatesOf(git.place, seen_at)
+      .map((path) => `${latin1(path)}\n`)
+      .join(''),
+  );
   copyFiles(git.place, dir);
   linkModules(git.place, dir);
   const index = indexHashOf(await readWorktreeIndex(git));
@@ -90,7 +93,7 @@ const settingsFor = async (
   const entries = (plain ?? (await ownEntries(git))).filter(
     ({ key }) => isKept(key) && !(isCaseKnown && key === IGNORE_CASE),
   );
-  const hooks = Buffer.from(join(seen_at, 'hooks')).toString('latin1');
+  const hooks = latin1(join(seen_at, 'hooks'));
   const own: ConfigEntry[] = [
     { key: 'core.repositoryformatversion', value: '1' },
     { key: 'core.bare', value: 'false' },
@@ -127,8 +130,6 @@ const alternatesOf = ({ common_dir }: Checkout, seen_at: string): string[] => {
   }
   return [join(seen_at, 'objects'), ...new Set(found.slice(1))];
 };
-
-const lineOf = (path: string): string => `${Buffer.from(path).toString('latin1')}\n`;
 
 /** Files of the worktree's git directory that hold the index and a merge in progress. */
 const OWN = [

@@ -3,7 +3,7 @@ import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Bind } from '../../sandbox/view.ts';
 import type { GitWorktree } from '../../tools/git/run/git.ts';
-import { entriesOf, plainText } from '../../tools/git/run/plain-file.ts';
+import { entriesOf, plainText, pointedTo } from '../../tools/git/run/plain-file.ts';
 
 /** The content of a `.git` file that points to a directory. */
 export const gitFileText = (dir: string): string => `gitdir: ${dir}\n`;
@@ -36,8 +36,7 @@ const isPointer = (path: string): boolean =>
 
 /** The directory that a `.git` file names; undefined if the file is not a pointer. */
 const targetOf = (link: string): string | undefined => {
-  const text = plainText(link, 65_536);
-  const target = text === undefined ? undefined : /^gitdir: (.*?)\n*$/s.exec(text)?.[1];
+  const target = pointedTo(plainText(link, 65_536) ?? '');
   return target === undefined ? undefined : Buffer.from(target, 'latin1').toString('utf8');
 };
 

@@ -3,6 +3,7 @@ import { isObject } from '../../tools/git/read/refs.ts';
 import { commitOf, symbolicRef } from '../../tools/git/read/repository.ts';
 import { isRefusal } from '../../tools/git/run/error.ts';
 import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
+import { latin1 } from '../../tools/git/run/path-text.ts';
 import { listWorktrees } from '../../tools/git/write/worktree.ts';
 import { keepRefTargets } from '../snapshots/undo-refs.ts';
 import { type IndexImport, importIndex, readTurnIndex } from './import-index.ts';
@@ -61,9 +62,8 @@ export const importCommits = async (
   const own = ownTip(over, left);
   const changes = changesIn(over, left, own);
   const index = await readTurnIndex(git, over);
-  const tips = [own, ...changes.map(({ after }) => after), ...index.blobs, ...index.heads].filter(
-    (oid): oid is string => isObject(oid ?? null),
-  );
+  const named = [own, ...changes.map(({ after }) => after), ...index.blobs, ...index.heads];
+  const tips = named.filter(isObject);
   const brought = await importObjects(git, {
     from: join(over.dir, 'objects'),
     room: join(over.room, 'objects'),
@@ -127,10 +127,8 @@ const changeOf = ({ ref, head }: FinishedTurn, own: string | undefined): Change 
 // The tip of the turn's branch; its former tip if the branch was deleted or made symbolic.
 const ownTip = ({ ref, head }: FinishedTurn, left: UntrustedRefs): string | undefined => {
   const value = ref === 'HEAD' ? left.head : left.refs.get(latin1(ref));
-  return isObject(value ?? null) ? value : (head ?? undefined);
+  return isObject(value) ? value : (head ?? undefined);
 };
-
-const latin1 = (text: string): string => Buffer.from(text).toString('latin1');
 
 const changesIn = (
   { ref, refs, head }: FinishedTurn,
@@ -144,7 +142,7 @@ const changesIn = (
     return before === after || isOwn ? [] : [{ ref: name, before, after }];
   });
   const had = new Set([head, own, ...refs.values(), ...left.refs.values()]);
-  const detached = isObject(left.head ?? null) && !had.has(left.head ?? null);
+  const detached = isObject(left.head) && !had.has(left.head);
   const at = detached ? [{ ref: 'refs/HEAD', before: head, after: left.head ?? null }] : [];
   return [...changed, ...at];
 };

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { isObject, STASH, stashOf } from '../../tools/git/read/refs.ts';
 import { isRefusal } from '../../tools/git/run/error.ts';
 import type { GitAt } from '../../tools/git/run/git.ts';
+import { latin1 } from '../../tools/git/run/path-text.ts';
 import { plainFilesBelow, plainText } from '../../tools/git/run/plain-file.ts';
 import { kindsOf } from './import-objects.ts';
 
@@ -106,7 +107,7 @@ export const restoreSessionRefs = async (
     named.map(([, oid]) => oid),
   );
   const there = named.map(([text, oid]) => ({
-    ref: Buffer.from(text).toString('latin1'),
+    ref: latin1(text),
     oid,
     kind: kinds.get(oid),
   }));
@@ -172,7 +173,7 @@ const MOST_REFS = 200_000;
 export const readUntrustedRefs = (dir: string): UntrustedRefs => {
   const refs = packedIn(plainText(join(dir, 'packed-refs'), PACKED_BYTES) ?? '');
   for (const name of plainFilesBelow(join(dir, 'refs'), MOST_REFS)) {
-    const ref = `refs/${Buffer.from(name).toString('latin1')}`;
+    const ref = `refs/${latin1(name)}`;
     const value = valueIn(plainText(join(dir, 'refs', name), REF_BYTES) ?? '');
     if (value !== undefined && isRefName(ref)) refs.set(ref, value);
   }

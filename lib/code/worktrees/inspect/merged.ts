@@ -10,6 +10,7 @@ import type { Store, WithStore } from '../../../../store/store.ts';
 import { branchCommit } from '../../../tools/git/read/base.ts';
 import { commitOf, isAncestor } from '../../../tools/git/read/repository.ts';
 import { repositoryOf, type WithGit } from '../../../tools/git/run/git.ts';
+import { latin1 } from '../../../tools/git/run/path-text.ts';
 import { readRefLog } from '../../../tools/git/write/ref-log.ts';
 import {
   createOverlapCache,
@@ -38,10 +39,9 @@ export const recordMerged = async (
 };
 
 const isOwnCommit = async (store: Store, branch: FinishedBranch): Promise<boolean> => {
-  const { case_id, common_dir, branch: name, commit } = branch;
+  const { case_id, branch: name, commit } = branch;
   if (commitsOf(store, case_id).includes(commit)) return true;
-  const place = { git_dir: common_dir, common_dir };
-  const moves = await readRefLog(place, Buffer.from(`refs/heads/${name}`).toString('latin1'));
+  const moves = await readRefLog(repositoryOf(branch), latin1(`refs/heads/${name}`));
   return moves.some(
     ({ to, message }) => to === commit && !MOVED.test(message) && !message.endsWith(`onto ${to}`),
   );

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { blobOf } from '../../../tools/git/read/working-files.ts';
 import type { GitAt, GitWorktree } from '../../../tools/git/run/git.ts';
 import { nulls, onDisk, onIndexFile } from '../../../tools/git/run/index-copy.ts';
+import { utf8Path } from '../../../tools/git/run/path-text.ts';
 import type { WorktreeSnapshot } from '../../snapshots/snapshot.ts';
 
 /** One version of a file in conflict. */
@@ -106,9 +107,9 @@ export const conflictDiff = async (
 
 // Limit the diff to the files in conflict, unless a name is not UTF-8 or there are too many for arguments.
 const namesOf = (files: readonly Unmerged[]): string[] => {
-  const names = files.map(({ path }) => Buffer.from(path, 'latin1').toString('utf8'));
-  const whole = names.every((name, at) => Buffer.from(name).toString('latin1') === files[at]?.path);
-  return whole && names.length <= MOST_NAMES ? names : [];
+  const names = files.flatMap(({ path }) => utf8Path(path) ?? []);
+  const isWhole = names.length === files.length;
+  return isWhole && names.length <= MOST_NAMES ? names : [];
 };
 
 const MOST_NAMES = 500;

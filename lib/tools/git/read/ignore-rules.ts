@@ -5,6 +5,7 @@ import { orElse } from '../../../../store/base/attempt.ts';
 import { isRefusal } from '../run/error.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
 import { MOST_LISTED, nulls, onDisk } from '../run/index-copy.ts';
+import { latin1 } from '../run/path-text.ts';
 import { inTemporary } from '../run/temporary.ts';
 import { readBlobs } from './blobs.ts';
 
@@ -157,7 +158,7 @@ export const ignoredPaths = async (
   git: GitAt<GitWorktree>,
   paths: readonly string[],
 ): Promise<ReadonlySet<string> | undefined> => {
-  const names = paths.map((path) => Buffer.from(path).toString('latin1'));
+  const names = paths.map(latin1);
   const ignored = await ignoredNames(git, names).catch((error: unknown) => {
     if (isRefusal(error)) return undefined;
     throw error;

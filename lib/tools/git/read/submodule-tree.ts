@@ -4,6 +4,7 @@ import { orElse } from '../../../../store/base/attempt.ts';
 import { sha256 } from '../../../../store/base/sha256.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
 import { nulls, onIndexCopy } from '../run/index-copy.ts';
+import { latin1 } from '../run/path-text.ts';
 import { idOnDisk } from './blobs.ts';
 import { stagedIndex } from './index-stages.ts';
 import { headCommit } from './repository.ts';
@@ -50,7 +51,7 @@ const idOf = async (
   { place, root, commit }: Submodule,
 ): Promise<string | undefined> => {
   if (place === undefined) {
-    const names = (await filesBelow(root)).map((path) => Buffer.from(path).toString('latin1'));
+    const names = (await filesBelow(root)).map(latin1);
     if (names.length > 0) return hashed(await contentsOf(root, names, commit), commit);
     return orElse(() => lstatSync(root), undefined, 'ENOENT', 'ENOTDIR') && commit;
   }

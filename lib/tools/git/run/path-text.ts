@@ -15,6 +15,9 @@ export const utf8Path = (path: string): string | undefined => {
   return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
 };
 
+/** A text as git's names are read: one character for each byte. */
+export const latin1 = (text: string): string => Buffer.from(text).toString('latin1');
+
 /** Decodes a name as UTF-8, whatever its bytes: not to be opened by, as bytes that are not UTF-8 are lost. */
 export const lossyPath = (path: string): string => Buffer.from(path, 'latin1').toString('utf8');
 

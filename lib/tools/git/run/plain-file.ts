@@ -28,6 +28,10 @@ export const readPlain = (path: string | Buffer, most: number): string | undefin
   }
 };
 
+/** The directory that the text of a `.git` file names; undefined if it is no pointer. */
+export const pointedTo = (text: string): string | undefined =>
+  /^gitdir: (.*?)\n*$/s.exec(text)?.[1];
+
 /** Whether there is anything at a path, also a link that leads nowhere. */
 export const isThere = (path: string | Buffer): boolean =>
   lstatSync(path, { throwIfNoEntry: false }) !== undefined;

@@ -14,6 +14,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isDone, orElse } from '../../../../store/base/attempt.ts';
 import { isAtOrBelow } from '../../../../store/base/paths.ts';
 import type { GitPlace } from './git.ts';
+import { pointedTo } from './plain-file.ts';
 
 const OLD_MS = 2000;
 
@@ -117,6 +118,6 @@ const gitDirsAbove = (cwd: string): string[] => {
 
 const pointerIn = (file: string): string => {
   const text = orElse(() => readFileSync(file, 'utf8'), '');
-  const target = /^gitdir: (.*?)\n*$/s.exec(text)?.[1] ?? '.';
+  const target = pointedTo(text) ?? '.';
   return isAbsolute(target) ? target : resolve(dirname(file), target);
 };

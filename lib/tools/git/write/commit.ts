@@ -5,6 +5,7 @@ import { findRepository } from '../read/repository.ts';
 import { unfilteredFiles } from '../read/required-filters.ts';
 import { type FileStatus, parseStatus, STATUS } from '../read/status.ts';
 import type { GitAt, GitPlace, GitSource, GitWorktree } from '../run/git.ts';
+import { latin1 } from '../run/path-text.ts';
 
 /** Whether user.name and user.email are configured. Without them git guesses or refuses. */
 export const hasIdentity = async (git: GitAt<GitPlace>): Promise<boolean> => {
@@ -83,8 +84,6 @@ export const uncommitted = async (
     left: all.filter((file) => !isTaken(file)),
   };
 };
-
-const latin1 = (path: string): string => Buffer.from(path).toString('latin1');
 
 const isOurs = ({ code, repository }: FileStatus): boolean =>
   CHANGES[code] !== undefined && !repository;

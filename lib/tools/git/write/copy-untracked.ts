@@ -4,6 +4,7 @@ import { ignoredNames } from '../read/ignore-rules.ts';
 import { parentsOf } from '../read/working-files.ts';
 import type { Checkout, GitAt, GitSource, GitWorktree } from '../run/git.ts';
 import { onDisk } from '../run/index-copy.ts';
+import { lossyPath } from '../run/path-text.ts';
 
 export interface CopiedFiles {
   copied: string[];
@@ -28,10 +29,11 @@ export const copyUntrackedFiles = async (
       .map((glob) => ({ path: glob, reason: NO_MATCH })),
   };
   const way = { git, from: path ?? '', to };
-  const skip = (name: string, reason: string) => brought.skipped.push({ path: told(name), reason });
+  const skip = (name: string, reason: string) =>
+    brought.skipped.push({ path: lossyPath(name), reason });
   for (const name of await withoutBlocked(way, found, skip)) {
     const reason = await bring(way, name);
-    if (reason === undefined) brought.copied.push(told(name));
+    if (reason === undefined) brought.copied.push(lossyPath(name));
     else skip(name, reason);
   }
   return brought;
@@ -42,8 +44,6 @@ interface Way {
   from: string;
   to: GitWorktree;
 }
-
-const told = (name: string): string => Buffer.from(name, 'latin1').toString('utf8');
 
 // `check-ignore` fails for a path behind a link, so those are left out first.
 const withoutBlocked = async (

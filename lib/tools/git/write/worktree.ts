@@ -8,6 +8,7 @@ import { checkBranchName, commitsOf } from '../read/repository.ts';
 import { wholeStatus } from '../read/status.ts';
 import { isRefusal } from '../run/error.ts';
 import { type Checkout, type Git, type GitAt, type GitWorktree, repositoryOf } from '../run/git.ts';
+import { pointedTo } from '../run/plain-file.ts';
 import { removeEntries } from './worktree-entry.ts';
 
 export interface NewWorktree {
@@ -226,7 +227,7 @@ export const isTampered = async (worktree: GitWorktree): Promise<boolean> => {
   const found = await undefinedUnlessDiskFault(lstat(link));
   if (git_dir === link) return found?.isDirectory() !== true;
   if (found?.isFile() !== true) return true;
-  const target = /^gitdir: (.*?)\n*$/s.exec(await readFile(link, 'utf8'))?.[1];
+  const target = pointedTo(await readFile(link, 'utf8'));
   const read = (name: string) => undefinedUnlessDiskFault(readFile(join(git_dir, name), 'utf8'));
   const back = (await read('gitdir')) ?? '';
   const common = (await read('commondir')) ?? '.';
