@@ -1,8 +1,8 @@
-import { lstat, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import type { GitAt, GitWorktree } from '../run/git.ts';
 import { MOST_LISTED, onDisk } from '../run/index-copy.ts';
 import { RAW, rawChanges } from './raw-diff.ts';
-import { parentsOf } from './working-files.ts';
+import { type Kind, topmost } from './working-files.ts';
 
 /** A path that git is about to write, read as latin1. */
 export interface WrittenPath {
@@ -31,39 +31,16 @@ export const filesInTheWay = async (
   const known = new Map<string, Kind>();
   for (const { path, isSubmodule } of written) {
     if (found.size >= MOST_FOUND) break;
-    const place = await firstFile(git.place, path, known);
-    if (place !== undefined && !tracked.has(place)) found.add(place);
+    const top = await topmost(git.place, path, known);
+    if (top !== undefined && top.kind !== 'absent' && !tracked.has(top.place)) found.add(top.place);
     // git leaves a directory where it puts a submodule.
-    if (place === undefined && !isSubmodule)
+    if (top === undefined && !isSubmodule)
       await addBelow(path, { worktree: git.place, tracked, found });
   }
   return [...found];
 };
 
 const MOST_FOUND = 100;
-
-type Kind = 'directory' | 'file' | 'absent';
-
-// The topmost of the path and its parents that is not a directory; undefined if there is none.
-const firstFile = async (
-  worktree: GitWorktree,
-  path: string,
-  known: Map<string, Kind>,
-): Promise<string | undefined> => {
-  for (const place of [...parentsOf(path), path]) {
-    const kind = known.get(place) ?? (await kindOf(worktree, place));
-    known.set(place, kind);
-    if (kind === 'file') return place;
-    if (kind === 'absent') return undefined;
-  }
-  return undefined;
-};
-
-const kindOf = async (worktree: GitWorktree, place: string): Promise<Kind> => {
-  const stats = await lstat(onDisk(worktree, place)).catch(() => undefined);
-  if (stats === undefined) return 'absent';
-  return stats.isDirectory() ? 'directory' : 'file';
-};
 
 interface Search {
   worktree: GitWorktree;

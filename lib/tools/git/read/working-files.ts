@@ -101,6 +101,33 @@ export const parentsOf = (path: string): string[] => {
   return names.map((_, at) => names.slice(0, at + 1).join('/'));
 };
 
+/**
+ * The topmost of a path and its parents that is no directory; undefined if all are. `known` has what was found for other
+ * paths.
+ */
+export const topmost = async (
+  worktree: Pick<GitWorktree, 'path'>,
+  path: string,
+  known = new Map<string, Kind>(),
+): Promise<{ place: string; kind: Kind } | undefined> => {
+  for (const place of [...parentsOf(path), path]) {
+    const kind = known.get(place) ?? (await kindOf(onDisk(worktree, place)));
+    known.set(place, kind);
+    if (kind !== 'directory') return { place, kind };
+  }
+  return undefined;
+};
+
+export type Kind = 'directory' | 'file' | 'else' | 'absent';
+
+/** What is at a path on disk; a link is `else`. */
+export const kindOf = async (path: Buffer): Promise<Kind> => {
+  const found = await lstat(path).catch(() => undefined);
+  if (found === undefined) return 'absent';
+  if (found.isDirectory()) return 'directory';
+  return found.isFile() ? 'file' : 'else';
+};
+
 const removedIfEmpty = (directory: Buffer): Promise<boolean> =>
   rmdir(directory).then(
     () => true,

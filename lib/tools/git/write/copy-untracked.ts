@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
-import { copyFile, lstat, mkdir } from 'node:fs/promises';
+import { copyFile, mkdir } from 'node:fs/promises';
 import { ignoredNames } from '../read/ignore-rules.ts';
-import { parentsOf } from '../read/working-files.ts';
+import { kindOf, parentsOf, topmost } from '../read/working-files.ts';
 import type { Checkout, GitAt, GitSource, GitWorktree } from '../run/git.ts';
 import { onDisk } from '../run/index-copy.ts';
 import { lossyPath } from '../run/path-text.ts';
@@ -105,23 +105,10 @@ const makeDirectory = async (path: Buffer): Promise<void> => {
 };
 
 const isPlain = async (from: string, path: string): Promise<boolean> => {
-  for (const parent of parentsOf(path))
-    if ((await kindOf(onDisk({ path: from }, parent))) !== 'directory') return false;
-  return (await kindOf(onDisk({ path: from }, path))) === 'file';
+  const top = await topmost({ path: from }, path);
+  return top?.place === path && top.kind === 'file';
 };
 
 // True also if a parent is a file or a link: nothing is written through it.
-const isOccupied = async (to: string, path: string): Promise<boolean> => {
-  for (const parent of parentsOf(path)) {
-    const kind = await kindOf(onDisk({ path: to }, parent));
-    if (kind !== 'directory') return kind !== 'nothing';
-  }
-  return (await kindOf(onDisk({ path: to }, path))) !== 'nothing';
-};
-
-const kindOf = async (path: Buffer): Promise<'directory' | 'file' | 'nothing' | 'else'> => {
-  const found = await lstat(path).catch(() => undefined);
-  if (found === undefined) return 'nothing';
-  if (found.isDirectory()) return 'directory';
-  return found.isFile() ? 'file' : 'else';
-};
+const isOccupied = async (to: string, path: string): Promise<boolean> =>
+  (await topmost({ path: to }, path))?.kind !== 'absent';
