@@ -116,7 +116,7 @@ export const SESSION_TOOLS: readonly Tool[] = [
 ];
 
 const TASKS = 'tasks.md';
-const BOX = /^(\s*(?:[-*+]|\d+[.)]) \[)([ xX])(\] .*)$/gm;
+const BOX = /^([ \t]*(?:[-*+]|\d+[.)]) \[)([ xX])(\] .*)$/gm;
 
 interface Checkbox {
   number: number;

@@ -111,6 +111,15 @@ describe('the MCP door of a run', () => {
     await it.control('abort');
   });
 
+  // With work that grows with the square of the lines, the daemon would answer nobody for ten minutes.
+  it('ticks a task below half a million blank lines', async (t) => {
+    const { it, client } = await atWork(t);
+    const content = `${'\n'.repeat(500_000)}- [ ] one\n`;
+    await ask(client, 'write_memory', { filename: 'tasks.md', content });
+    assert.equal((await ask(client, 'tick_task', { number: 1 })).text, '- [x] one');
+    await it.control('abort');
+  });
+
   it('ticks without a change to what is approved, and approves nothing by it', async (t) => {
     const { it, client } = await atWork(t);
     const at = `/api/cases/${it.item.id}/planning`;
