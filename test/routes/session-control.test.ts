@@ -253,6 +253,29 @@ describe('GET /cases/{id}/usage', () => {
   });
 });
 
+/** An approved session of another Work item, which waits for the place that the session of the first one has. */
+const waitingForPlace = async (t: TestContext) => {
+  const it = await withCase(t, LONG, { settings: 'max_sessions: 1' });
+  const { call } = it.running;
+  const { body: other } = await call<Case>('POST', '/cases', {
+    title: 'Another',
+    type: 'bug',
+    description: '```sh\necho other > other.txt\n```\n',
+  });
+  const mine = await it.start();
+  await it.until(mine.id, 'plan_ready');
+  const { body: theirs } = await call<Session>('POST', '/api/sessions/queue', {
+    case_id: other.id,
+  });
+  const at = `/cases/${other.id}/sessions/${theirs.id}`;
+  const statusOf = async (): Promise<string> => (await call<Session>('GET', at)).body.status;
+  await eventually(async () => assert.equal(await statusOf(), 'plan_ready'));
+  await it.post(`/sessions/${mine.id}/approve`);
+  await it.untilEvent(mine.id, 'tool_call');
+  assert.equal((await call('POST', `${at}/approve`)).status, 200);
+  return { it, call, other, mine, theirs, at, statusOf };
+};
+
 describe('the queue of all Work items', () => {
   it('lists who waits and who is active, and lets the next go when a lock is released', async (t) => {
     const it = await withCase(t);
@@ -285,24 +308,7 @@ describe('the queue of all Work items', () => {
   });
 
   it('lets an approved session wait for its place among max_sessions, and says so', async (t) => {
-    const it = await withCase(t, LONG, { settings: 'max_sessions: 1' });
-    const { call } = it.running;
-    const { body: other } = await call<Case>('POST', '/cases', {
-      title: 'Another',
-      type: 'bug',
-      description: '```sh\necho other > other.txt\n```\n',
-    });
-    const mine = await it.start();
-    await it.until(mine.id, 'plan_ready');
-    const { body: theirs } = await call<Session>('POST', '/api/sessions/queue', {
-      case_id: other.id,
-    });
-    const at = `/cases/${other.id}/sessions/${theirs.id}`;
-    const statusOf = async (): Promise<string> => (await call<Session>('GET', at)).body.status;
-    await eventually(async () => assert.equal(await statusOf(), 'plan_ready'));
-    await it.post(`/sessions/${mine.id}/approve`);
-    await it.untilEvent(mine.id, 'tool_call');
-    assert.equal((await call('POST', `${at}/approve`)).status, 200);
+    const { it, call, mine, theirs, at, statusOf } = await waitingForPlace(t);
     const told = await call('GET', `${at}/stream`, undefined, { accept: 'application/json' });
     assert.match(told.text, /"waits_for":"max_sessions"/);
     assert.doesNotMatch(told.text, /tool_call/);
@@ -319,6 +325,21 @@ describe('the queue of all Work items', () => {
       assert.match(row?.message ?? '', /max_sessions allows 1 at a time/);
     });
     await it.control('abort');
+    await eventually(async () => assert.equal(await statusOf(), 'completed'));
+  });
+
+  it('does not start an approved session whose Work item was closed while it waited for its place', async (t) => {
+    const { it, call, other, at, statusOf } = await waitingForPlace(t);
+    const closed = await call('PUT', `/cases/${other.id}/state`, { state: 'NON_ISSUE' });
+    assert.equal(closed.status, 200);
+    await it.control('abort');
+    await eventually(async () => assert.equal(await statusOf(), 'paused'));
+    const { body } = await call<Session>('GET', at);
+    assert.match(body.error ?? '', /closed while it waited .* Reopen .* resume/);
+    const told = await call('GET', `${at}/stream`, undefined, { accept: 'application/json' });
+    assert.doesNotMatch(told.text, /tool_call/);
+    await call('PUT', `/cases/${other.id}/state`, { state: 'OPEN' });
+    assert.equal((await call('POST', `/api/cases/${other.id}/session/resume`)).status, 200);
     await eventually(async () => assert.equal(await statusOf(), 'completed'));
   });
 });

@@ -30,7 +30,7 @@ import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
 import { fillSlots, isAtCapacity, waitForSlot } from '../live/slots.ts';
 import { noteStatus } from '../live/stream.ts';
 import { refuseElsewhere, refuseUnconfirmed, startPlanning } from '../rules/rules.ts';
-import { failSession } from '../turns/end.ts';
+import { failSession, pauseTurn } from '../turns/end.ts';
 import { planTurn } from '../turns/plan-turn.ts';
 import { type WorkTurn, workTurn } from '../turns/work-turn.ts';
 
@@ -158,12 +158,17 @@ const runInBackground = (
     service.log.error({ err: error, session_id }, 'ending a session failed');
   live.onSlotYielded = () => void startQueued(service).catch(complain);
   service.engine.live.set(session_id, live);
+  let wasClosed: Promise<boolean> | undefined;
   const waits = (): void => {
     noteStatus(service.engine, kept, { waits_for: 'max_sessions' });
     notice(service.store, case_id);
+    wasClosed = isCaseClosed(service, case_id);
   };
   live.finished = waitForSlot(service, live, waits)
-    .then(() => turn(kept))
+    .then(async () => {
+      const isLate = (await wasClosed) === false && (await isCaseClosed(service, case_id));
+      await (isLate && !live.stopping ? pauseTurn(service, kept, CLOSED) : turn(kept));
+    })
     .catch((error: unknown) => failAfterError(service, kept, error))
     .catch((error: unknown) => {
       complain(error);
@@ -173,6 +178,15 @@ const runInBackground = (
     .then(() => followTurn(service, kept))
     .then(() => startQueued(service))
     .catch(complain);
+};
+
+// The operator closed it after the decision that made the session wait, and may not want the work any more.
+const CLOSED =
+  'Its Work item was closed while it waited for a free place. Reopen the Work item and resume the session, or abort it.';
+
+const isCaseClosed = async ({ store }: WithStore, caseId: string): Promise<boolean> => {
+  const item = await readCase(store, caseId);
+  return item !== undefined && isClosed(item.state);
 };
 
 const followTurn = async ({ engine, log }: SessionNeeds, kept: StoredSession): Promise<void> => {

@@ -22,9 +22,19 @@ export const endTurn = async (
 ): Promise<void> => {
   const { outage } = turn;
   if (outage === undefined) return failSession(service, kept, error, turn);
-  const { case_id, id } = kept.session;
   const ending = await wrapUp(service, kept, { status: 'paused', error, turn });
-  const paused = await decide(service, case_id, id, interrupt(error, { ...ending, outage }));
+  await pauseTurn(service, kept, error, { ...ending, outage });
+};
+
+/** Pauses a session that cannot continue, and tells its stream why. */
+export const pauseTurn = async (
+  service: TurnNeeds,
+  kept: StoredSession,
+  error: string,
+  ending: Parameters<typeof interrupt>[1] = {},
+): Promise<void> => {
+  const { case_id, id } = kept.session;
+  const paused = await decide(service, case_id, id, interrupt(error, ending));
   if (paused?.session.status !== 'paused') return;
   service.engine.transcript(paused).append('error', { message: error });
   noteStatus(service.engine, paused);
