@@ -161,7 +161,7 @@ const Folder = ({ at, folder, entries }: FolderProps) => {
   const last = entries.at(-1)?.name ?? '';
   return (
     <>
-      <ul class="file-list">
+      <ul class="bare file-list">
         {inOrder(entries).map((entry) => (
           <li key={entry.path} data-row={entry.path} tabIndex={-1}>
             <Name at={at} of={entry} />

@@ -15,6 +15,7 @@ const View = ({ guide, guides }: GuideShown) => (
         {guides.map(({ topic, title, summary }) => (
           <a
             key={topic}
+            class="way"
             href={`/dashboard/help/${topic}`}
             title={summary}
             {...(topic === guide.topic && { 'aria-current': 'page' as const })}

@@ -56,7 +56,7 @@ const GATES: Readonly<Record<PlanningGate['status'], string>> = {
 
 const Ready = ({ ready, checks }: Readiness) => (
   <Section id="ready" title={ready ? 'A session can start' : 'A session cannot start'}>
-    <ul class="checks">
+    <ul class="bare checks">
       {checks.map(({ name, ok, required, detail }) => (
         <li key={name} class={ok || !required ? 'quiet' : ''}>
           <span aria-hidden="true">{ok ? '✓' : '–'}</span>{' '}

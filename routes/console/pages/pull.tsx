@@ -160,7 +160,7 @@ const PullTimeline = ({ events }: { events: readonly PullTransition[] }) => (
     {events.length === 0 ? (
       <p class="quiet">No events. Refresh from the code host.</p>
     ) : (
-      <ol class="timeline">
+      <ol class="bare timeline">
         {events.toReversed().map(({ seq, event, actor, head_sha, occurred_at, source }) => (
           <li key={seq} class="line">
             <RelativeTime at={occurred_at} />

@@ -135,7 +135,7 @@ const Column = ({ name, own, before }: ColumnProps) => (
   <section aria-label={name} class={own.length === 0 ? 'none' : ''}>
     <h2>{name}</h2>
     {own.length === 0 && <p class="quiet">None</p>}
-    <ol>
+    <ol class="bare">
       {own.slice(0, MOST).map((card) => (
         <li key={card.id}>
           <Card {...card} before={before(card.id)} />

@@ -57,7 +57,7 @@ export const ActivityLog = ({ of, now, tell, isOpen }: LogProps) => {
           }}
         />
         {isEmpty && <p class="quiet">{isOpen ? 'No activity yet.' : 'No activity.'}</p>}
-        <ol>
+        <ol class="bare">
           {shown?.entries.map((entry) => (
             <li
               key={keyOf(entry)}

@@ -25,7 +25,7 @@ export const Column = (column: ColumnProps) => {
         {STATE_LABELS[state]} <span class="quiet">{first.total}</span>
       </h2>
       <div class="scroll" ref={list.box}>
-        <ol class="cards">
+        <ol class="bare">
           <Room height={list.before} />
           {list.shown.map(({ card, index }) => (
             <li

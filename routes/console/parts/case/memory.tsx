@@ -67,7 +67,7 @@ const MemoryEntry = ({
 export const History = ({ of: entries }: { of: readonly HistoryEntry[] }) =>
   entries.length === 0 ? null : (
     <Section id="history" title="History">
-      <ol class="history">
+      <ol class="bare history">
         {entries.map(({ commit, message, author, at }) => (
           <li key={commit} class="line">
             <code>{commit.slice(0, 8)}</code>

@@ -188,7 +188,7 @@ export const ConflictHistory = ({ history, metrics }: HistoryProps) => (
         {`${counted(metrics?.rebases ?? 0, 'rebase')}, ${metrics?.conflicts ?? 0} with conflicts.`}
       </p>
     )}
-    <ol class="timeline">
+    <ol class="bare timeline">
       {history.toReversed().map(({ id, timestamp, outcome, step, onto, file_count, pushed_at }) => (
         <li key={id} class="line">
           <RelativeTime at={timestamp} />

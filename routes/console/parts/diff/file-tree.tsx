@@ -74,7 +74,11 @@ const Tree = ({ files, marks, only }: TreeProps) => {
   return (
     <div class="diff-tree" style={{ '--row': `${ROW}px` }} ref={box}>
       <div style={{ height: `${virtual.getTotalSize()}px` }}>
-        <ul style={{ transform: `translateY(${seen[0]?.start ?? 0}px)` }} aria-label="Files">
+        <ul
+          class="bare"
+          style={{ transform: `translateY(${seen[0]?.start ?? 0}px)` }}
+          aria-label="Files"
+        >
           {seen.map(({ index }) => {
             const row = rows[index] as TreeRow;
             if (row.kind === 'group') return <Group key={row.key} of={row} />;

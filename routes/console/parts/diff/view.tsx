@@ -185,7 +185,7 @@ const DiffFiles = ({ files }: { files: readonly ListedFile[] }) => {
             <h2
               {...(isNamed !== undefined && { title: NAMED_RULE })}
             >{`${name} (${of.length})`}</h2>
-            <ul>
+            <ul class="bare">
               {of.map(({ path, kind, added, removed }) => (
                 <li key={path}>
                   {oneLine(path)} {kind !== 'changed' && <span class="tag">{kind}</span>}{' '}
