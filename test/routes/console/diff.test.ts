@@ -104,6 +104,21 @@ describe('a patch', () => {
     }
   });
 
+  it('takes no changed lines for the header of another file', () => {
+    const body = '@@ -1,2 +1,2 @@\n a\n--- b\n+++ c\n@@ -9 +9 @@\n-d\n+e\n';
+    const rows = rowsOf(filesOf(changed('a', body))[0] as never, 0, 'inline');
+    assert.deepEqual(
+      rows.flatMap(linesIn).map(({ sign, text, before, after }) => [sign + text, before, after]),
+      [
+        [' a', 1, 1],
+        ['--- b', 2, undefined],
+        ['+++ c', undefined, 2],
+        ['-d', 9, undefined],
+        ['+e', undefined, 9],
+      ],
+    );
+  });
+
   it('tells where no newline ends a file', () => {
     const open = '\\ No newline at end of file\n';
     const body = `@@ -1 +1 @@\n-a\n${open}+b\n${open}`;

@@ -1,4 +1,3 @@
-import { parse } from 'diff2html/lib/diff-parser.js';
 import type { FilePatch } from '../../../../lib/text/patch.ts';
 import { visible } from '../../../../store/base/visible.ts';
 
@@ -40,7 +39,7 @@ export const rowsOf = (patch: FilePatch, file: number, layout: Layout): Row[] =>
   if (patch.isBinary) return notes;
   return [
     ...notes,
-    ...blocksOf(patch.text).flatMap(({ header, lines }): Row[] => [
+    ...hunksOf(patch.text).flatMap(({ header, lines }): Row[] => [
       { file, kind: 'hunk', text: header },
       ...(layout === 'side'
         ? pairsOf(lines).map((pair): Row => ({ file, kind: 'pair', ...pair }))
@@ -62,44 +61,35 @@ const notesOf = ({ isBinary, modes, from, added, removed, kind }: FilePatch): st
 export const oneLine = (name: string): string =>
   visible(name).replaceAll('\n', '␊').replaceAll('\t', '␉');
 
-const OPEN = '\\ No newline at end of file';
-// A private-use character marks lines of a file that look like git's own remark.
-const KEEPS = '\uE0F1';
-const KEPT = `\\${KEEPS} No newline at end of file`;
+// Each line of a hunk has its sign, so one that begins with @ is the header of the next. A carriage return would end a line.
+const hunksOf = (text: string) =>
+  text
+    .replaceAll('\r', '␍')
+    .split('\n@@ ')
+    .slice(1)
+    .map((hunk) => {
+      const [header = '', ...lines] = `@@ ${hunk}`.split('\n');
+      return { header, lines: linesOf(header, lines) };
+    });
 
-const blocksOf = (text: string) => {
-  const { clean, open } = prepared(text);
-  let ordinal = 0;
-  return parse(clean)
-    .flatMap(({ blocks }) => blocks)
-    .filter(({ header }) => header.startsWith('@@'))
-    .map(({ header, lines }) => ({
-      header,
-      lines: lines.map(
-        ({ content, oldNumber, newNumber }): Line => ({
-          sign: (content[0] ?? ' ') as Line['sign'],
-          before: oldNumber,
-          after: newNumber,
-          text: content.slice(1).replaceAll(KEPT, OPEN),
-          isOpen: open.has(ordinal++),
-        }),
-      ),
-    }));
-};
+const HUNK = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/;
 
-// The parser treats a carriage return as the end of a line and drops the rest, which would hide text.
-const prepared = (text: string) => {
-  const lines = text.replaceAll('\r', '␍').split('\n');
-  const body = lines.findIndex((line) => line.startsWith('@@ '));
-  const kept = lines.slice(0, body < 0 ? undefined : body);
-  const open = new Set<number>();
-  let ordinal = 0;
-  for (const line of body < 0 ? [] : lines.slice(body)) {
-    if (line.startsWith('\\')) open.add(ordinal - 1);
-    else kept.push(line.replaceAll(OPEN, KEPT));
-    if (/^[ +-]/.test(line)) ordinal += 1;
+const linesOf = (header: string, all: readonly string[]): Line[] => {
+  let [, before = 0, after = 0] = (HUNK.exec(header) ?? []).map(Number);
+  const lines: Line[] = [];
+  for (const [at, line] of all.entries()) {
+    const [sign] = line;
+    if (sign !== ' ' && sign !== '+' && sign !== '-') continue;
+    lines.push({
+      sign,
+      before: sign === '+' ? undefined : before++,
+      after: sign === '-' ? undefined : after++,
+      text: line.slice(1),
+      // Git's remark on a missing newline follows the line.
+      isOpen: all[at + 1]?.startsWith('\\') === true,
+    });
   }
-  return { clean: kept.join('\n'), open };
+  return lines;
 };
 
 const pairsOf = (lines: readonly Line[]) => {
