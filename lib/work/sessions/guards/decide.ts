@@ -9,13 +9,14 @@ import { releaseLock } from '../../../../store/sessions/locks.ts';
 import { journalSession } from '../../../../store/sessions/session-events.ts';
 import {
   isBehindJournal,
+  readSession,
   type SessionRule,
   type StoredSession,
   updateSession,
 } from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
 import { CONFLICT } from '../../../code/worktrees/rebase/rebase-state.ts';
-import { ServiceError } from '../../../errors.ts';
+import { orNotFound, ServiceError } from '../../../errors.ts';
 import { forgetState } from '../../../sandbox/state/open.ts';
 import { update } from '../../cases/change.ts';
 import { isClosed, moveTo } from '../../cases/moves.ts';
@@ -30,23 +31,37 @@ import { interrupt, refuseElsewhere } from '../rules/rules.ts';
  */
 export const decide = (
   service: EngineNeeds,
-  caseId: string,
-  id: string,
+  session: SessionName,
   rule: SessionRule,
-): Promise<StoredSession | undefined> => decideWith(service, caseId, id, async () => rule);
+): Promise<StoredSession | undefined> => decideLocked(service, session, async () => rule);
 
-/** The same for a rule that is made, with what it needs on disk, under the same lock. */
+type SessionName = Pick<Session, 'case_id' | 'id'>;
+
+/**
+ * The same for a rule that is made, with what it needs on disk, of the session as it is under the same lock. Throws 404 when
+ * there is no such session.
+ */
 export const decideWith = (
   service: EngineNeeds,
-  caseId: string,
-  id: string,
+  session: SessionName,
+  make: (now: StoredSession) => Promise<SessionRule>,
+): Promise<StoredSession | undefined> =>
+  decideLocked(service, session, async () => {
+    const { case_id, id } = session;
+    return make(orNotFound(readSession(service.store, case_id, id), 'session', id));
+  });
+
+const decideLocked = (
+  service: EngineNeeds,
+  session: SessionName,
   make: () => Promise<SessionRule>,
 ): Promise<StoredSession | undefined> =>
-  service.store.locks.take(lockOn.decision(caseId), async () => {
+  service.store.locks.take(lockOn.decision(session.case_id), async () => {
+    const { case_id, id } = session;
     const rule = guarded(service, await make());
-    const kept = await updateSession(service.store, caseId, id, rule).catch((error: unknown) => {
+    const kept = await updateSession(service.store, case_id, id, rule).catch((error: unknown) => {
       // The record may be written, and say that the session runs.
-      if (isDiskFault(error)) pauseLater(service, { session: { case_id: caseId, id } }, error);
+      if (isDiskFault(error)) pauseLater(service, { session }, error);
       throw error;
     });
     if (kept === undefined) return undefined;
@@ -98,17 +113,18 @@ const pauseAndRethrow = async (
  */
 export const pauseLater = (
   service: EngineNeeds,
-  { session: { case_id, id } }: { session: Pick<Session, 'case_id' | 'id'> },
+  { session }: { session: SessionName },
   error: unknown,
 ): void => {
   const { store, engine } = service;
+  const { id } = session;
   const isOver = (): boolean => engine.closing || engine.live.has(id);
   const rule = interrupt(messageOf(error));
   defer(store, `run ${id}`, {
     what: `pausing session ${id} after its end could not be written`,
     work: async () => {
       if (isOver()) return;
-      await decide(service, case_id, id, (...now) => (isOver() ? undefined : rule(...now)));
+      await decide(service, session, (...now) => (isOver() ? undefined : rule(...now)));
     },
   });
 };

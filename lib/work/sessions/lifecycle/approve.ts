@@ -14,7 +14,7 @@ import {
 import { trustCommandFor } from '../../../../store/settings/trust/waiting.ts';
 import type { Store } from '../../../../store/store.ts';
 import { findWorktree } from '../../../code/worktrees/read.ts';
-import { notFound, orNotFound, ServiceError } from '../../../errors.ts';
+import { notFound, ServiceError } from '../../../errors.ts';
 import { saidBy } from '../../../guard/api-keys/keys.ts';
 import { userName } from '../../../tools/git/read/user-name.ts';
 import { repositoryOf } from '../../../tools/git/run/git.ts';
@@ -74,7 +74,7 @@ export const approvePlan = async (
   const run_marker = newRunMarker(service.store.layout, id);
   const approval = { seen, unasked, run_marker, at, by, name };
   const approved = await withSessionLock(service, kept, () =>
-    decideWith(service, caseId, id, () => approvalRule(service.store, kept.session, approval)),
+    decideWith(service, kept.session, (now) => approvalRule(service.store, now, approval)),
   );
   if (approved === undefined) throw notFound('session', id);
   startWorkTurn(service, approved, { isResumed: false });
@@ -96,9 +96,10 @@ export const approveProvidedPlan = async (
 // The rule runs before anything is written, and again on session.md as it is then, which may be edited in between.
 const approvalRule = async (
   store: Store,
-  { case_id, id }: Session,
+  { session, matter, dir }: StoredSession,
   yes: Omit<Approval, 'plan'>,
 ): Promise<SessionRule> => {
+  const { case_id } = session;
   const rule =
     (plan: Approval['plan']): SessionRule =>
     (session, matter) => {
@@ -106,8 +107,6 @@ const approvalRule = async (
       checkPlanningGate(store, case_id);
       return change;
     };
-  // Read again, because the session may have changed before the lock was taken.
-  const { session, matter, dir } = orNotFound(readSession(store, case_id, id), 'session', id);
   let change: ReturnType<SessionRule>;
   const plan = await keepApproved(store, dir, (now) => {
     const isNamed = (yes.seen ?? yes.unasked?.approval_sha256) !== undefined;
@@ -125,16 +124,16 @@ const approvalRule = async (
  */
 const approveAgain = async (
   service: SessionNeeds,
-  { session: { case_id, id } }: StoredSession,
+  kept: StoredSession,
   { seen, approval_sha256, key }: ApprovalInput,
 ): Promise<Session> => {
   const { store } = service;
+  const { case_id, id } = kept.session;
   const at = store.clock().toISOString();
   const approved_name = await approverName(service, case_id, key);
-  await decideWith(service, case_id, id, async () => {
-    const current = orNotFound(readSession(store, case_id, id), 'session', id);
-    const { session, matter } = current;
-    const content = approvedPlan(store, current);
+  await decideWith(service, kept.session, async (now) => {
+    const { session, matter } = now;
+    const content = approvedPlan(store, now);
     const plan_sha256 = session.approved_sha256 ?? session.plan_sha256 ?? '';
     const plan = { content, sha256: plan_sha256 };
     checkPlan(plan, seen);
@@ -185,7 +184,7 @@ export const revisePlan = async (
   checkTexts({ comment });
   const kept = await getStoredSession(service, caseId, id);
   const revised = await withSessionLock(service, kept, () =>
-    decideWith(service, caseId, id, () => revisionRule(service.store, kept.session, comment)),
+    decideWith(service, kept.session, (now) => revisionRule(service.store, now, comment)),
   );
   if (revised === undefined) throw notFound('session', id);
   // If this fails, the turn does it when it begins.
@@ -198,12 +197,11 @@ export const revisePlan = async (
 
 const revisionRule = async (
   store: Store,
-  { case_id, id }: Session,
+  { session, matter, dir }: StoredSession,
   said: string | undefined,
 ): Promise<SessionRule> => {
-  const { session, matter, dir } = orNotFound(readSession(store, case_id, id), 'session', id);
   const comment = said ?? readComments(readCommentsFile(store, dir).content).pending;
-  const rule = requestChanges({ comment, run_marker: newRunMarker(store.layout, id) });
+  const rule = requestChanges({ comment, run_marker: newRunMarker(store.layout, session.id) });
   rule(session, matter);
   await keepSentBack(store, dir);
   grantFeedback(store, matter, comment);

@@ -1,6 +1,6 @@
 import { messageOf } from '../../../../store/base/attempt.ts';
 import { newRunMarker } from '../../../../store/sessions/run-marker.ts';
-import { readSession, type StoredSession } from '../../../../store/sessions/sessions.ts';
+import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { RunEvent, RunResult, Terminal, TerminalLaunch } from '../../../agents/provider.ts';
 import { projectCache } from '../../../code/worktrees/cache.ts';
 import { checkState } from '../../../code/worktrees/inspect/status.ts';
@@ -149,8 +149,7 @@ const begin = async (service: SessionNeeds, found: StoredSession) => {
   };
   const rule = beginAttach(store.clock().toISOString(), run_marker);
   const start = () =>
-    decideWith(service, case_id, session_id, async () => {
-      const now = orNotFound(readSession(store, case_id, session_id), 'session', session_id);
+    decideWith(service, found.session, async (now) => {
       rule(now.session, now.matter);
       if (now.session.mode === 'work') approvedPlan(store, now);
       if (now.session.mode !== mode || engine.live.has(session_id)) throw busy(session_id);

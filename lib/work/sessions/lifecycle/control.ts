@@ -48,10 +48,9 @@ export const abortSession = async (
 };
 
 const endAborted = async (service: SessionNeeds, kept: StoredSession, turn?: RunResult) => {
-  const { case_id, id } = kept.session;
   const ending = await wrapUp(service, kept, { status: 'aborted', turn });
-  return decide(service, case_id, id, (session, matter) =>
-    service.engine.live.has(id) ? undefined : abort(ending)(session, matter),
+  return decide(service, kept.session, (session, matter) =>
+    service.engine.live.has(session.id) ? undefined : abort(ending)(session, matter),
   );
 };
 
@@ -63,7 +62,7 @@ export const endQueued = async (
 ): Promise<void> => {
   for (const kept of queuedOf(service.store, caseId, type)) {
     const ending = await wrapUp(service, kept, { status: 'aborted' });
-    await decide(service, caseId, kept.session.id, (current, matter) =>
+    await decide(service, kept.session, (current, matter) =>
       current.status === 'queued' ? abort(ending)(current, matter) : undefined,
     );
   }
@@ -88,7 +87,7 @@ export const resumeSession = async (
   await refuseLost(service.store, session);
   const skipped = await skippedBlock(service.engine, active, from);
   const resumed = await withSessionLock(service, active, () =>
-    decide(service, caseId, session.id, (current, matter) => {
+    decide(service, session, (current, matter) => {
       const change = resume(run_marker)(current, matter);
       if (current.mode === 'work') approvedPlan(service.store, { ...active, session: current });
       return change;
@@ -174,7 +173,7 @@ const keepPaused = async (
   const stopped = orNotFound(readSession(service.store, case_id, id), 'session', id);
   const turn = live?.result;
   const ending = await wrapUp(service, stopped, { status: 'paused', turn });
-  const kept = await decide(service, case_id, id, (current, matter) =>
+  const kept = await decide(service, stopped.session, (current, matter) =>
     service.engine.live.has(id) ? undefined : pause(ending)(current, matter),
   );
   if (kept === undefined) throw notFound('session', id);

@@ -37,7 +37,7 @@ export const recordDetached = async (
   const ended_at = isStarted ? store.clock().toISOString() : undefined;
   const said = await keepSaid(service, current, result.said ?? []);
   const rule = endAttach({ ended_at, messages: said.map(({ message }) => message) });
-  const detached = (await decide(service, case_id, id, rule)) ?? current;
+  const detached = (await decide(service, current.session, rule)) ?? current;
   if (!isStarted) return;
   noteDetached(service, detached, said);
   const { mode, status } = detached.session;
@@ -89,10 +89,10 @@ const noteDetached = (
 
 // What was changed at the terminal is in the worktree, as after a pause.
 const refreshSummary = async (service: TurnNeeds, kept: StoredSession): Promise<void> => {
-  const { case_id, id, error } = kept.session;
+  const { error } = kept.session;
   const outcome = { status: 'paused', ...(error !== null && { error }) } as const;
   const { summary, commands } = await wrapUp(service, kept, outcome);
-  await decide(service, case_id, id, ({ status }) =>
+  await decide(service, kept.session, ({ status }) =>
     status === 'paused' ? { summary, ...(commands && { commands }) } : undefined,
   );
 };
@@ -100,8 +100,7 @@ const refreshSummary = async (service: TurnNeeds, kept: StoredSession): Promise<
 /** Records the end of a terminal interface that ended with its daemon. */
 export const closeAttach = async (service: EngineNeeds, kept: StoredSession): Promise<void> => {
   if (openAttach(kept.matter) === undefined) return;
-  const { case_id, id } = kept.session;
   const ended_at = service.store.clock().toISOString();
-  const closed = await decide(service, case_id, id, endAttach({ ended_at }));
+  const closed = await decide(service, kept.session, endAttach({ ended_at }));
   if (closed !== undefined) noteDetached(service, closed, []);
 };

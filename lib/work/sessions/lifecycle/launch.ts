@@ -80,7 +80,7 @@ const plan = async (service: SessionNeeds, item: Case, id: string): Promise<bool
     run_marker: newRunMarker(service.store.layout, id),
     case_state_before: item.state,
   };
-  const kept = await decide(service, item.id, id, startPlanning(start));
+  const kept = await decide(service, { case_id: item.id, id }, startPlanning(start));
   if (kept?.session.status !== 'planning') return false;
   startPlanTurn(service, kept);
   return true;

@@ -68,7 +68,7 @@ const recover = async (service: TurnNeeds & WithLog, caseId: string, id: string)
   await finalize(service, found);
   if (isEnded(found.session.status)) return;
   await closeAttach(service, found);
-  const kept = (await decide(service, caseId, id, await ruleFor(service, found))) ?? found;
+  const kept = (await decide(service, found.session, await ruleFor(service, found))) ?? found;
   if (kept.session.status !== told) noteInterrupted(service.engine, kept);
 };
 

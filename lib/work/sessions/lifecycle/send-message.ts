@@ -87,14 +87,14 @@ const storeMessage = async (
 
 const recordMessage = async (
   service: SessionNeeds,
-  { case_id, id }: Session,
+  session: Session,
   { id: message_id, text }: NewMessage,
 ): Promise<boolean> => {
   const { store, engine } = service;
+  const { id } = session;
   const at = store.clock().toISOString();
   let isKept = false;
-  await decideWith(service, case_id, id, async () => {
-    const now = orNotFound(readSession(store, case_id, id), 'session', id);
+  await decideWith(service, session, async (now) => {
     if (engine.live.get(id)?.messages.closed === true) return () => undefined;
     const hash = sha256(text);
     const marker = newRunMarker(store.layout, id);

@@ -33,8 +33,7 @@ export const pauseTurn = async (
   error: string,
   ending: Parameters<typeof interrupt>[1] = {},
 ): Promise<void> => {
-  const { case_id, id } = kept.session;
-  const paused = await decide(service, case_id, id, interrupt(error, ending));
+  const paused = await decide(service, kept.session, interrupt(error, ending));
   if (paused?.session.status !== 'paused') return;
   service.engine.transcript(paused).append('error', { message: error });
   noteStatus(service.engine, paused);
@@ -47,7 +46,6 @@ export const failSession = async (
   error: string,
   turn?: RunResult,
 ): Promise<void> => {
-  const { case_id, id } = kept.session;
   const ending = await wrapUp(service, kept, { status: 'failed', error, turn });
-  await decide(service, case_id, id, fail({ ...ending, error }));
+  await decide(service, kept.session, fail({ ...ending, error }));
 };

@@ -114,8 +114,7 @@ const announcePlan = async (
   kept: StoredSession,
   result: RunResult,
 ): Promise<void> => {
-  const { case_id, id } = kept.session;
-  const ready = await decide(service, case_id, id, planReady(result));
+  const ready = await decide(service, kept.session, planReady(result));
   if (ready?.session.status !== 'plan_ready') return;
   noteStatus(service.engine, ready);
   const { plan_sha256, warnings } = ready.session;

@@ -48,7 +48,7 @@ export const workTurn = async (
   if (result.outcome !== 'completed')
     return endTurn(service, kept, result.error ?? UNFINISHED, result);
   const ending = await wrapUpCompleted(service, kept, { turn: result, diff });
-  await decide(service, kept.session.case_id, kept.session.id, completeSession(ending));
+  await decide(service, kept.session, completeSession(ending));
 };
 
 interface Work extends WorkTurn, Pick<SessionTurn, 'kept' | 'worktree'> {
