@@ -1,6 +1,7 @@
 import type { ChecklistItem, Proof } from '../../../store/records/proof.ts';
 import type { Session } from '../../../store/records/session.ts';
 import { oneLine, shorten } from '../../text/wording.ts';
+import { minuteOf } from '../../work/cases/text.ts';
 import { disarmMarkdown, quoteMarkdown } from './disarm.ts';
 
 /** The content of a pull request's body: what was asked, done and proved. */
@@ -119,9 +120,6 @@ const shortened = (text: string, most: number): string => {
 };
 
 const LONGEST_LINE = 300;
-
-/** `2026-01-31 12:30 UTC`. */
-export const minuteOf = (time: string): string => `${time.slice(0, 16).replace('T', ' ')} UTC`;
 
 /** The parts of a session's summary for reviewers. */
 interface SessionWords {

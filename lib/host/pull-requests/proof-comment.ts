@@ -7,9 +7,10 @@ import type { HostedNeeds } from '../../code/projects/hosted-repository.ts';
 import { ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
 import { counted, fairShare } from '../../text/wording.ts';
+import { minuteOf } from '../../work/cases/text.ts';
 import { getGate, listChecklist } from '../../work/proof/checklist.ts';
 import { verifiedProofs } from './compose.ts';
-import { checkedLine, listed, MAX_BODY, minuteOf } from './compose-body.ts';
+import { checkedLine, listed, MAX_BODY } from './compose-body.ts';
 import { hostedToWrite } from './own-pull.ts';
 import { getPull, underPullLock } from './record.ts';
 

@@ -24,6 +24,10 @@ const LINE_BREAKINGS = new RegExp(`${LINE_BREAKING.source}+`, 'gu');
 /** A title from outside as one line, with invisible characters made visible. */
 export const asOneLine = (title: string): string =>
   visible(title.replaceAll(LINE_BREAKINGS, ' ').trim());
+
+/** A time for readers of a text: `2026-01-31 12:30 UTC`. */
+export const minuteOf = (time: string): string => `${time.slice(0, 16).replace('T', ' ')} UTC`;
+
 const HALF_A_PAIR = /\p{Cs}/u;
 
 const titleFault = (title: string): string | undefined => {

@@ -3,6 +3,7 @@ import type { SessionMessage } from '../../../../store/records/message.ts';
 import type { Session } from '../../../../store/records/session.ts';
 import { list, record, text, type Wire } from '../../../text/unknown-json.ts';
 import { attachedText, shorten } from '../../../text/wording.ts';
+import { minuteOf } from '../../cases/text.ts';
 
 /** A question of the agent, with its outcome. */
 interface AskedQuestion {
@@ -57,7 +58,7 @@ export const questionsPart = (questions: Iterable<AskedQuestion>): string[] => {
 };
 
 const questionPart = ({ message, fields, asked_at, outcome }: AskedQuestion): string[] => {
-  const at = asked_at === '' ? '' : ` at ${asked_at.slice(0, 16).replace('T', ' ')} UTC`;
+  const at = asked_at === '' ? '' : ` at ${minuteOf(asked_at)}`;
   const asked = [message, ...fields].join('\n');
   return [
     `The agent asked${at}:`,
@@ -102,12 +103,11 @@ export const attachedPart = ({ attached = [] }: Pick<Session, 'attached'>): stri
 };
 
 const messagePart = ({ at, mode, text, sha256, delivered_at, from }: SessionMessage): string[] => {
-  const when = `at ${at.slice(0, 16).replace('T', ' ')} UTC`;
   const where = from === 'attach' ? " in the agent's own interface, by its transcript," : '';
   const approved = mode === 'work' ? `, SHA-256 \`${sha256}\`` : '';
   const unread = delivered_at === null ? ' No agent has read it.' : '';
   return [
-    `The operator ${when}${where} in ${mode === 'work' ? 'Work' : 'Plan'} mode${approved}:${unread}`,
+    `The operator at ${minuteOf(at)}${where} in ${mode === 'work' ? 'Work' : 'Plan'} mode${approved}:${unread}`,
     fenceOff(shorten(text, LONGEST), 'markdown'),
   ];
 };

@@ -6,6 +6,7 @@ import type { OtherCommits, WorkCommit } from '../../../../store/records/work-co
 import type { RunsLater } from '../../../code/worktrees/inspect/runs-later.ts';
 import { approverText, counted, oneLine, shorten } from '../../../text/wording.ts';
 import type { ChangedFile } from '../../../tools/git/read/diff.ts';
+import { minuteOf } from '../../cases/text.ts';
 import { commandsOf } from '../rules/commands.ts';
 import { commitPart } from './commit-part.ts';
 import { attachedPart, messagesPart, questionsPart } from './dialogue.ts';
@@ -82,7 +83,7 @@ const part = (heading: string, text: string, language = 'text'): string[] =>
 
 const outcome = ({ session, outcome: { status, error }, at }: WorkDone): string[] => {
   const mode = session.mode === 'work' ? 'in Work mode' : 'in Plan mode';
-  const when = `at ${at.slice(0, 16).replace('T', ' ')} UTC${took(session.started_at, at)}.`;
+  const when = `at ${minuteOf(at)}${took(session.started_at, at)}.`;
   const nothing = session.mode === 'work' ? '' : ' Nothing was executed.';
   const line = {
     completed: `Completed ${when}`,
@@ -147,8 +148,7 @@ const approval = ({ plan_sha256, ...session }: Session): string => {
   const { approved_at, approved_sha256 } = session;
   if (approved_at === null || approved_sha256 === null)
     return `[plan.md](plan.md), SHA-256 \`${plan_sha256 ?? 'unknown'}\`.`;
-  const at = approved_at.slice(0, 16).replace('T', ' ');
-  return `[approved.md](approved.md), SHA-256 \`${approved_sha256}\`, by ${approverText(session)} at ${at} UTC.`;
+  return `[approved.md](approved.md), SHA-256 \`${approved_sha256}\`, by ${approverText(session)} at ${minuteOf(approved_at)}.`;
 };
 
 const unasked = ({ unasked: commands = [] }: Session): string[] =>
