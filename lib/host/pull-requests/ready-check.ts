@@ -2,7 +2,7 @@ import type { StoredPull } from '../../../store/codehost/pulls.ts';
 import { listReviews } from '../../../store/codehost/reviews.ts';
 import type { Gate } from '../../../store/records/proof.ts';
 import type { ReadyCheck } from '../../../store/records/pull-status.ts';
-import type { Store } from '../../../store/store.ts';
+import type { ReviewMatter } from '../../../store/records/review.ts';
 import { checkState } from '../../code/worktrees/inspect/status.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { findWorktree } from '../../code/worktrees/read.ts';
@@ -41,7 +41,8 @@ export const readFindings = async (
     hosted.reviews(number),
     hosted.threads(number),
   ]);
-  const settled = resolvedHere(service.store, kept.case_id);
+  const known = listReviews(service.store, kept.case_id) ?? [];
+  const settled = resolvedIn(known.map(({ matter }) => matter));
   return {
     gate: await getGate(service, kept.case_id),
     pull,
@@ -52,12 +53,8 @@ export const readFindings = async (
 };
 
 /** The reviews that the operator has marked as resolved, which the host does not know. */
-const resolvedHere = (store: Store, caseId: string): ReadonlySet<string> =>
-  new Set(
-    (listReviews(store, caseId) ?? []).flatMap(({ matter: { id, resolved_at } }) =>
-      resolved_at == null ? [] : [id],
-    ),
-  );
+export const resolvedIn = (all: readonly ReviewMatter[]): ReadonlySet<string> =>
+  new Set(all.flatMap(({ id, resolved_at }) => (resolved_at == null ? [] : [id])));
 
 const localState = async (
   { store, git }: GitNeeds,

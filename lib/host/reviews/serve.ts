@@ -6,7 +6,7 @@ import { isEnded } from '../../../store/records/session.ts';
 import { sessionStatus } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
 import type { HostReview } from '../../codehost/code-host.ts';
-import { unresolvedOf } from '../pull-requests/ready-check.ts';
+import { resolvedIn, unresolvedOf } from '../pull-requests/ready-check.ts';
 
 /** The reviews of a pull request as the API returns them, oldest first. */
 export const servedReviews = (
@@ -100,7 +100,7 @@ const blockingIn = (all: readonly ReviewMatter[]): Set<string> => {
       path: path ?? '',
       line: line ?? null,
     }));
-  const resolved = new Set(all.flatMap(({ id, resolved_at }) => (resolved_at == null ? [] : [id])));
+  const resolved = resolvedIn(all);
   const failing = standing.filter(({ id, state }) => kindOf(id) === 'check' && state === 'failing');
   const ids = [...unresolvedOf(reviews, threads), ...failing].map(({ id }) => id);
   return new Set(ids.filter((id) => !resolved.has(id)));
