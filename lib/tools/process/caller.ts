@@ -6,6 +6,7 @@ import {
   type ProcessRow,
   readProcess,
   readProcesses,
+  standsIn,
 } from './processes.ts';
 import { OWN_LIMIT } from './run-limit.ts';
 import type { Runs } from './runs.ts';
@@ -128,7 +129,7 @@ export const findRunProcesses = (
       daemonPids.has(ppid) ||
       limit < own_limit ||
       (mark !== undefined && mark !== own_mark) ||
-      standsIn(homeless_in, dirs),
+      dirs.some((dir) => standsIn(homeless_in, dir)),
   );
   const found = descendants(
     rows,
@@ -137,10 +138,6 @@ export const findRunProcesses = (
   found.delete(self);
   return found;
 };
-
-const standsIn = (place: string | undefined, dirs: readonly string[]): boolean =>
-  place !== undefined &&
-  dirs.some((dir) => `${place}/`.startsWith(`${dir}/`) || place === `${dir} (deleted)`);
 
 /**
  * Whether a process may be an orphan of a run: it or one of its ancestors is a child of the reaper of orphans and started

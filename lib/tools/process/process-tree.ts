@@ -10,6 +10,7 @@ import {
   type ProcessRow,
   readProcess,
   readProcesses,
+  standsIn,
 } from './processes.ts';
 import { runLimit } from './run-limit.ts';
 
@@ -83,25 +84,23 @@ const ofRun = (rows: readonly ProcessRow[], marker: string, traces: Traces): num
   const ours = descendants(rows, [process.pid]);
   const limit = runLimit(marker);
   const inside = new Set(membersOf(marker));
+  const { dir } = traces;
+  const real = dir === undefined ? undefined : orElse(() => realpathSync(dir), dir);
+  // A program may clear its environment and leave its parent (`env -i setsid`, forked twice). The operator's shells and
+  // editors always have HOME, so they are not mistaken for it.
+  const isHere = (place: string | undefined): boolean =>
+    real !== undefined && standsIn(place, real);
   const roots = rows.filter(
     (row) =>
       row.mark === marker ||
       row.limit === limit ||
       inside.has(row.pid) ||
       members.some(({ pid, started }) => row.pid === pid && row.started === started) ||
-      (!ours.has(row.pid) && standsIn(traces.dir, row.homeless_in)),
+      (!ours.has(row.pid) && isHere(row.homeless_in)),
   );
   const found = descendants(rows, [...roots.map(({ pid }) => pid)]);
   found.delete(process.pid);
   return rows.filter(({ pid }) => found.has(pid)).flatMap((row) => (hasExited(row) ? [] : row.pid));
-};
-
-// A program may clear its environment and leave its parent (`env -i setsid`, forked twice). The operator's shells and
-// editors always have HOME, so they are not mistaken for it.
-const standsIn = (place: string | undefined, at: string | undefined): boolean => {
-  if (place === undefined || at === undefined) return false;
-  const dir = orElse(() => realpathSync(place), place);
-  return `${at}/`.startsWith(`${dir}/`) || at === `${dir} (deleted)`;
 };
 
 /** The processes of a run, given its first one. Call it before the first kill: an orphan's parent is unknown. */

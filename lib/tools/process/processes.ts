@@ -179,6 +179,10 @@ export const processesIn = async (directory: string): Promise<string[]> => {
   return ofRuns.filter(isInside).map(({ pid }) => nameOf(pid));
 };
 
+/** Whether a working directory, as /proc names it, is this one or below it, or is this one and was deleted. */
+export const standsIn = (place: string | undefined, dir: string): boolean =>
+  place !== undefined && (isAtOrBelow(place, dir) || place === `${dir} (deleted)`);
+
 /** The pid and the name of a process. */
 export const nameOf = (pid: number): string =>
   orElse(() => `${pid} (${readFileSync(`/proc/${pid}/comm`, 'utf8').trimEnd()})`, String(pid));
