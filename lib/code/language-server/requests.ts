@@ -87,12 +87,12 @@ export const createServerRequests = (
   // Editors that let a request time out and have answered none since.
   const silent = new WeakSet<EditorClient>();
   const forward = (client: EditorClient, message: Buffer, id: string): void => {
-    const answerTimedOut = (): void => {
+    const giveUp = (): void => {
       asked.delete(id);
       silent.add(client);
       write(answerTo(message));
     };
-    const timer = setTimeout(answerTimedOut, patienceFor(message, patience_ms));
+    const timer = setTimeout(giveUp, patienceFor(message, patience_ms));
     asked.set(id, { client, message, timer: timer.unref() });
   };
   return {

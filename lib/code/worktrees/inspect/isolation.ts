@@ -38,7 +38,7 @@ const insideChecks = async (service: ProjectNeeds, record: WorktreeRecord): Prom
   const listed = await listWorktrees(service.git.at(record));
   return [
     ownDirectory(record, main),
-    readWorktreeIndex(record, main),
+    ownIndex(record, main),
     await ownBranch(service, record, listed),
     await ownWorkTree(service.git, record),
     notShared(service.store, record),
@@ -57,7 +57,7 @@ const ownDirectory = ({ case_id, path }: WorktreeRecord, main?: Repository): Che
   return check(name, false, `Your checkout ${main.root} is inside it. ${advice}`);
 };
 
-const readWorktreeIndex = ({ git_dir }: WorktreeRecord, main?: Repository): Check =>
+const ownIndex = ({ git_dir }: WorktreeRecord, main?: Repository): Check =>
   check('own_index', git_dir !== main?.git_dir, `Its HEAD and index are in ${git_dir}.`);
 
 const ownBranch = async (

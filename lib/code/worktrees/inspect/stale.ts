@@ -61,17 +61,17 @@ const ifStale = async (
   closed: boolean,
 ): Promise<StaleWorktree[]> => {
   const { store } = service;
-  const found = await compareHint(service, record, closed);
+  const found = await describeIfStale(service, record, closed);
   if (found.every(({ code }) => code === undefined || SURE.has(code))) return found;
   return withWorktreeLock(store, record.case_id, async () => {
     const now = findWorktree(store, record.case_id);
-    return now === undefined ? [] : compareHint(service, now, closed);
+    return now === undefined ? [] : describeIfStale(service, now, closed);
   });
 };
 
 const SURE: ReadonlySet<string> = new Set(['attached', 'work_would_be_lost', 'worktree_busy']);
 
-const compareHint = async (
+const describeIfStale = async (
   service: WithGit & WithLeaving & WithSetups & WithStore,
   record: WorktreeRecord,
   closed: boolean,

@@ -71,7 +71,7 @@ export const keepPatch = async (
   const dir = itemOf(store, record.case_id)?.dir;
   if (dir === undefined) return;
   const name = `${recoveryId(record.case_id, ref)}.patch`;
-  const head = withReadableErrors(record, ref);
+  const head = headOfPatch(record, ref);
   const write = (into: number) => diffInto(git.at(record), record.base_commit, into);
   if (await keepRecovered(store, dir, { name, head, write })) return;
   throw new ServiceError(
@@ -85,7 +85,7 @@ export const recoveryId = (caseId: string, name: string): string =>
   name.slice(name.lastIndexOf('/') + 1 + recoveryPrefix(caseId).length);
 
 // `git apply` skips everything before the first `diff` line.
-const withReadableErrors = (
+const headOfPatch = (
   { case_id, branch, base_commit, repository }: WorktreeRecord,
   ref: string,
 ): string =>
