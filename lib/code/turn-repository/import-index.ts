@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sha256 } from '../../../store/base/sha256.ts';
 import { stagedIndex } from '../../tools/git/read/index-stages.ts';
 import { RAW, rawChanges } from '../../tools/git/read/raw-diff.ts';
 import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
@@ -10,7 +10,7 @@ import { readMergeHeads } from './merge-state.ts';
 
 /** SHA-256 of the entries of an index. */
 export const indexHashOf = (lines: IndexLines): string =>
-  createHash('sha256').update(lines.join('\0'), 'latin1').digest('hex');
+  sha256(Buffer.from(lines.join('\0'), 'latin1'));
 
 interface TurnIndex {
   before: IndexLines;

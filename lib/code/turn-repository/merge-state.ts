@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sha256 } from '../../../store/base/sha256.ts';
 import type { GitWorktree } from '../../tools/git/run/git.ts';
 import { plainText } from '../../tools/git/run/plain-file.ts';
 
@@ -25,9 +25,7 @@ export const mergeStateHashes = (git_dir: string): Record<string, string> =>
   Object.fromEntries(
     [...HEADS, ...WORDS].flatMap((name) => {
       const text = plainText(join(git_dir, name), MOST_BYTES);
-      return text === undefined
-        ? []
-        : [[name, createHash('sha256').update(text, 'latin1').digest('hex')]];
+      return text === undefined ? [] : [[name, sha256(Buffer.from(text, 'latin1'))]];
     }),
   );
 

@@ -51,7 +51,7 @@ export const sanitizeGitDirectory = async (
   git: GitAt<GitWorktree>,
   directory: GitDirectory,
 ): Promise<boolean> => {
-  const { dir, name, before, aside } = directory;
+  const { dir, before } = directory;
   const now = readProgramSettings(dir);
   const isPlain = plainText(join(dir, 'config'), MOST_BYTES) !== undefined;
   const safe =
@@ -61,19 +61,17 @@ export const sanitizeGitDirectory = async (
     if (found === undefined) return false;
     return each !== 'hooks' || !found.isDirectory() || now.hooks !== (before?.hooks ?? null);
   });
-  for (const each of odd)
-    await takeOut(join(dir, each), unusedPath(join(aside, `${name.replaceAll('/', '-')}.${each}`)));
+  for (const each of odd) await takeOut(directory, each);
   // The config is a link, a pipe or too large to read here, but git would still read it.
   if (safe === now.config && isPlain) return odd.length > 0;
-  await takeOut(
-    join(dir, 'config'),
-    unusedPath(join(aside, `${name.replaceAll('/', '-')}.config`)),
-  );
+  await takeOut(directory, 'config');
   writeFileSync(join(dir, 'config'), safe, { encoding: 'latin1', flag: 'wx' });
   return true;
 };
 
-const takeOut = async (from: string, to: string): Promise<void> => {
+const takeOut = async ({ dir, name, aside }: GitDirectory, part: string): Promise<void> => {
+  const from = join(dir, part);
+  const to = unusedPath(join(aside, `${name.replaceAll('/', '-')}.${part}`));
   mkdirSync(dirname(to), { recursive: true });
   await cp(from, to, { recursive: true, verbatimSymlinks: true }).catch(() => undefined);
   await rm(from, { recursive: true, force: true });
