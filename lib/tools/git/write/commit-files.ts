@@ -10,7 +10,7 @@ import { type ConfigEntry, isTrue, listSettings, valueIn } from '../run/config.t
 import type { Git, GitAt, GitWorktree, RunOptions, Setting } from '../run/git.ts';
 import { FROM_INPUT, nulls, onIndexCopy } from '../run/index-copy.ts';
 import { lossyPath, pathText } from '../run/path-text.ts';
-import { DAEMON, hasIdentity } from './commit.ts';
+import { DAEMON, identity } from './commit.ts';
 
 /** The paths are relative to the top of the worktree, latin1. */
 export interface FilesCommit {
@@ -174,8 +174,8 @@ export const commitWorkingFiles = (
     const files = filesToCommit(changed, paths);
     check?.(files.paths);
     await refuseUnfiltered(now, files.paths);
-    const env = (await hasIdentity(now)) ? {} : { env: DAEMON };
-    const { id: commit, refused } = await commitPaths(now, { ...files, message }, env);
+    const env = await identity(now);
+    const { id: commit, refused } = await commitPaths(now, { ...files, message }, { env });
     if (commit === null) return none;
     return { ...none, committed: { commit, files: files.paths.length - refused.length } };
   });

@@ -6,7 +6,7 @@ import { type RawChange, rawChanges } from '../read/raw-diff.ts';
 import { headCommit } from '../read/repository.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
 import { FROM_INPUT } from '../run/index-copy.ts';
-import { type Changed, DAEMON, hasIdentity } from './commit.ts';
+import { type Changed, identity } from './commit.ts';
 
 interface OwnCommit {
   changed: readonly Changed[];
@@ -27,16 +27,13 @@ export const commitOnly = async (
   const before = await headCommit(git);
   const tree = await treeOf(git, { before, changed, scratch });
   if (before !== undefined && tree === (await idOf(git, `${before}^{tree}`))) return;
-  const env = (await hasIdentity(git)) ? {} : { env: DAEMON };
+  const env = await identity(git);
   const parents = before === undefined ? [] : ['-p', before];
   const input = `${message}\n`;
-  const commit = textOf(await git.run(['commit-tree', tree, ...parents], { ...env, input }));
+  const commit = textOf(await git.run(['commit-tree', tree, ...parents], { env, input }));
   const nothing = '0'.repeat(commit.length);
   const moves = `update HEAD ${commit} ${before ?? nothing}\nupdate ${MARK} ${commit}\n`;
-  await git.run(['update-ref', '-m', `commit: ${message}`, '--stdin'], {
-    ...env,
-    input: moves,
-  });
+  await git.run(['update-ref', '-m', `commit: ${message}`, '--stdin'], { env, input: moves });
   await removeIntentToAdd(git, changed);
   const standing = changed.filter(({ change }) => change !== 'removed').map(({ path }) => path);
   await alignIndex(git, { commit, parent: before, scratch }, standing);

@@ -7,17 +7,17 @@ import { type FileStatus, parseStatus, STATUS } from '../read/status.ts';
 import type { GitAt, GitPlace, GitSource, GitWorktree } from '../run/git.ts';
 import { latin1 } from '../run/path-text.ts';
 
-/** Whether user.name and user.email are configured. Without them git guesses or refuses. */
-export const hasIdentity = async (git: GitAt<GitPlace>): Promise<boolean> => {
+/** Variables that name author and committer, unless user.name and user.email are configured: git guesses, or refuses. */
+export const identity = async (git: GitAt<GitPlace>): Promise<Environment> => {
   const args = ['config', '--get-regexp', '^user\\.(name|email)$'];
   const told = await git.lines(args, { ok: [0, 1] });
-  return new Set(told.map((line) => line.split(' ', 1)[0])).size === 2;
+  return new Set(told.map((line) => line.split(' ', 1)[0])).size === 2 ? {} : DAEMON;
 };
 
-/** Variables that name a committer, if git has no identity. */
+/** The same for the committer alone. */
 export const committer = async (git: GitAt<GitPlace>): Promise<Environment> => {
-  if (await hasIdentity(git)) return {};
-  return Object.fromEntries(Object.entries(DAEMON).filter(([name]) => name.includes('COMMITTER')));
+  const variables = Object.entries(await identity(git));
+  return Object.fromEntries(variables.filter(([name]) => name.includes('COMMITTER')));
 };
 
 export interface CommitPlace {
