@@ -163,32 +163,31 @@ const noticesOf = (
     ...links.map(pathText).filter((path) => !disarmed.taken.some((one) => one.path === path)),
     ...places,
   ];
-  const mended =
-    disarmed.mended.length === 0 ? [] : [mendedText(disarmed.mended, join(item_dir, 'recovered'))];
+  const mendedText = (names: readonly string[]): string =>
+    `Settings or hooks of repositories inside the worktree were changed: ${names.join(', ')}. Entries that name programs were moved to ${join(item_dir, 'recovered')}.`;
   return [
     ...(held === undefined ? [] : [{ code: 'branch_held' as const, message: heldText(held) }]),
     ...keptRefsNotices(kept),
-    ...(named.length === 0
-      ? []
-      : [{ code: 'repositories_disarmed' as const, message: linksText(named) }]),
-    ...(unseen.length === 0 ? [] : [{ code: 'left_unseen' as const, message: unseenText(unseen) }]),
-    ...[
-      ...notes,
-      ...mended,
-      ...(disarmed.removed.length === 0 ? [] : [removedText(disarmed.removed)]),
-      ...(set_ids.length === 0 ? [] : [setIdsText(set_ids)]),
-    ].map((message) => ({ code: 'git_noted' as const, message })),
+    ...ifAny('repositories_disarmed', named, linksText),
+    ...ifAny('left_unseen', unseen, unseenText),
+    ...notes.map((message) => ({ code: 'git_noted' as const, message })),
+    ...ifAny('git_noted', disarmed.mended, mendedText),
+    ...ifAny('git_noted', disarmed.removed, removedText),
+    ...ifAny('git_noted', set_ids, setIdsText),
   ];
 };
+
+const ifAny = (
+  code: TurnNotice['code'],
+  names: readonly string[],
+  textOf: (names: readonly string[]) => string,
+): TurnNotice[] => (names.length === 0 ? [] : [{ code, message: textOf(names) }]);
 
 const heldText = (why: string): string =>
   `The worktree's branch was not moved: ${why}. The turn's commits are kept under another ref; merge or cherry-pick them.`;
 
 const linksText = (named: readonly string[]): string =>
   `The turn added repositories to the worktree: ${named.join(', ')}. Your git would run programs named in their settings, so their git directories, if there are any, were moved away and they are not staged. Keep or delete their files, then start again.`;
-
-const mendedText = (names: readonly string[], where: string): string =>
-  `Settings or hooks of repositories inside the worktree were changed: ${names.join(', ')}. Entries that name programs were moved to ${where}.`;
 
 const removedText = (names: readonly string[]): string =>
   `Named pipes, sockets or devices with names of files that git reads were removed, because git would block on them: ${someOf(names)}.`;
