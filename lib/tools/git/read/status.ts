@@ -55,12 +55,14 @@ export const status = async (git: GitAt<GitWorktree>): Promise<WorktreeStatus> =
     unread: [...stderr.matchAll(/^warning: (could not open directory '.*)$/gm)].map(
       ([, what = '']) => what.slice(0, MOST_CHARACTERS),
     ),
-    rebase_in_progress: ['rebase-merge', 'rebase-apply'].some((name) =>
-      existsSync(join(git.place.git_dir, name)),
-    ),
+    rebase_in_progress: isRebasing(git.place),
     has_submodules: holdsAnything(join(git.place.git_dir, 'modules')),
   };
 };
+
+/** Whether a rebase has stopped or runs. */
+export const isRebasing = ({ git_dir }: GitWorktree): boolean =>
+  ['rebase-merge', 'rebase-apply'].some((name) => existsSync(join(git_dir, name)));
 
 /** The same, with changes of files that are marked assume-unchanged or skip-worktree, which git leaves out. */
 export const wholeStatus = (git: GitAt<GitWorktree>): Promise<WorktreeStatus> =>

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -6,6 +5,7 @@ import { killRun, processesOf } from '../../process/process-tree.ts';
 import { RUN_VARIABLE } from '../../process/processes.ts';
 import { WRITTEN, type WrittenPath, writtenIn } from '../read/in-the-way.ts';
 import { headCommit } from '../read/repository.ts';
+import { isRebasing } from '../read/status.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
 import { MOST_LISTED } from '../run/index-copy.ts';
 import { committer } from './commit.ts';
@@ -30,7 +30,7 @@ export interface Stop {
 /** The rebase in progress, or undefined. For `rebase-apply` or an incomplete record the fields are empty. */
 export const rebaseState = async (git: GitAt<GitWorktree>): Promise<RebaseState | undefined> => {
   const { git_dir } = git.place;
-  if (!['rebase-merge', 'rebase-apply'].some((name) => existsSync(join(git_dir, name)))) return;
+  if (!isRebasing(git.place)) return undefined;
   const read = async (name: string): Promise<string> =>
     (await readFile(join(git_dir, 'rebase-merge', name), 'utf8').catch(() => '')).trim();
   return {

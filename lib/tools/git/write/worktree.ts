@@ -228,9 +228,8 @@ export const isTampered = async (worktree: GitWorktree): Promise<boolean> => {
   if (git_dir === link) return found?.isDirectory() !== true;
   if (found?.isFile() !== true) return true;
   const target = pointedTo(await readFile(link, 'utf8'));
-  const read = (name: string) => undefinedUnlessDiskFault(readFile(join(git_dir, name), 'utf8'));
-  const back = (await read('gitdir')) ?? '';
-  const common = (await read('commondir')) ?? '.';
+  const back = (await noted(worktree, 'gitdir')) ?? '';
+  const common = (await noted(worktree, 'commondir')) ?? '.';
   const same = await Promise.all([
     isOneOf(resolve(path, target ?? ''), [git_dir, ...(turn_dir === undefined ? [] : [turn_dir])]),
     isSame(dirname(resolve(git_dir, back.trimEnd())), path),
@@ -246,11 +245,13 @@ export const isTampered = async (worktree: GitWorktree): Promise<boolean> => {
 export const lockOf = async (worktree: GitWorktree): Promise<string | undefined> => {
   const { path, git_dir, common_dir } = worktree;
   if (!(await isSame(dirname(git_dir), join(common_dir, 'worktrees')))) return undefined;
-  const read = (name: string) => undefinedUnlessDiskFault(readFile(join(git_dir, name), 'utf8'));
-  const back = (await read('gitdir'))?.trimEnd();
+  const back = (await noted(worktree, 'gitdir'))?.trimEnd();
   if (back === undefined || dirname(resolve(git_dir, back)) !== path) return undefined;
-  return (await read('locked'))?.trimEnd();
+  return (await noted(worktree, 'locked'))?.trimEnd();
 };
+
+const noted = ({ git_dir }: GitWorktree, name: string): Promise<string | undefined> =>
+  undefinedUnlessDiskFault(readFile(join(git_dir, name), 'utf8'));
 
 const isOneOf = async (one: string, others: readonly string[]): Promise<boolean> =>
   (await Promise.all(others.map((other) => isSame(one, other)))).includes(true);
