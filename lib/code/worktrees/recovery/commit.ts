@@ -35,15 +35,13 @@ export const commitWorktree = async (
 ): Promise<WorkCommit | undefined> => {
   try {
     return await git.turn(worktree, async (now) => {
-      const { left_out, branch, head, ...files } = await wantedOf(now, isSince);
-      const { paths } = files;
+      const wanted = await wantedOf(now, isSince);
+      const { paths, left_out } = wanted;
       if (paths.length === 0 && left_out.length === 0) return undefined;
-      const done = { files: paths.length, left_out: left_out.slice(0, MOST_NAMED) };
-      if (paths.length === 0) return { id: null, ...done };
-      const reason = await whyUncommitted(now, { branch, head });
-      const uncommitted = { ...done, ...(head && { head }) };
-      if (reason !== undefined) return { id: null, ...uncommitted, reason };
-      return await committed(now, { ...files, message, isSince, done, uncommitted });
+      if (paths.length === 0) return notCommitted({ ...wanted, head: null });
+      const reason = await whyUncommitted(now, wanted);
+      if (reason !== undefined) return { ...notCommitted(wanted), reason };
+      return await committed(now, wanted, { message, isSince });
     });
   } catch (error) {
     return { id: null, files: 0, left_out: [], reason: messageOf(error) };
@@ -58,10 +56,8 @@ export const uncommittedWork = async (
 ): Promise<WorkCommit | undefined> => {
   try {
     return await git.turn(worktree, async (now) => {
-      const { paths, left_out, head } = await wantedOf(now, isSince);
-      if (paths.length === 0) return undefined;
-      const most = left_out.slice(0, MOST_NAMED);
-      return { id: null, files: paths.length, left_out: most, ...(head && { head }) };
+      const wanted = await wantedOf(now, isSince);
+      return wanted.paths.length === 0 ? undefined : notCommitted(wanted);
     });
   } catch {
     // It only supplements the record of a session, whose diff reports the error.
@@ -71,24 +67,27 @@ export const uncommittedWork = async (
 
 const MOST_NAMED = 100;
 
-interface ToCommit extends FilesCommit, Pick<CommitOptions, 'isSince'> {
-  done: Pick<WorkCommit, 'files' | 'left_out'>;
-  uncommitted: Pick<WorkCommit, 'files' | 'left_out' | 'head'>;
-}
+const notCommitted = ({ paths, left_out, head }: WantedFiles): WorkCommit => ({
+  id: null,
+  files: paths.length,
+  left_out: left_out.slice(0, MOST_NAMED),
+  ...(head && { head }),
+});
 
 const committed = async (
   now: GitAt<WorktreeRecord>,
-  { done, uncommitted, isSince, ...files }: ToCommit,
+  wanted: WantedFiles,
+  { message, isSince }: CommitOptions,
 ): Promise<WorkCommit> => {
   try {
-    const { id, refused } = await commitFiles(now, files);
+    const { id, refused } = await commitFiles(now, { ...wanted, message });
     const named = refused.map((path) => ({ path: pathText(path), why: 'name' as const }));
-    const left_out = [...done.left_out, ...named].slice(0, MOST_NAMED);
-    return { id, files: done.files - refused.length, left_out };
+    const left_out = [...wanted.left_out, ...named].slice(0, MOST_NAMED);
+    return { id, files: wanted.paths.length - refused.length, left_out };
   } catch (error) {
-    const { unstaged } = await wantedOf(now, isSince).catch(() => files);
+    const { unstaged } = await wantedOf(now, isSince).catch(() => wanted);
     const command = commandFor(now.place.path, unstaged);
-    return { id: null, ...uncommitted, reason: messageOf(error), command };
+    return { ...notCommitted(wanted), reason: messageOf(error), command };
   }
 };
 
