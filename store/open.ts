@@ -16,6 +16,7 @@ import { openJournal } from './journal/journal.ts';
 import { problemsOfJournal } from './journal/journal-problems.ts';
 import { type JournalMark, openMark } from './journal/mark.ts';
 import { type Layout, layoutOf } from './layout.ts';
+import { refreshClaims } from './pending/claimed-worktrees.ts';
 import { refreshPending } from './pending/pending.ts';
 import { checkSidecars } from './problems/sidecar-problems.ts';
 import { sweepTranscripts } from './problems/sweep-transcripts.ts';
@@ -31,7 +32,6 @@ import { activityOf, machineOf, readyToWrite, type Store } from './store.ts';
 import { type Pace, startWatching, type WorkspaceWatch } from './watch/change-scheduler.ts';
 import { type DaemonLock, lockWorkspace } from './workspace/daemon-lock.ts';
 import { refuseNewer, type Step, upgrade } from './workspace/format.ts';
-import { refreshClaims } from './worktrees/claimed-worktrees.ts';
 
 export interface OpenOptions {
   clock: () => Date;

@@ -1,5 +1,5 @@
+import { withSeededIds } from '../../store/base/new-id.ts';
 import { sha256 } from '../../store/base/sha256.ts';
-import { withSeededIds } from '../../store/reconcile/new-id.ts';
 import type { KeyedCall } from '../../store/workspace/idempotency.ts';
 import { badField, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';

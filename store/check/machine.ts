@@ -21,8 +21,8 @@ import { problemOfRollback } from '../journal/journal-problems.ts';
 import { isOlder, type JournalEnd, readMark } from '../journal/mark.ts';
 import type { Layout } from '../layout.ts';
 import type { WebhookFile } from '../settings/read-webhooks.ts';
+import { INCOMING } from '../webhooks/secrets.ts';
 import { checkKeyFile, keyFiles } from '../workspace/api-keys.ts';
-import { INCOMING } from '../workspace/secrets.ts';
 import { pathKind, readAnyWorktree } from '../worktrees/worktrees.ts';
 import { error, errorAt, type Finding, type Mend, warning } from './finding.ts';
 

@@ -30,7 +30,7 @@ import {
 import { waitingSettingValues, waitingValue } from '../settings/trust/waiting.ts';
 import { waitingWebhook } from '../settings/trust/webhook.ts';
 import { pendingKeys } from '../workspace/api-keys.ts';
-import { claimedWorktrees, confirmWorktrees } from '../worktrees/claimed-worktrees.ts';
+import { claimedWorktrees, confirmWorktrees } from './claimed-worktrees.ts';
 
 /** All values that need the operator's confirmation, read without a daemon. Writes nothing. */
 export const pendingOnDisk = (layout: Layout): WaitingValue[] => {

@@ -31,7 +31,7 @@ import {
   webhookVerdict,
 } from '../settings/trust/webhook.ts';
 import { readyToWrite, type Store } from '../store.ts';
-import { dropSecret, retireSecret, saveSecret, secretIds } from '../workspace/secrets.ts';
+import { dropSecret, retireSecret, saveSecret, secretIds } from './secrets.ts';
 
 /** The id of a Work item, or undefined for registrations of the whole workspace. */
 export type Scope = string | undefined;

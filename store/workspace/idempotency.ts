@@ -3,6 +3,7 @@ import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDone, orElseUnlessDiskFault } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
+import type { IdempotentCall } from '../base/new-id.ts';
 import { sha256 } from '../base/sha256.ts';
 import { writeStage } from '../base/write-stage.ts';
 import { listDirectory } from '../front-matter/folder.ts';
@@ -11,7 +12,6 @@ import { dropTemporary } from '../fs/durable.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { syncDirectory, writeSynced } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
-import type { IdempotentCall } from '../reconcile/new-id.ts';
 import { readyToWrite, type Store } from '../store.ts';
 
 /** The saved response to a request with an idempotency key. */

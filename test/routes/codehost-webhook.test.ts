@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { Case } from '../../store/records/case.ts';
 import type { PullRequest, PullTransition } from '../../store/records/pull-request.ts';
-import { setIncomingSecret } from '../../store/workspace/secrets.ts';
+import { setIncomingSecret } from '../../store/webhooks/secrets.ts';
 import {
   deliveryOf,
   type Example,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { incomingSecrets } from '../../store/workspace/secrets.ts';
+import { incomingSecrets } from '../../store/webhooks/secrets.ts';
 import { type CodeHost, startCodeHost } from '../codehost/code-host.ts';
 import type { Failure } from '../codehost/failures.ts';
 import { ghFor } from '../codehost/gh.ts';

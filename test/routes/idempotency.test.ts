@@ -13,7 +13,7 @@ import { describe, it } from 'node:test';
 import type { TObject, TSchema } from 'typebox';
 import { isCreating } from '../../lib/http/idempotency.ts';
 import { sections } from '../../routes/index.ts';
-import { newId, withSeededIds } from '../../store/reconcile/new-id.ts';
+import { newId, withSeededIds } from '../../store/base/new-id.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { ChecklistItem, Proof } from '../../store/records/proof.ts';
 import type { Session } from '../../store/records/session.ts';

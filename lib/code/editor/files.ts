@@ -1,4 +1,5 @@
 import { etagOf } from '../../../store/base/names.ts';
+import { isRepeatedCall } from '../../../store/base/new-id.ts';
 import { sha256 } from '../../../store/base/sha256.ts';
 import { listTreeFolder, type TreeEntry } from '../../../store/fs/worktree/list.ts';
 import { pathNames } from '../../../store/fs/worktree/path.ts';
@@ -9,7 +10,6 @@ import {
   removeFromTree,
   replaceTreeFile,
 } from '../../../store/fs/worktree/write.ts';
-import { isRepeatedCall } from '../../../store/reconcile/new-id.ts';
 import type { EditorEntry, EditorFile, WrittenFile } from '../../../store/records/editor.ts';
 import { isEnded } from '../../../store/records/session.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';

@@ -12,7 +12,7 @@ import {
   settingsChanged,
 } from '../../../store/settings/settings.ts';
 import type { Store } from '../../../store/store.ts';
-import { incomingSecrets, setIncomingSecret } from '../../../store/workspace/secrets.ts';
+import { incomingSecrets, setIncomingSecret } from '../../../store/webhooks/secrets.ts';
 import { GITHUB, wrongApi } from '../../codehost/github/address.ts';
 import { TIMEOUT_S } from '../../codehost/github/client.ts';
 import { ServiceError } from '../../errors.ts';

@@ -1,11 +1,11 @@
 import { orElse } from '../../../store/base/attempt.ts';
+import { isRepeatedCall } from '../../../store/base/new-id.ts';
 import type { Tree } from '../../../store/fs/worktree/folder.ts';
+import { claimedWorktree, refreshClaims } from '../../../store/pending/claimed-worktrees.ts';
 import { allItems, itemOf } from '../../../store/reconcile/items.ts';
-import { isRepeatedCall } from '../../../store/reconcile/new-id.ts';
 import type { Worktree, WorktreeRecord } from '../../../store/records/worktree.ts';
 import { readLock } from '../../../store/sessions/locks.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
-import { claimedWorktree, refreshClaims } from '../../../store/worktrees/claimed-worktrees.ts';
 import { readWorktree, saveWorktree } from '../../../store/worktrees/worktrees.ts';
 import { notFound, ServiceError } from '../../errors.ts';
 import type { Checkout } from '../../tools/git/run/git.ts';

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { sha256 } from '../../../store/base/sha256.ts';
+import { cachedClaims } from '../../../store/pending/claimed-worktrees.ts';
 import {
   type PendingChange,
   pendingOfItem,
@@ -19,7 +20,6 @@ import { settingsEntry, untrustedSettings } from '../../../store/settings/global
 import { plain } from '../../../store/settings/trust/waiting.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { type Registration, registrationsOf } from '../../../store/webhooks/webhooks.ts';
-import { cachedClaims } from '../../../store/worktrees/claimed-worktrees.ts';
 import { changeKey } from '../../guard/trust/sources.ts';
 import type { AboutCase, AttentionEntry } from './entry.ts';
 

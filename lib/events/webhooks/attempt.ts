@@ -3,8 +3,8 @@ import { jsonText } from '../../../store/base/visible.ts';
 import type { DeliveryLine } from '../../../store/records/delivery.ts';
 import type { Store } from '../../../store/store.ts';
 import { appendDelivery } from '../../../store/webhooks/deliveries.ts';
+import { secretOf } from '../../../store/webhooks/secrets.ts';
 import { disableRegistration, type Registration } from '../../../store/webhooks/webhooks.ts';
-import { secretOf } from '../../../store/workspace/secrets.ts';
 import type { Log } from '../../log.ts';
 import {
   type AttemptResult,

@@ -1,4 +1,5 @@
 import { removeDeliveries } from '../../../store/webhooks/deliveries.ts';
+import { retireSecret } from '../../../store/webhooks/secrets.ts';
 import {
   type Registration,
   recordRemoval,
@@ -7,7 +8,6 @@ import {
   type Scope,
   trustedPart,
 } from '../../../store/webhooks/webhooks.ts';
-import { retireSecret } from '../../../store/workspace/secrets.ts';
 import type { DeliveryDeps } from './attempt.ts';
 import { clearClosed, dropClosed } from './backlog-limit.ts';
 import { dropQueue, openQueue, updateReceiver, wakeDeliveries } from './delivery-queue.ts';

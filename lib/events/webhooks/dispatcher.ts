@@ -2,8 +2,8 @@ import { allItems, notice, onItemChanged } from '../../../store/reconcile/items.
 import type { EventRecord } from '../../../store/records/event.ts';
 import type { Store } from '../../../store/store.ts';
 import { deliveryIds, readDeliveries } from '../../../store/webhooks/deliveries.ts';
+import { secretIds } from '../../../store/webhooks/secrets.ts';
 import { allRegistrationsReadable, registrationsOf } from '../../../store/webhooks/webhooks.ts';
-import { secretIds } from '../../../store/workspace/secrets.ts';
 import type { Log } from '../../log.ts';
 import { attemptDelivery, createSlots, type DeliveryDeps, RETRIES } from './attempt.ts';
 import { isTooLong, reportClosed } from './backlog-limit.ts';

@@ -1,4 +1,4 @@
-import { newId } from '../../../store/reconcile/new-id.ts';
+import { newId } from '../../../store/base/new-id.ts';
 import {
   type NewWebhook,
   RECEIVER_URL,
@@ -7,6 +7,7 @@ import {
 } from '../../../store/records/webhook.ts';
 import type { WithStore } from '../../../store/store.ts';
 import { removeDeliveries } from '../../../store/webhooks/deliveries.ts';
+import { keptSecret, newSecret, retireSecret } from '../../../store/webhooks/secrets.ts';
 import {
   createRegistration,
   type Registration,
@@ -14,7 +15,6 @@ import {
   removeRegistration,
   type Scope,
 } from '../../../store/webhooks/webhooks.ts';
-import { keptSecret, newSecret, retireSecret } from '../../../store/workspace/secrets.ts';
 import { badField, notFound, ServiceError } from '../../errors.ts';
 import type { WithDispatcher } from './dispatcher.ts';
 import type { WithAddress } from './own-address.ts';

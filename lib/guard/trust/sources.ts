@@ -1,3 +1,4 @@
+import { confirmWorktrees, refreshClaims } from '../../../store/pending/claimed-worktrees.ts';
 import {
   acceptPending,
   type PendingChange,
@@ -17,7 +18,6 @@ import { waitingSettingValues } from '../../../store/settings/trust/waiting.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { waitingRegistrations } from '../../../store/webhooks/webhooks.ts';
 import { pendingKeys } from '../../../store/workspace/api-keys.ts';
-import { confirmWorktrees, refreshClaims } from '../../../store/worktrees/claimed-worktrees.ts';
 
 /** The webhook dispatcher, which rereads its receivers on `changed`. */
 export interface WithReceivers {

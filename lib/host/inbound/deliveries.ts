@@ -10,7 +10,7 @@ import { appendTimeline, type NewTransition } from '../../../store/codehost/time
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { PullMatter, PullTransition } from '../../../store/records/pull-request.ts';
 import type { Store } from '../../../store/store.ts';
-import { incomingSecrets } from '../../../store/workspace/secrets.ts';
+import { incomingSecrets } from '../../../store/webhooks/secrets.ts';
 import { noteMerged } from '../../code/worktrees/inspect/merged.ts';
 import { ServiceError } from '../../errors.ts';
 import { counted } from '../../text/wording.ts';

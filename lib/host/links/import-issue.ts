@@ -1,11 +1,11 @@
 import { basename } from 'node:path';
 import { lockOn } from '../../../store/base/locks.ts';
+import { isRepeatedCall } from '../../../store/base/new-id.ts';
 import { issueText } from '../../../store/codehost/issue-copy.ts';
 import { type IssueName, issueKey, linkedTo } from '../../../store/codehost/link-index.ts';
 import { createLink, linkText, readLink } from '../../../store/codehost/links.ts';
 import { issueFile, linkFile } from '../../../store/layout.ts';
 import { itemOf } from '../../../store/reconcile/items.ts';
-import { isRepeatedCall } from '../../../store/reconcile/new-id.ts';
 import type { Issue } from '../../../store/records/code-host.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { Store, WithStore } from '../../../store/store.ts';

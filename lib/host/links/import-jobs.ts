@@ -1,3 +1,4 @@
+import { newId } from '../../../store/base/new-id.ts';
 import {
   changeImport,
   createImport,
@@ -6,7 +7,6 @@ import {
   readImport,
   type StoredImport,
 } from '../../../store/codehost/imports.ts';
-import { newId } from '../../../store/reconcile/new-id.ts';
 import type {
   ImportFilter,
   ImportJob,

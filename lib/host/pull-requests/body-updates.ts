@@ -1,3 +1,4 @@
+import { newId } from '../../../store/base/new-id.ts';
 import { sha256 } from '../../../store/base/sha256.ts';
 import type { StoredPull } from '../../../store/codehost/pulls.ts';
 import {
@@ -7,7 +8,6 @@ import {
   type StoredUpdate,
 } from '../../../store/codehost/updates.ts';
 import { withScratchFiles } from '../../../store/fs/directories.ts';
-import { newId } from '../../../store/reconcile/new-id.ts';
 import type { BodyUpdate } from '../../../store/records/body-update.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import type { HostedNeeds } from '../../code/projects/hosted-repository.ts';

@@ -1,6 +1,6 @@
+import { isRepeatedCall } from '../../../store/base/new-id.ts';
 import { sha256 } from '../../../store/base/sha256.ts';
 import { readPull, type StoredPull } from '../../../store/codehost/pulls.ts';
-import { isRepeatedCall } from '../../../store/reconcile/new-id.ts';
 import type { CreatedPull, WantedPull } from '../../../store/records/pull-call.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { Store } from '../../../store/store.ts';

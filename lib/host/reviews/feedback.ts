@@ -1,6 +1,6 @@
 import { lockOn } from '../../../store/base/locks.ts';
+import { newId } from '../../../store/base/new-id.ts';
 import { changeReview } from '../../../store/codehost/reviews.ts';
-import { newId } from '../../../store/reconcile/new-id.ts';
 import type { Review } from '../../../store/records/review.ts';
 import { isEnded, type Session } from '../../../store/records/session.ts';
 import { readSession, sessionsOf } from '../../../store/sessions/sessions.ts';

@@ -1,3 +1,4 @@
+import { newId } from '../../../store/base/new-id.ts';
 import {
   type CaseRule,
   deleteCase as dropCase,
@@ -5,7 +6,6 @@ import {
   readCreatedCase,
   updateCase,
 } from '../../../store/cases/cases.ts';
-import { newId } from '../../../store/reconcile/new-id.ts';
 import type { Case, StateName } from '../../../store/records/case.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { checkProject, onlyProjectName } from '../../code/projects/project.ts';

@@ -1,6 +1,6 @@
 import { withoutLocks } from '../../../store/base/mutex.ts';
+import { isRepeatedCall, newId } from '../../../store/base/new-id.ts';
 import { visible } from '../../../store/base/visible.ts';
-import { isRepeatedCall, newId } from '../../../store/reconcile/new-id.ts';
 import { runLimits } from '../../../store/records/applied.ts';
 import type { CheckRun, Proof } from '../../../store/records/proof.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { newId } from '../../../store/reconcile/new-id.ts';
+import { newId } from '../../../store/base/new-id.ts';
 import type { ConflictMatter, RebaseStep, RebaseWish } from '../../../store/records/conflict.ts';
 import type { Session } from '../../../store/records/session.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';

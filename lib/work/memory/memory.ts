@@ -1,4 +1,5 @@
 import { isMarkdownName } from '../../../store/base/names.ts';
+import { newId } from '../../../store/base/new-id.ts';
 import {
   editGlobalMemory,
   memoryFilesOf as keptFiles,
@@ -9,7 +10,6 @@ import {
   writeMemory,
 } from '../../../store/cases/memory.ts';
 import type { TextFile } from '../../../store/front-matter/text-file.ts';
-import { newId } from '../../../store/reconcile/new-id.ts';
 import type { Snapshot, SnapshotEntry } from '../../../store/records/snapshot.ts';
 import { type HeldLock, listHeldLocks } from '../../../store/sessions/locks.ts';
 import type { Store } from '../../../store/store.ts';

@@ -1,4 +1,5 @@
 import { shortId } from '../../../store/base/names.ts';
+import { newId } from '../../../store/base/new-id.ts';
 import { readMedia, withUpload } from '../../../store/cases/proof-uploads.ts';
 import {
   createProof,
@@ -8,7 +9,6 @@ import {
   type TaggedProof,
 } from '../../../store/cases/proofs.ts';
 import type { Item } from '../../../store/reconcile/item.ts';
-import { newId } from '../../../store/reconcile/new-id.ts';
 import type { Proof } from '../../../store/records/proof.ts';
 import type { Session } from '../../../store/records/session.ts';
 import { sessionsOf } from '../../../store/sessions/sessions.ts';

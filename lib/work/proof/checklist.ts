@@ -1,5 +1,6 @@
 import { changedSince } from '../../../store/base/errors.ts';
 import { etagOf } from '../../../store/base/names.ts';
+import { newId } from '../../../store/base/new-id.ts';
 import { sha256 } from '../../../store/base/sha256.ts';
 import { jsonText } from '../../../store/base/visible.ts';
 import {
@@ -18,7 +19,6 @@ import {
   proofGateOf,
   proofsOf,
 } from '../../../store/reconcile/item.ts';
-import { newId } from '../../../store/reconcile/new-id.ts';
 import { isSatisfied } from '../../../store/reconcile/proof-gate.ts';
 import type { ChecklistEntry, ChecklistItem, Gate, Waiver } from '../../../store/records/proof.ts';
 import type { Store } from '../../../store/store.ts';

@@ -9,7 +9,7 @@ import {
   recordArrival,
 } from '../../../store/codehost/arrivals.ts';
 import type { Store } from '../../../store/store.ts';
-import { setIncomingSecret } from '../../../store/workspace/secrets.ts';
+import { setIncomingSecret } from '../../../store/webhooks/secrets.ts';
 import { startForTest } from '../../helpers/service.ts';
 
 const arrival = (over: Partial<DeliveryArrival> = {}): DeliveryArrival => ({

@@ -1,8 +1,8 @@
+import { claimedWorktree, refreshClaims } from '../../../../store/pending/claimed-worktrees.ts';
 import { mergedOf } from '../../../../store/reconcile/item.ts';
 import { itemOf } from '../../../../store/reconcile/items.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { readyToWrite, type Store, type WithStore } from '../../../../store/store.ts';
-import { claimedWorktree, refreshClaims } from '../../../../store/worktrees/claimed-worktrees.ts';
 import { dropWorktreeDirectory } from '../../../../store/worktrees/worktree-changes.ts';
 import { forgetWorktree, withWorktreeLock } from '../../../../store/worktrees/worktrees.ts';
 import { notFound, ServiceError } from '../../../errors.ts';

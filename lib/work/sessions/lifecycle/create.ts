@@ -1,6 +1,6 @@
 import { lockOn } from '../../../../store/base/locks.ts';
+import { newId } from '../../../../store/base/new-id.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { newId } from '../../../../store/reconcile/new-id.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { Session } from '../../../../store/records/session.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';

@@ -1,6 +1,6 @@
+import { newId } from '../../../../store/base/new-id.ts';
 import { sha256 } from '../../../../store/base/sha256.ts';
 import { notice } from '../../../../store/reconcile/items.ts';
-import { newId } from '../../../../store/reconcile/new-id.ts';
 import type { MessageMatter } from '../../../../store/records/message.ts';
 import { keepMessageText } from '../../../../store/sessions/messages.ts';
 import {

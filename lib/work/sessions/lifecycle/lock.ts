@@ -1,5 +1,5 @@
+import { newId } from '../../../../store/base/new-id.ts';
 import { sha256 } from '../../../../store/base/sha256.ts';
-import { newId } from '../../../../store/reconcile/new-id.ts';
 import type { Lock } from '../../../../store/records/lock.ts';
 import { isEnded } from '../../../../store/records/session.ts';
 import {

@@ -1,7 +1,7 @@
+import { newId } from '../../../../store/base/new-id.ts';
 import { sha256 } from '../../../../store/base/sha256.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import { notice } from '../../../../store/reconcile/items.ts';
-import { newId } from '../../../../store/reconcile/new-id.ts';
 import type { SessionMessage } from '../../../../store/records/message.ts';
 import { isEnded, type Session } from '../../../../store/records/session.ts';
 import { grantMessage } from '../../../../store/sessions/consent.ts';

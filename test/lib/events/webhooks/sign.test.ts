@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { receiveWebhook } from '../../../../examples/receive-webhook.ts';
 import { signatures } from '../../../../lib/events/webhooks/sign.ts';
-import { newSecret } from '../../../../store/workspace/secrets.ts';
+import { newSecret } from '../../../../store/webhooks/secrets.ts';
 
 const ID = 'f81d4fae-7dec-41d0-a765-00a0c91e6bf6';
 const body = '{"event_type":"case_updated","title":"ä€😀"}';

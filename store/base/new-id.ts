@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createCallContext } from '../base/call-context.ts';
-import { idOfText } from '../base/names.ts';
+import { createCallContext } from './call-context.ts';
+import { idOfText } from './names.ts';
 
 /** A request with an idempotency key. */
 export interface IdempotentCall {

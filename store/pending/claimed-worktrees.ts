@@ -7,7 +7,12 @@ import type { WaitingValue } from '../records/trust.ts';
 import type { WorktreeRecord } from '../records/worktree.ts';
 import { untrustedProblem } from '../settings/trust/waiting.ts';
 import { remembered, type Store } from '../store.ts';
-import { readAnyWorktree, worktreeFile, worktreeOwners, writeWorktree } from './worktrees.ts';
+import {
+  readAnyWorktree,
+  worktreeFile,
+  worktreeOwners,
+  writeWorktree,
+} from '../worktrees/worktrees.ts';
 
 /** The worktree record of a Work item if this machine did not write it, for the operator to confirm; undefined otherwise. */
 export const claimedWorktree = (layout: Layout, caseId: string): WaitingValue | undefined => {
