@@ -1,7 +1,6 @@
 import { coalesceReads, signal } from './base/async.ts';
 import { lockOn } from './base/locks.ts';
 import { createLocks } from './base/mutex.ts';
-import { pruneUndo } from './cases/undo.ts';
 import { indexNewLink } from './codehost/link-index.ts';
 import { needStateDir } from './consent/state-dir.ts';
 import { journalMarkFile } from './consent/workspace-id.ts';
@@ -11,6 +10,7 @@ import { clearLeftovers, makeDirectories } from './fs/directories.ts';
 import { whenGitIdle } from './fs/git-dir.ts';
 import { repairMovedWorktrees } from './fs/root-move.ts';
 import { makeSyncedDirectory } from './fs/synced.ts';
+import { pruneUndo } from './fs/undo.ts';
 import { gateOf } from './held/held-file.ts';
 import { openJournal } from './journal/journal.ts';
 import { problemsOfJournal } from './journal/journal-problems.ts';

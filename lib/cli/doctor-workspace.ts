@@ -1,9 +1,15 @@
 import { resolve } from 'node:path';
+import { trustCommandFor } from '../../store/base/text.ts';
 import type { FileProblem } from '../../store/front-matter/problem.ts';
 import { entryProblem } from '../../store/front-matter/problems.ts';
 import { pendingOnDisk } from '../../store/pending/offline.ts';
-import { plain, trustCommandFor } from '../../store/settings/trust/waiting.ts';
-import { howToRaise, type SystemLimit, watchLimit } from '../../store/watch/watch-limits.ts';
+import { plain } from '../../store/settings/trust/waiting.ts';
+import {
+  howToRaise,
+  type SystemLimit,
+  watchesWanted,
+  watchLimit,
+} from '../../store/watch/watch-limits.ts';
 import { holderOf } from '../../store/workspace/daemon-lock.ts';
 import { FormatError, refuseNewer } from '../../store/workspace/format.ts';
 import { inspectWorkspace, isThere } from '../../store/workspace/inspect.ts';
@@ -82,14 +88,14 @@ const trust = function* ({ layout, config }: DoctorContext): Generator<DoctorFin
 };
 
 const records = function* ({ layout }: DoctorContext): Generator<DoctorFinding> {
-  const { items, problems, watches } = inspectWorkspace(layout);
+  const { items, problems } = inspectWorkspace(layout);
   yield ok('Work items', String(items));
   if (problems.length > 0)
     yield note(
       'records',
       `${problems.length} cannot be read, the first is ${positionText(problems[0] as FileProblem)}: dossier check lists all`,
     );
-  yield inotify(watches, watchLimit());
+  yield inotify(watchesWanted(items), watchLimit());
 };
 
 export const inotify = (wanted: number, limit: SystemLimit | undefined): DoctorFinding => {

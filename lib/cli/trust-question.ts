@@ -1,4 +1,4 @@
-import { trustCommandFor } from '../../store/settings/trust/waiting.ts';
+import { trustCommandFor } from '../../store/base/text.ts';
 import { waitingLines } from '../guard/trust/show.ts';
 import { listWaiting, trust } from '../guard/trust/trust.ts';
 import type { Service } from '../service.ts';

@@ -1,3 +1,4 @@
+import { trustCommandFor } from '../../store/base/text.ts';
 import { type Layout, layoutOf } from '../../store/layout.ts';
 import {
   pendingOnDisk,
@@ -6,7 +7,7 @@ import {
   trustOnDisk,
 } from '../../store/pending/offline.ts';
 import type { Trusted, TrustedValue, WaitingValue } from '../../store/records/trust.ts';
-import { plain, trustCommandFor } from '../../store/settings/trust/waiting.ts';
+import { plain } from '../../store/settings/trust/waiting.ts';
 import { isThere } from '../../store/workspace/inspect.ts';
 import type { Dossier } from '../client/client.ts';
 import { type Config, UsageError } from '../config.ts';

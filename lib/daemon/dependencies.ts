@@ -1,5 +1,5 @@
 import { pathContains } from '../../store/base/paths.ts';
-import { saveToUndo } from '../../store/cases/undo.ts';
+import { saveToUndo } from '../../store/fs/undo.ts';
 import { runVariables, sandboxSettings } from '../../store/records/applied.ts';
 import type { settingsOf } from '../../store/settings/globals.ts';
 import { createProviders, type Providers } from '../agents/providers.ts';

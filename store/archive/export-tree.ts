@@ -1,11 +1,10 @@
 import { type Dirent, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasCode } from '../fs/durable.ts';
-import { isPlainDirectory, statsAt } from '../fs/plain-path.ts';
+import { directoryIdentity, isPlainDirectory, statsAt } from '../fs/plain-path.ts';
 import { repeat } from '../fs/retry.ts';
 import { CASE_FILE } from '../layout.ts';
 import type { SkippedFile } from '../records/manifest.ts';
-import { directoryIdentity } from '../watch/plain-watches.ts';
 import { isExcluded, unfitReason } from './archive-files.ts';
 import type { Shelf } from './export-shelf.ts';
 import { IS_LINK, NO_PERMISSION, readSteady, type SteadyFile } from './steady-read.ts';

@@ -8,8 +8,7 @@ import { decodeText } from '../front-matter/text.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { caseFile, type Layout } from '../layout.ts';
 import { walk } from '../reconcile/walk.ts';
-import { SETTINGS_TEXT } from '../settings/settings-text.ts';
-import { GITATTRIBUTES, GITIGNORE } from '../workspace/workspace-files.ts';
+import { WORKSPACE_FILES } from '../workspace/workspace-files.ts';
 import { ancestorsOf } from './archive-files.ts';
 
 /** The Work items that a workspace already has. */
@@ -75,15 +74,9 @@ const hashOf = async (path: string): Promise<string> => {
   return hash.digest('hex');
 };
 
-const DEFAULTS = {
-  'workspace.md': SETTINGS_TEXT,
-  '.gitignore': GITIGNORE,
-  '.gitattributes': GITATTRIBUTES,
-};
-
 /** The text of an unchanged default file of a new workspace. Undefined for any other file. */
 export const defaultAt = async (layout: Layout, path: string): Promise<string | undefined> => {
-  const text = (DEFAULTS as Record<string, string | undefined>)[path];
+  const text = WORKSPACE_FILES[path];
   if (text === undefined) return undefined;
   const own = { path, size: Buffer.byteLength(text), sha256: sha256(text) };
   return (await occupancyOf(layout, own)) === 'same' ? text : undefined;

@@ -26,3 +26,7 @@ export const withoutLogin = (text: string): string =>
 /** A command of `dossier` to paste into a shell. `workspace`: undefined where it is the default one. */
 export const dossierCommand = (words: string, workspace: string | undefined): string =>
   `dossier ${words}${workspace === undefined ? '' : ` --workspace ${shellQuoted(workspace)}`}`;
+
+/** The command that shows untrusted values and asks for confirmation. */
+export const trustCommandFor = ({ root }: { root: string }): string =>
+  dossierCommand('trust', root);

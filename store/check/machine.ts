@@ -15,7 +15,7 @@ import {
 import { NOT_A_DIRECTORY, privateOf } from '../fs/directories.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { removeTreeSync } from '../fs/remove-tree.ts';
-import { linkedInUndo, unlinkKept } from '../fs/undo-links.ts';
+import { linkedInUndo, unlinkKept } from '../fs/undo.ts';
 import type { JournalSnapshot } from '../journal/journal-file.ts';
 import { problemOfRollback } from '../journal/journal-problems.ts';
 import { isOlder, type JournalEnd, readMark } from '../journal/mark.ts';

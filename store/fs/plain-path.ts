@@ -9,6 +9,13 @@ export const statsAt = (path: string): Stats | undefined =>
 
 export const isDirectoryItself = (path: string): boolean => statsAt(path)?.isDirectory() === true;
 
+/**
+ * The identity of a directory, to notice another one at the same path; empty if there is none. Includes the time of birth,
+ * because file systems reuse inodes.
+ */
+export const directoryIdentity = (stats: Stats | undefined): string =>
+  stats?.isDirectory() === true ? `${stats.ino} ${stats.birthtimeMs}` : '';
+
 /** Whether this is a directory reached from `root` without a link. `root` itself may be a link. */
 export const isPlainDirectory = (root: string, path: string): boolean =>
   isDirectoryItself(path) && linkOnTheWay(root, dirname(path)) === undefined;

@@ -1,9 +1,11 @@
-import { lstatSync, readdirSync, rmSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { lstatSync, readdirSync, readFileSync, renameSync, rmSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import { listDirectory } from '../front-matter/folder.ts';
-import { undoPlace } from '../fs/place.ts';
-import { writeSynced } from '../fs/synced.ts';
+import { orElse, orElseUnlessDiskFault } from '../base/attempt.ts';
 import type { Layout } from '../layout.ts';
+import { isUndoName, undoPlace } from './place.ts';
+import { isDirectoryItself, statsAt } from './plain-path.ts';
+import { syncDirectory, writeSynced } from './synced.ts';
 
 const KEEP_DAYS = 7;
 const KEEP_BYTES = 268_435_456;
@@ -20,16 +22,10 @@ export const pruneUndo = ({ undo }: Layout, now = Date.now()): void => {
   }
 };
 
-/** Saves a text in `.dossier/undo`, readable by its owner alone, and returns the path. */
-export const saveToUndo = async (layout: Layout, name: string, text: string): Promise<string> => {
-  const path = undoPlace(layout, name);
-  await writeSynced(path, text, 0o600);
-  return path;
-};
-
 // Files get here by a link or rename, which sets their ctime.
 const pruneDay = (dir: string, before: number): number => {
-  const kept = listDirectory(dir).flatMap((name) => {
+  const names = orElseUnlessDiskFault(() => (isDirectoryItself(dir) ? readdirSync(dir) : []), []);
+  const kept = names.flatMap((name) => {
     const path = join(dir, name);
     const stats = lstatSync(path, { throwIfNoEntry: false });
     return stats === undefined ? [] : [{ path, size: stats.size, at: stats.ctimeMs }];
@@ -41,3 +37,40 @@ const pruneDay = (dir: string, before: number): number => {
   }
   return bytes;
 };
+
+/** Saves a text in `.dossier/undo`, readable by its owner alone, and returns the path. */
+export const saveToUndo = async (layout: Layout, name: string, text: string): Promise<string> => {
+  const path = undoPlace(layout, name);
+  await writeSynced(path, text, 0o600);
+  return path;
+};
+
+/** The number of names a file has in `.dossier/undo`: an interrupted or failed write leaves one. */
+export const undoLinksTo = (layout: Layout, { dev, ino }: Stats): number =>
+  keptFiles(layout).filter(({ stats }) => stats.ino === ino && stats.dev === dev).length;
+
+/** Kept files that have another name too, so that a write to that name changes them; relative to `.dossier/undo`. */
+export const linkedInUndo = (layout: Layout): string[] =>
+  keptFiles(layout)
+    .filter(({ stats }) => stats.isFile() && stats.nlink > 1)
+    .map(({ path }) => path);
+
+/** Replaces a hard-linked kept file by a copy of its own, with the same bytes and mode. */
+export const unlinkKept = async ({ undo, tmp }: Layout, path: string): Promise<void> => {
+  const kept = join(undo, path);
+  const copy = join(tmp, randomUUID());
+  await writeSynced(copy, readFileSync(kept), statsAt(kept)?.mode);
+  renameSync(copy, kept);
+  await syncDirectory(join(kept, '..'));
+};
+
+const keptFiles = ({ undo }: Layout): { path: string; stats: Stats }[] =>
+  namesIn(undo)
+    .flatMap((day) => namesIn(join(undo, day)).map((name) => ({ name, path: join(day, name) })))
+    .filter(({ name }) => isUndoName(name))
+    .flatMap(({ path }) => {
+      const stats = statsAt(join(undo, path));
+      return stats === undefined ? [] : [{ path, stats }];
+    });
+
+const namesIn = (dir: string): string[] => orElse(() => readdirSync(dir), []);

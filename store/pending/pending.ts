@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { lockOn } from '../base/locks.ts';
+import { trustCommandFor } from '../base/text.ts';
 import { canonicalHash, type GatedPart, type HeldText } from '../held/held.ts';
 import { gateOf, saveGate } from '../held/held-file.ts';
 import { acceptChange } from '../reconcile/accept-change.ts';
@@ -14,7 +15,6 @@ import { allItems, itemOf } from '../reconcile/items.ts';
 import { reconcileLocked } from '../reconcile/reconcile.ts';
 import type { SessionMatter } from '../records/session.ts';
 import { approvedIn, readHeldSession, settleHeld } from '../sessions/held-sessions.ts';
-import { trustCommandFor } from '../settings/trust/waiting.ts';
 import type { Store } from '../store.ts';
 
 /** A change by file that is held until the operator confirms it. */

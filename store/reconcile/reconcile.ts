@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { lockOn } from '../base/locks.ts';
+import { trustCommandFor } from '../base/text.ts';
 import { inDoubt, isSameContent, withProblem } from '../front-matter/entry.ts';
 import { Problem } from '../front-matter/problem.ts';
 import { hasCode } from '../fs/durable.ts';
@@ -9,7 +10,6 @@ import { isGateShut } from '../held/held.ts';
 import { gateOf } from '../held/held-file.ts';
 import type { ToldState } from '../journal/journal-state.ts';
 import { sessionLockFile } from '../layout.ts';
-import { trustCommandFor } from '../settings/trust/waiting.ts';
 import { type Store, watchRequestsOf } from '../store.ts';
 import { eventsBetween } from './compare.ts';
 import { applyFixes } from './fixes.ts';

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import { hasCode } from '../fs/durable.ts';
+import { directoryIdentity } from '../fs/plain-path.ts';
 import { watchPlanEvents } from '../problems/watch-plans.ts';
 import { allItems } from '../reconcile/items.ts';
 import { type Store, watchRequestsOf } from '../store.ts';
-import { directoryIdentity } from './plain-watches.ts';
 import { ENDED, type Watcher, watchWorkspace } from './watch.ts';
 import {
   howToRaise,

@@ -1,7 +1,7 @@
-import { type FSWatcher, type Stats, watch } from 'node:fs';
+import { type FSWatcher, watch } from 'node:fs';
 import { join } from 'node:path';
 import { hasCode } from '../fs/durable.ts';
-import { statsAt } from '../fs/plain-path.ts';
+import { directoryIdentity, statsAt } from '../fs/plain-path.ts';
 
 export interface WatchListener {
   /** Something changed at this path. */
@@ -59,10 +59,3 @@ export const createPlainWatches = ({ tell, failed }: WatchListener) => {
     },
   };
 };
-
-/**
- * The identity of a directory; empty if there is none. A watch does not see a new directory at the same path. Includes the
- * time of birth, because file systems reuse inodes.
- */
-export const directoryIdentity = (stats: Stats | undefined): string =>
-  stats?.isDirectory() === true ? `${stats.ino} ${stats.birthtimeMs}` : '';

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join, posix, relative, sep } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 import { headDirOf } from '../fs/git-dir.ts';
-import { statsAt } from '../fs/plain-path.ts';
-import { createPlainWatches, directoryIdentity, type WatchListener } from './plain-watches.ts';
+import { directoryIdentity, statsAt } from '../fs/plain-path.ts';
+import { createPlainWatches, type WatchListener } from './plain-watches.ts';
 import type { PlaceKind, WatchEvents, WatchTask } from './watch.ts';
 
 /**

@@ -3,14 +3,11 @@ import type { FileProblem } from '../front-matter/problem.ts';
 import type { Layout } from '../layout.ts';
 import { problemsIn, readItemFiles } from '../reconcile/read-item.ts';
 import { walk } from '../reconcile/walk.ts';
-import { watchesWanted } from '../watch/watch-limits.ts';
 
 interface Inspection {
   items: number;
   /** Unreadable records. */
   problems: FileProblem[];
-  /** The most directories that the daemon would watch. */
-  watches: number;
 }
 
 /** Reads every Work item of a workspace that another process may have open. Acquires no lock and writes nothing. */
@@ -23,7 +20,7 @@ export const inspectWorkspace = ({ root }: Layout): Inspection => {
     items += 1;
     problems.push(...problemsIn(dir, files));
   }
-  return { items, problems, watches: watchesWanted(items) };
+  return { items, problems };
 };
 
 export const isThere = (path: string): boolean =>

@@ -16,7 +16,7 @@ import { makeSyncedDirectory } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
 import { SETTINGS_TEXT } from '../settings/settings-text.ts';
 
-export const GITIGNORE = `# Of this machine only: secrets, deliveries, worktrees, temporary files
+const GITIGNORE = `# Of this machine only: secrets, deliveries, worktrees, temporary files
 .dossier/
 *.lock/
 *.tmp
@@ -28,12 +28,19 @@ export const GITIGNORE = `# Of this machine only: secrets, deliveries, worktrees
 `;
 
 // No merge=union: it keeps lines that one side removed, and silently repeats YAML keys and event numbers.
-export const GITATTRIBUTES = `# A plan is approved, and a proof verified, by its bytes: git changes none of them, also where it likes other line ends
+const GITATTRIBUTES = `# A plan is approved, and a proof verified, by its bytes: git changes none of them, also where it likes other line ends
 * -text
 # Written by the daemon, whole: after a conflict there is the one or the other, not lines of both
 events.ndjson -merge
 *.patch -merge
 `;
+
+/** The files of a new workspace that git keeps, by name. */
+export const WORKSPACE_FILES: Readonly<Record<string, string>> = {
+  '.gitignore': GITIGNORE,
+  '.gitattributes': GITATTRIBUTES,
+  'workspace.md': SETTINGS_TEXT,
+};
 
 /**
  * Creates the missing files of a workspace: settings, .gitignore files that protect secrets, and .gitattributes. Existing
@@ -45,12 +52,7 @@ export const makeWorkspaceFiles = async (
 ): Promise<string[]> => {
   makeSyncedDirectory(layout.tmp, 0o700, layout.root);
   // Keeps `git add` from secrets, whatever the operator's own .gitignore says.
-  const wanted = {
-    '.dossier/.gitignore': '*\n',
-    '.gitignore': GITIGNORE,
-    '.gitattributes': GITATTRIBUTES,
-    'workspace.md': settings,
-  };
+  const wanted = { '.dossier/.gitignore': '*\n', ...WORKSPACE_FILES, 'workspace.md': settings };
   const made: string[] = [];
   for (const [name, text] of Object.entries(wanted)) {
     const path = join(layout.root, name);

@@ -4,6 +4,7 @@ import { messageOf, orElse } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
 import { lockOn } from '../base/locks.ts';
 import { isAtOrBelow } from '../base/paths.ts';
+import { trustCommandFor } from '../base/text.ts';
 import { readSealed, sealedText } from '../consent/seal.ts';
 import { listDirectory } from '../front-matter/folder.ts';
 import { Problem } from '../front-matter/problem.ts';
@@ -13,7 +14,6 @@ import { isDirectoryItself } from '../fs/plain-path.ts';
 import { makeSyncedDirectory } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
 import { WorktreeRecord } from '../records/worktree.ts';
-import { trustCommandFor } from '../settings/trust/waiting.ts';
 import { readyToWrite, type Store } from '../store.ts';
 
 /**

@@ -1,6 +1,7 @@
+import { trustCommandFor } from '../../../store/base/text.ts';
 import { onlyProject } from '../../../store/records/applied.ts';
 import { projectRemotes, settingsOf, untrustedSettings } from '../../../store/settings/globals.ts';
-import { placesOf, trustCommandFor } from '../../../store/settings/trust/waiting.ts';
+import { placesOf } from '../../../store/settings/trust/waiting.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import type { WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';

@@ -1,5 +1,6 @@
 import { lockOn } from '../../../store/base/locks.ts';
 import { withoutLocks } from '../../../store/base/mutex.ts';
+import { trustCommandFor } from '../../../store/base/text.ts';
 import { recordChange } from '../../../store/base/write-stage.ts';
 import type {
   Trusted,
@@ -10,7 +11,7 @@ import type {
 import { unconfirmedSessions } from '../../../store/sessions/unconfirmed.ts';
 import { refreshGlobals, revokeTrust, wasTrusted } from '../../../store/settings/globals.ts';
 import { trustedValues } from '../../../store/settings/trust/trust-log.ts';
-import { plain, trustCommandFor } from '../../../store/settings/trust/waiting.ts';
+import { plain } from '../../../store/settings/trust/waiting.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { readyToWrite } from '../../../store/store.ts';
 import { notFound, ServiceError } from '../../errors.ts';

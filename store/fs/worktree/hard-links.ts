@@ -3,7 +3,7 @@ import { readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { orElse } from '../../base/attempt.ts';
 import { statsAt } from '../plain-path.ts';
-import { undoLinksTo } from '../undo-links.ts';
+import { undoLinksTo } from '../undo.ts';
 import type { Tree, TreeFolder } from './folder.ts';
 
 /** A new name for a temporary file. */

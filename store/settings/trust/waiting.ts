@@ -1,5 +1,5 @@
 import { orElse } from '../../base/attempt.ts';
-import { dossierCommand } from '../../base/text.ts';
+import { trustCommandFor } from '../../base/text.ts';
 import { visible } from '../../base/visible.ts';
 import { placeIfThere } from '../../front-matter/complaints.ts';
 import { parseFrontMatter } from '../../front-matter/front-matter.ts';
@@ -47,10 +47,6 @@ export const waitingValue = (
 export const TRUST_NEEDED = 'trust_needed';
 
 const SHOWN = 8;
-
-/** The command that shows untrusted values and asks for confirmation, quoted for a shell. */
-export const trustCommandFor = ({ root }: Pick<Layout, 'root'>): string =>
-  dossierCommand('trust', root);
 
 /** The problem of a file with untrusted values. */
 export const untrustedProblem = (

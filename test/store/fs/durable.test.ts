@@ -14,11 +14,11 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { pruneUndo } from '../../../store/cases/undo.ts';
 import { editRecord } from '../../../store/front-matter/record-file.ts';
 import { writeText } from '../../../store/front-matter/text-file.ts';
 import { removeDirectory } from '../../../store/fs/directories.ts';
 import { createDirectory, createFile, removeFile, replaceFile } from '../../../store/fs/durable.ts';
+import { pruneUndo } from '../../../store/fs/undo.ts';
 import { type Layout, layoutOf } from '../../../store/layout.ts';
 import { until } from '../../helpers/eventually.ts';
 import { temporaryDirectory } from '../../helpers/repository.ts';

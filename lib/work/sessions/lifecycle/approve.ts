@@ -1,5 +1,6 @@
 import { readComments } from '../../../../store/base/comments.ts';
 import { sha256 } from '../../../../store/base/sha256.ts';
+import { trustCommandFor } from '../../../../store/base/text.ts';
 import type { Session } from '../../../../store/records/session.ts';
 import { readCommentsFile } from '../../../../store/sessions/comments.ts';
 import { grantApproval, grantFeedback, planGivenTo } from '../../../../store/sessions/consent.ts';
@@ -11,7 +12,6 @@ import {
   type SessionRule,
   type StoredSession,
 } from '../../../../store/sessions/sessions.ts';
-import { trustCommandFor } from '../../../../store/settings/trust/waiting.ts';
 import type { Store } from '../../../../store/store.ts';
 import { findWorktree } from '../../../code/worktrees/read.ts';
 import { notFound, ServiceError } from '../../../errors.ts';
