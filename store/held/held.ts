@@ -1,4 +1,4 @@
-import { sha256 } from '../base/sha256.ts';
+import { trustHash } from '../consent/seal.ts';
 import type { PlanningMatter } from '../records/planning.ts';
 import type { SessionMatter } from '../records/session.ts';
 
@@ -58,8 +58,8 @@ export const isGateShut = ({ runs }: FileGate): boolean => runs.size > 0;
 
 /** The value in force, if the file has `found`. */
 export const inForceOf = <T>(gate: FileGate, part: GatedPart<T> | undefined, found: T): T => {
-  if (part === undefined || part.next === canonicalHash(found)) return found;
-  return isGateShut(gate) || part.waits?.sha === canonicalHash(found) ? part.holds : found;
+  if (part === undefined || part.next === trustHash(found)) return found;
+  return isGateShut(gate) || part.waits?.sha === trustHash(found) ? part.holds : found;
 };
 
 /** The new state of a part after its file was read as `found`. Once the gate is open, only values that already wait do. */
@@ -69,11 +69,11 @@ export const settled = <T>(
   found: T,
   at: Date,
 ): GatedPart<T> => {
-  const sha = canonicalHash(found);
+  const sha = trustHash(found);
   const isOld = waits?.sha === sha;
   if (sha === next) return { holds: found };
   // The daemon's next value is not written yet.
-  if (sha === canonicalHash(holds)) return { holds, ...(next !== undefined && { next }) };
+  if (sha === trustHash(holds)) return { holds, ...(next !== undefined && { next }) };
   if (isOld) return { holds, waits };
   return isGateShut(gate) ? { holds, waits: { sha, since: at.toISOString() } } : { holds: found };
 };
@@ -85,16 +85,7 @@ export const written = <T>(
   { holds, found }: { holds: T; found: T },
   at: Date,
 ): GatedPart<T> => {
-  const sha = canonicalHash(found);
-  if (sha === canonicalHash(holds) || !(isGateShut(gate) || waits !== undefined)) return { holds };
+  const sha = trustHash(found);
+  if (sha === trustHash(holds) || !(isGateShut(gate) || waits !== undefined)) return { holds };
   return { holds, waits: { sha, since: waits?.since ?? at.toISOString() } };
 };
-
-/** A hash that does not depend on the order of keys. */
-export const canonicalHash = (value: unknown): string =>
-  sha256(JSON.stringify(value, inOrder) ?? '');
-
-const inOrder = (_key: string, value: unknown): unknown =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-    : value;

@@ -2,7 +2,8 @@ import { relative } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { lockOn } from '../base/locks.ts';
 import { trustCommandFor } from '../base/text.ts';
-import { canonicalHash, type GatedPart, type HeldText } from '../held/held.ts';
+import { trustHash } from '../consent/seal.ts';
+import type { GatedPart, HeldText } from '../held/held.ts';
 import { gateOf, saveGate } from '../held/held-file.ts';
 import { acceptChange } from '../reconcile/accept-change.ts';
 import {
@@ -151,9 +152,9 @@ export const acceptPending = async (
 const acceptSession = (store: Store, id: string): boolean => {
   for (const [key, kept] of gateOf(store).sessions) {
     const found = readHeldSession(store, kept.case_id, key);
-    const isMatter = id === idOf(kept.case_id, `sessions/${key}`, canonicalHash(found?.matter));
+    const isMatter = id === idOf(kept.case_id, `sessions/${key}`, trustHash(found?.matter));
     const text = TEXTS.find(
-      (name) => id === idOf(kept.case_id, `sessions/${key}/${name}`, canonicalHash(found?.[name])),
+      (name) => id === idOf(kept.case_id, `sessions/${key}/${name}`, trustHash(found?.[name])),
     );
     if (found === undefined || !(isMatter || text !== undefined)) continue;
     if (isMatter) kept.matter = { holds: found.matter };
@@ -165,7 +166,7 @@ const acceptSession = (store: Store, id: string): boolean => {
 
 const acceptPlanning = (store: Store, caseId: string, id: string): boolean => {
   const found = approvedIn(store, caseId);
-  const isSame = id === idOf(caseId, 'planning', canonicalHash(found));
+  const isSame = id === idOf(caseId, 'planning', trustHash(found));
   if (isSame) gateOf(store).planning.set(caseId, { holds: found });
   return isSame;
 };

@@ -2,13 +2,13 @@ import { basename, join } from 'node:path';
 import { orElse, orElseUnlessDiskFault } from '../base/attempt.ts';
 import { shortId } from '../base/names.ts';
 import { sha256 } from '../base/sha256.ts';
+import { trustHash } from '../consent/seal.ts';
 import { listDirectory } from '../front-matter/folder.ts';
 import { checkerOf } from '../front-matter/parse.ts';
 import { readRecord, readRegularFile } from '../front-matter/record-file.ts';
 import type { TextFile } from '../front-matter/text-file.ts';
 import {
   type Approved,
-  canonicalHash,
   type FileGate,
   type HeldText,
   inForceOf,
@@ -186,7 +186,7 @@ export const intendMatter = (store: Store, matter: SessionMatter): void => {
   const key = shortId(matter.id);
   const kept = gateOf(store).sessions.get(key);
   if (kept === undefined) return;
-  const next = canonicalHash(guardedOf(matter));
+  const next = trustHash(guardedOf(matter));
   keepParts(store, key, { ...kept, matter: { ...kept.matter, next } });
 };
 
@@ -211,7 +211,7 @@ export const noteMatter = (store: Store, caseId: string, matter: SessionMatter):
 export const intendText = (store: Store, dir: string, name: HeldText, content: string): void => {
   const kept = gateOf(store).sessions.get(sessionKey(dir));
   if (kept === undefined) return;
-  const part = { holds: null, ...kept[name], next: canonicalHash(content) };
+  const part = { holds: null, ...kept[name], next: trustHash(content) };
   keepParts(store, sessionKey(dir), { ...kept, [name]: part });
 };
 
