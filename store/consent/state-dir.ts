@@ -1,18 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import {
-  closeSync,
-  fsyncSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathContains } from '../base/paths.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
 import { statsAt } from '../fs/plain-path.ts';
-import { makeSyncedDirectory, syncDirectoryNow } from '../fs/synced.ts';
+import { makeSyncedDirectory, syncDirectoryNow, writePrivateNow } from '../fs/synced.ts';
 
 /** The state directory cannot be used. The message is for the operator and says what to do. */
 export class StateDirError extends Error {
@@ -112,13 +104,7 @@ export const writePrivate = (path: string, bytes: string | Buffer): void => {
   const dir = dirname(path);
   makeSyncedDirectory(dir, 0o700);
   const temporary = join(dir, `.${randomUUID()}`);
-  const descriptor = openSync(temporary, 'wx', 0o600);
-  try {
-    writeFileSync(descriptor, bytes);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
+  writePrivateNow(temporary, bytes);
   renameSync(temporary, path);
   syncDirectoryNow(dir);
 };

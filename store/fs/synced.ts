@@ -45,8 +45,8 @@ export const syncDirectory = async (path: string): Promise<void> =>
 export const syncFile = async (path: string): Promise<void> =>
   withDescriptor(openSync(path, 'r'), sync);
 
-// Some network file systems cannot sync a directory, and do not need it.
-const NOT_SYNCED = ['EINVAL', 'ENOTSUP', 'EOPNOTSUPP'];
+/** Codes of network file systems that cannot sync a directory, and do not need it. */
+export const NOT_SYNCED = ['EINVAL', 'ENOTSUP', 'EOPNOTSUPP'];
 
 const withDescriptor = async (
   descriptor: number,
@@ -120,6 +120,17 @@ export const makeSyncedDirectory = (path: string, mode = 0o777, below?: string):
 
 const isDirectory = (path: string): boolean =>
   statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+
+/** Creates a file that only this user can read; blocks until its content is on disk. */
+export const writePrivateNow = (path: string, bytes: string | Buffer): void => {
+  const descriptor = openSync(path, 'wx', 0o600);
+  try {
+    writeFileSync(descriptor, bytes);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+};
 
 /** Blocks until the names in a directory are on disk. Throws the error of the disk. */
 export const syncDirectoryNow = (path: string): void => {

@@ -1,18 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import {
-  closeSync,
-  fsyncSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { orElse } from '../base/attempt.ts';
 import { readOurs, sealedText } from '../consent/seal.ts';
 import { ifReadable } from '../front-matter/problem.ts';
-import { makeSyncedDirectory, syncDirectoryNow } from '../fs/synced.ts';
+import {
+  makeSyncedDirectory,
+  NOT_SYNCED,
+  syncDirectoryNow,
+  writePrivateNow,
+} from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
 import { remembered, type Store } from '../store.ts';
 import { createGate, type FileGate, type UnsandboxedRun } from './held.ts';
@@ -69,13 +66,7 @@ export const removeRunRecord = ({ unsandboxed }: Layout, marker: string): void =
 // Synchronous, because the program starts in the same tick of the event loop.
 const writeNow = ({ tmp }: Layout, path: string, text: string): void => {
   const temporary = join(tmp, randomUUID());
-  const descriptor = openSync(temporary, 'wx', 0o600);
-  try {
-    writeFileSync(descriptor, text);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
+  writePrivateNow(temporary, text);
   renameSync(temporary, path);
   syncNames(dirname(path));
 };
@@ -85,6 +76,5 @@ const removeNow = (path: string): void => {
   syncNames(dirname(path));
 };
 
-// Some network file systems cannot sync a directory, and do not need it.
 const syncNames = (dir: string): void =>
-  orElse(() => syncDirectoryNow(dir), undefined, 'ENOENT', 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP');
+  orElse(() => syncDirectoryNow(dir), undefined, 'ENOENT', ...NOT_SYNCED);

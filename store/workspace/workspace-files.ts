@@ -1,18 +1,8 @@
-import {
-  accessSync,
-  closeSync,
-  constants,
-  fsyncSync,
-  lstatSync,
-  opendirSync,
-  openSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
+import { accessSync, constants, lstatSync, opendirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beside, createFile, hasCode } from '../fs/durable.ts';
 import { isDirectoryItself } from '../fs/plain-path.ts';
-import { makeSyncedDirectory } from '../fs/synced.ts';
+import { makeSyncedDirectory, writePrivateNow } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
 import { SETTINGS_TEXT } from '../settings/settings-text.ts';
 
@@ -90,12 +80,9 @@ export const writeObstacle = ({ root, tmp }: Layout): string | undefined =>
   });
 
 const tryWrite = (path: string): void => {
-  const file = openSync(path, 'wx', 0o600);
   try {
-    writeSync(file, 'x');
-    fsyncSync(file);
+    writePrivateNow(path, 'x');
   } finally {
-    closeSync(file);
     rmSync(path, { force: true });
   }
 };
