@@ -25,11 +25,8 @@ export const coalesceReads = <T>(read: () => Promise<T>): (() => Promise<T>) => 
 
 const SLICE_MS = 4;
 
-/** Runs `work` for each item, one after the other, and yields to the event loop every few milliseconds. */
-export const inSlices = async <T>(
-  all: Iterable<T>,
-  work: (one: T) => void | Promise<void>,
-): Promise<void> => {
+/** Runs `work` for each item, one after the other; awaits what it returns. Yields to the event loop every few milliseconds. */
+export const inSlices = async <T>(all: Iterable<T>, work: (one: T) => unknown): Promise<void> => {
   let since = performance.now();
   for (const one of all) {
     const waits = work(one);

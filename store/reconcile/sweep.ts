@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { inSlices } from '../base/async.ts';
 import { lockOn } from '../base/locks.ts';
 import { refreshGlobals } from '../settings/globals.ts';
 import type { Store } from '../store.ts';
@@ -10,7 +10,6 @@ import { readItemFiles, sameFiles } from './read-item.ts';
 import { reconcile, updateLockState } from './reconcile.ts';
 import { type WalkedDirectory, walk } from './walk.ts';
 
-const SLICE_MS = 4;
 const IN_FLIGHT = 256;
 
 /**
@@ -35,19 +34,14 @@ export const sweepWorkspace = async (
     if (gitWorks()) isWhole = false;
     else await read(store, dir, kind === 'item' ? names : undefined);
   };
-  let since = performance.now();
-  for (const place of walk(store.layout.root)) {
+  await inSlices(walk(store.layout.root), (place) => {
     const { dir, kind } = place;
     if (kind !== 'folder') found.set(dir, kind);
     // Caught here, so that one failing Work item does not end the sweep.
     if (isComparable(store, place))
       work.push(compareAt(place).catch((error) => void failed.push({ dir, error })));
-    if (work.length >= IN_FLIGHT) await Promise.all(work.splice(0));
-    if (performance.now() - since > SLICE_MS) {
-      await nextTurn();
-      since = performance.now();
-    }
-  }
+    return work.length < IN_FLIGHT ? undefined : Promise.all(work.splice(0));
+  });
   await Promise.all(work);
   if (isWhole) await checkAbsent(store, found);
   reportFailures(store, failed);
