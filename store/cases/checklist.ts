@@ -40,14 +40,11 @@ export const dropFromChecklist = async (
   store: Store,
   caseId: string,
   { id, look }: { id: string; look: Precondition },
-): Promise<boolean | undefined> =>
-  changeItem(store, caseId, async (item) => {
-    const isThere = await editChecklist(store, item, (text) => withoutItem(text, id), look);
-    const rest = checklistOf(item).filter((entry) => entry.id !== id);
-    if (isThere) acceptChange(store, item, { checklist: rest });
-    await reconcileWritten(store, item);
-    return isThere;
-  });
+): Promise<boolean | undefined> => {
+  const edit = (text: string) => withoutItem(text, id);
+  const accepts: Accepts = (before) => before.filter((entry) => entry.id !== id);
+  return (await changeChecklist(store, caseId, { edit, look, accepts }))?.isThere;
+};
 
 const withoutItem = (text: string, id: string): string | undefined => {
   const source = hasFrontMatter(text) ? parseFrontMatter(text) : undefined;
@@ -91,26 +88,22 @@ const withFrontMatter = (
 };
 
 /** Adds a waiver to an item, with its author and reason. `isThere` is false if there is no item with that id. */
-export const waiveInChecklist = async (
+export const waiveInChecklist = (
   store: Store,
   caseId: string,
   { waiver, look }: { waiver: Waiver; look: Precondition },
-): Promise<{ item: Item; isThere: boolean } | undefined> =>
-  changeItem(store, caseId, async (item) => {
-    const { item: id, ...waived } = waiver;
-    const waive = (text: string): string | undefined => {
-      const entry = parseChecklist(text).find((one) => one.id === id);
-      return entry === undefined || entry.waived !== undefined
-        ? entry && text
-        : withWaiver(text, waiver);
-    };
-    const isThere = await editChecklist(store, item, waive, look);
-    const noted = (entry: ChecklistEntry) =>
-      entry.id === id && entry.waived === undefined ? { ...entry, waived } : entry;
-    if (isThere) acceptChange(store, item, { checklist: checklistOf(item).map(noted) });
-    await reconcileWritten(store, item);
-    return { item, isThere };
-  });
+): Promise<ChangedChecklist | undefined> => {
+  const { item: id, ...waived } = waiver;
+  const edit = (text: string): string | undefined => {
+    const entry = parseChecklist(text).find((one) => one.id === id);
+    return entry === undefined || entry.waived !== undefined
+      ? entry && text
+      : withWaiver(text, waiver);
+  };
+  const noted = (entry: ChecklistEntry) =>
+    entry.id === id && entry.waived === undefined ? { ...entry, waived } : entry;
+  return changeChecklist(store, caseId, { edit, look, accepts: (before) => before.map(noted) });
+};
 
 const withWaiver = (text: string, waiver: Waiver): string => {
   if (!hasFrontMatter(text)) return withFrontMatter(text, { waived: [waiver] });
@@ -118,24 +111,40 @@ const withWaiver = (text: string, waiver: Waiver): string => {
   return joinFrontMatter({ ...source, yaml: appendToList(source, 'waived', waiver) });
 };
 
-/** Called with the Work item before the change; throws to refuse. */
-type Precondition = (item: Item) => void;
-
 /** Sets the mark of a task line; all other bytes stay. `isThere` is false if there is no task line with that id. */
-export const tickTask = async (
+export const tickTask = (
   store: Store,
   caseId: string,
   { id, done, look }: { id: string; done: boolean; look: Precondition },
-): Promise<{ item: Item; isThere: boolean } | undefined> =>
+): Promise<ChangedChecklist | undefined> => {
+  const edit = (text: string): string | undefined => {
+    const task = tasksIn(text).find((one) => one.id === id);
+    if (task === undefined || task.done === done) return task && text;
+    return `${text.slice(0, task.at)}${done ? 'x' : ' '}${text.slice(task.at + 1)}`;
+  };
+  const ticked = (entry: ChecklistEntry) => (entry.id === id ? { ...entry, done } : entry);
+  return changeChecklist(store, caseId, { edit, look, accepts: (before) => before.map(ticked) });
+};
+
+/** Called with the Work item before the change; throws to refuse. */
+type Precondition = (item: Item) => void;
+
+/** The checklist that the operator decides with a change. */
+type Accepts = (before: readonly ChecklistEntry[]) => readonly ChecklistEntry[];
+
+interface ChangedChecklist {
+  item: Item;
+  isThere: boolean;
+}
+
+const changeChecklist = (
+  store: Store,
+  caseId: string,
+  change: { edit: (text: string) => string | undefined; look: Precondition; accepts: Accepts },
+): Promise<ChangedChecklist | undefined> =>
   changeItem(store, caseId, async (item) => {
-    const tick = (text: string): string | undefined => {
-      const task = tasksIn(text).find((one) => one.id === id);
-      if (task === undefined || task.done === done) return task && text;
-      return `${text.slice(0, task.at)}${done ? 'x' : ' '}${text.slice(task.at + 1)}`;
-    };
-    const isThere = await editChecklist(store, item, tick, look);
-    const ticked = (entry: ChecklistEntry) => (entry.id === id ? { ...entry, done } : entry);
-    if (isThere) acceptChange(store, item, { checklist: checklistOf(item).map(ticked) });
+    const isThere = await editChecklist(store, item, change.edit, change.look);
+    if (isThere) acceptChange(store, item, { checklist: change.accepts(checklistOf(item)) });
     await reconcileWritten(store, item);
     return { item, isThere };
   });
