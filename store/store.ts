@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { StoreError } from './base/errors.ts';
 import type { Locks } from './base/mutex.ts';
+import { isUuid } from './base/names.ts';
 import type { ConsentLog } from './consent/log.ts';
 import type { Problems } from './front-matter/problems.ts';
 import { readRegularFile } from './front-matter/record-file.ts';
@@ -68,14 +69,12 @@ const remake = async ({ layout, machine, report }: Store): Promise<void> => {
  */
 export const machineOf = async (layout: Layout): Promise<string> => {
   const known = readRegularFile(layout.root, layout.machine)?.toString('utf8').trim() ?? '';
-  if (UUID.test(known)) return known;
+  if (isUuid(known)) return known;
   await removeFile(layout, layout.machine);
   const name = randomUUID();
   await createFile(layout, layout.machine, `${name}\n`);
   return name;
 };
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** How often something happened that may leave work for a comparison: a lock was released, or an error was reported. */
 export const activityOf = remembered(() => ({ count: 0 }));

@@ -16,6 +16,10 @@ const OTHER_VERSION =
 /** The directory of a Work item: its title and the start of its id. ASCII only, so that every file system keeps it. */
 export const caseDirName = (title: string, id: string): string => `${slug(title)}-${shortId(id)}`;
 
+/** Whether this is a UUID, in lower case. */
+export const isUuid = (text: string): boolean =>
+  /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
+
 export const shortId = (id: string): string => id.slice(0, 8);
 
 export const monthOf = (date: Date): string => date.toISOString().slice(0, 7);

@@ -145,11 +145,10 @@ export const createProof = (
       );
     // A proof that another program is saving cannot be read back now.
     const written = sha256(text);
-    const attached = {
+    return {
       proof: { ...proofFields(store, caseId, matter), content },
       etag: etagOf(written),
     };
-    return attached;
   });
 
 export interface ProofChange extends Partial<ProofMatter> {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDiskFault, orElseUnlessDiskFault } from '../base/attempt.ts';
+import { isUuid } from '../base/names.ts';
 import { sha256 } from '../base/sha256.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
 import { hasCode } from '../fs/durable.ts';
@@ -119,11 +120,9 @@ const idIn = (layout: Layout): { id: string; inode: string } | undefined => {
     ?.toString('utf8')
     .trim();
   const stats = statsAt(path);
-  if (stats === undefined || !UUID.test(text ?? '')) return undefined;
+  if (stats === undefined || !isUuid(text ?? '')) return undefined;
   return { id: text ?? '', inode: `${stats.ino}` };
 };
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 // Empty if the system has none, as in many containers; then only the inode is compared.
 const machineId = (): string =>

@@ -2,10 +2,9 @@ import { join } from 'node:path';
 import type { TSchema } from 'typebox';
 import { isRecordName } from '../base/names.ts';
 import { parseTimeline } from '../codehost/timeline.ts';
-import { type ReadEntry, readEntry } from '../front-matter/entry.ts';
+import { type ReadEntry, readEntry, withProblem } from '../front-matter/entry.ts';
 import { listFolder } from '../front-matter/folder.ts';
 import { parserOf } from '../front-matter/parse.ts';
-import type { Problem } from '../front-matter/problem.ts';
 import { BodyUpdateMatter } from '../records/body-update.ts';
 import { ConflictMatter } from '../records/conflict.ts';
 import { IssueCopyMatter } from '../records/link.ts';
@@ -59,7 +58,7 @@ export const readSidecarFiles = (path: string, before: SidecarFiles = NONE): Sid
   for (const [file, parse] of Object.entries(FILES)) look(file, parse);
   for (const [folder, kind] of Object.entries(FOLDERS)) {
     const { names, fault } = listFolder(join(path, folder));
-    if (fault !== undefined) found.set(folder, problemEntry(fault));
+    if (fault !== undefined) found.set(folder, withProblem(undefined, fault));
     for (const name of names.toSorted()) {
       const parse = kind(name);
       if (parse !== undefined) look(`${folder}/${name}`, parse);
@@ -69,12 +68,3 @@ export const readSidecarFiles = (path: string, before: SidecarFiles = NONE): Sid
 };
 
 const NONE: SidecarFiles = new Map<string, never>();
-
-/** An entry with a problem and no value, which is read again each time. */
-export const problemEntry = (problem: Problem): ReadEntry<unknown> => ({
-  signature: '',
-  sha: '',
-  written_at: 0,
-  value: undefined,
-  problem,
-});

@@ -2,7 +2,7 @@ import { basename, dirname, join } from 'node:path';
 import { inSlices } from '../base/async.ts';
 import { dropLinks, refreshLink } from '../codehost/link-index.ts';
 import { dropPulls, refreshPull } from '../codehost/pulls.ts';
-import { type ReadEntry, readEntry, sameEntries } from '../front-matter/entry.ts';
+import { type ReadEntry, readEntry, sameEntries, withProblem } from '../front-matter/entry.ts';
 import { folderFault, listFolder } from '../front-matter/folder.ts';
 import { parserOf } from '../front-matter/parse.ts';
 import {
@@ -22,7 +22,7 @@ import { forgetComments, journalComments } from '../sessions/comments.ts';
 import { approvalProblems } from '../sessions/plan-versions.ts';
 import { noteOpenSessions } from '../sessions/unconfirmed.ts';
 import { remembered, type Store } from '../store.ts';
-import { problemEntry, readSidecarFiles } from './sidecar-files.ts';
+import { readSidecarFiles } from './sidecar-files.ts';
 
 /**
  * Checks the files of all Work items that a comparison does not read. Runs after the start, since most sessions ended long
@@ -99,7 +99,7 @@ const readSessionFiles = (root: string, dir: string, before: SessionFiles = NONE
     for (const text of checkedTexts(name, entry))
       put(`sessions/${name}/${text}`, readText(path, `sessions/${name}/${text}`, before));
     for (const [text, problem] of readApproval(root, join(sessionsDir(path), name), entry))
-      put(`sessions/${name}/${text}`, problemEntry(problem));
+      put(`sessions/${name}/${text}`, withProblem(undefined, problem));
   }
   return found.size === 0 ? NONE : found;
 };
@@ -137,11 +137,11 @@ const readSessionOrLock = (
   if (name === LOCK) return readEntry(path, { before, parse: parseLock });
   try {
     const stats = statsAt(path);
-    if (stats?.isSymbolicLink() === true) return problemEntry(LINKED_FOLDER);
+    if (stats?.isSymbolicLink() === true) return withProblem(undefined, LINKED_FOLDER);
     if (stats?.isDirectory() !== true) return undefined;
     return readEntry(sessionFile(path), { before, parse: parseSeen });
   } catch (error) {
-    return problemEntry(toProblem(error));
+    return withProblem(undefined, toProblem(error));
   }
 };
 
@@ -188,7 +188,7 @@ const readApproval = (
 const NO_PROBLEMS: ReadonlyMap<string, Problem> = new Map<string, never>();
 
 const faultOf = (problem: Problem | undefined): ReadEntry<unknown> | undefined =>
-  problem && problemEntry(problem);
+  problem && withProblem(undefined, problem);
 
 /** The problems of the files. */
 const problemsOfSessions = (dir: string, files: SessionFiles): FileProblem[] =>

@@ -180,7 +180,7 @@ export const moveItem = (store: Store, item: Item, dir: string): void => {
 
 export const dropItem = (store: Store, item: Item): void => {
   forgetItem(store, item);
-  invalidate(store, item);
+  item.response = undefined;
   store.problems.set(item.id, []);
 };
 

@@ -4,8 +4,9 @@ import { isDone, orElse } from '../base/attempt.ts';
 import { readSealed, sealedText } from '../consent/seal.ts';
 import { listDirectory } from '../front-matter/folder.ts';
 import { checkedBy } from '../front-matter/record-file.ts';
+import { putFile } from '../front-matter/text-file.ts';
 import { removeDirectory } from '../fs/directories.ts';
-import { createFile, dropTemporary, hasCode, replaceFile } from '../fs/durable.ts';
+import { dropTemporary, hasCode } from '../fs/durable.ts';
 import { undoPlace } from '../fs/place.ts';
 import { removeTree } from '../fs/remove-tree.ts';
 import { syncDirectory } from '../fs/synced.ts';
@@ -22,9 +23,8 @@ export const saveWorktreeChange = async (store: Store, change: WorktreeChange): 
   const { layout } = store;
   const path = fileOf(layout, change.case_id);
   const text = sealedText(layout, path, change);
-  const former = orElse(() => readFileSync(path), undefined, 'ENOENT');
-  if (former === undefined) await createFile(layout, path, text, { mode: 0o600 });
-  else await replaceFile(layout, path, former, text);
+  const before = orElse(() => readFileSync(path), undefined, 'ENOENT');
+  await putFile(layout, path, { before, mode: 0o600 }, text);
 };
 
 /** The unfinished change of a Work item's worktree. Records of other machines are ignored. */
