@@ -8,7 +8,7 @@ import { createProblems } from './front-matter/problems.ts';
 import type { MatterChanges } from './front-matter/splice.ts';
 import { clearLeftovers, makeDirectories } from './fs/directories.ts';
 import { whenGitIdle } from './fs/git-dir.ts';
-import { repairMovedWorktrees } from './fs/root-move.ts';
+import { watchForMove } from './fs/root-move.ts';
 import { makeSyncedDirectory } from './fs/synced.ts';
 import { pruneUndo } from './fs/undo.ts';
 import { gateOf } from './held/held-file.ts';
@@ -93,7 +93,7 @@ export const openStore = async (root: string, options: OpenOptions): Promise<Ope
     throw error;
   });
   const { compare, watch, end } = comparisonsOf(store);
-  const place = repairMovedWorktrees(root, (to) => {
+  const place = watchForMove(root, (to) => {
     readOnly = `The workspace ${root} was moved to ${to}`;
     report(undefined, `${readOnly}. The daemon continues there`);
   });

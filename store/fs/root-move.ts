@@ -33,7 +33,7 @@ const LOOKS = 3;
  * Watches a directory for being moved: calls `noticed` and resolves `moved` once, with the new path. `close` ends the
  * watch and returns the new path, if any.
  */
-export const repairMovedWorktrees = (root: string, noticed: (to: string) => void) => {
+export const watchForMove = (root: string, noticed: (to: string) => void) => {
   const place = watchDirectory(root);
   let timer: NodeJS.Timeout | undefined;
   // A directory that is put back within three checks counts as not moved.
