@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { StoreError } from '../../store/base/errors.ts';
+import { GRACE_MS } from '../../store/base/grace.ts';
 import { shellQuoted } from '../../store/base/text.ts';
 import { type Checked, checkWorkspace } from '../../store/check/check.ts';
 import { errors, type Finding } from '../../store/check/finding.ts';
-import { GRACE_MS } from '../../store/front-matter/entry.ts';
 import { layoutOf } from '../../store/layout.ts';
 import { WorkspaceHeldError } from '../../store/workspace/daemon-lock.ts';
 import { holdWorkspace } from '../../store/workspace/hold.ts';

@@ -177,7 +177,7 @@ const checkLinks = (root: string, dirs: readonly string[]): Finding[] => {
   const first = new Map<string, string>();
   return dirs.flatMap((dir) => {
     const file = `${dir}/link.md`;
-    const entry = readEntry(linkFile(join(root, dir)), { before: undefined, parse: parseLink });
+    const entry = readEntry(linkFile(join(root, dir)), { parse: parseLink });
     const findings = entryErrors(file, entry);
     const issue = entry?.value?.issue;
     if (issue === undefined) return findings;

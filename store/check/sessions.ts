@@ -49,7 +49,7 @@ const checkSession = (layout: Layout, dir: string, sessions: Sessions): Finding[
     return errorAt(dir, toProblem(thrown));
   }
   const file = `${dir}/session.md`;
-  const entry = readEntry(join(root, file), { before: undefined, parse: parserOf(SessionMatter) });
+  const entry = readEntry(join(root, file), { parse: parserOf(SessionMatter) });
   if (entry !== undefined) sessions.set(file, entry);
   return [
     ...entryErrors(file, entry),
@@ -92,7 +92,7 @@ const twins = (sessions: Sessions): Finding[] => {
 
 const checkLock = (layout: Layout, file: string, sessions: Sessions): Finding[] => {
   const path = join(layout.root, file);
-  const entry = readEntry(path, { before: undefined, parse: parserOf(LockMatter) });
+  const entry = readEntry(path, { parse: parserOf(LockMatter) });
   if (entry?.value === undefined) return entryErrors(file, entry);
   const why = whyStale(entry.value, sessions);
   if (why === undefined) return [];

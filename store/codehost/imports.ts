@@ -117,7 +117,7 @@ export const importProblems = ({ imports }: Layout): FileProblem[] => {
       const source = parseFrontMatter(text);
       return checkNamed(path)(source.data, source);
     };
-    return entryProblem(`imports/${name}`, readEntry(path, { before: undefined, parse }));
+    return entryProblem(`imports/${name}`, readEntry(path, { parse }));
   });
 };
 

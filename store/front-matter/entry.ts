@@ -1,4 +1,5 @@
 import { readFileSync, type Stats } from 'node:fs';
+import { isInGrace } from '../base/grace.ts';
 import { sha256 } from '../base/sha256.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { faultOf, Problem, toProblem } from './problem.ts';
@@ -22,15 +23,13 @@ export interface ReadEntry<T> {
 
 export type ParseText<T> = (text: string, sha: string) => T;
 
-/** How long a file or directory may be missing or half written before that counts, in milliseconds. */
-export const GRACE_MS = 250;
 // A write may still follow at the same timestamp, so files this young are read again next time.
 export const RACY_MS = 20;
 const MAX_BYTES = 2_097_152;
 
 /** How to read a file again. */
 export interface ReadAgain<T> {
-  before: ReadEntry<T> | undefined;
+  before?: ReadEntry<T> | undefined;
   parse: ParseText<T>;
   /** The caller reads again soon, so an unparsable file gets the grace period. */
   patient?: boolean;
@@ -65,9 +64,6 @@ export const isNewDoubt = (
   now: ReadEntry<unknown> | undefined,
   before: ReadEntry<unknown> | undefined,
 ): boolean => now?.doubted_at !== undefined && now !== before;
-
-/** Whether the grace period that started then still runs. */
-export const isInGrace = (since: number): boolean => performance.now() - since < GRACE_MS;
 
 /** Whether a file is unchanged since it was read. */
 export const isSame = ({ signature }: ReadEntry<unknown>, now: Stats): boolean =>

@@ -1,9 +1,10 @@
 import { accessSync, constants, readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { orElseUnlessDiskFault } from '../base/attempt.ts';
+import { isInGrace } from '../base/grace.ts';
 import { isRecordName } from '../base/names.ts';
 import { statsAt } from '../fs/plain-path.ts';
-import { isInGrace, type ReadAgain, type ReadEntry, readEntry } from './entry.ts';
+import { type ReadAgain, type ReadEntry, readEntry } from './entry.ts';
 import { LINKED_FOLDER, NO_FOLDER, type Problem, toProblem } from './problem.ts';
 
 /** The record files of a folder, by name, and the problem of the folder itself. */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import { isInGrace, refuseOther, settledSignature, signatureOf } from '../front-matter/entry.ts';
+import { isInGrace } from '../base/grace.ts';
+import { refuseOther, settledSignature, signatureOf } from '../front-matter/entry.ts';
 import { Problem, toProblem } from '../front-matter/problem.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import type { ToldState } from '../journal/journal-state.ts';

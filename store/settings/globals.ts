@@ -69,7 +69,7 @@ const parseSettings = parserOf(Settings);
 
 /** Reads workspace.md and the paths of this machine; undefined if neither exists. Writes nothing. */
 export const readSettings = (layout: Layout): ReadEntry<Settings> | undefined => {
-  const entry = readEntry(layout.settings, { before: undefined, parse: parseSettings });
+  const entry = readEntry(layout.settings, { parse: parseSettings });
   return withPaths(entry, readLocal(layout));
 };
 
@@ -87,7 +87,7 @@ export const readSettingsText = (layout: Layout): SettingsText | undefined => {
     const source = parseFrontMatter(text);
     return { settings: ifReadable(() => check(source.data, source), NO_SETTINGS), source };
   };
-  return readEntry(layout.settings, { before: undefined, parse })?.value;
+  return readEntry(layout.settings, { parse })?.value;
 };
 
 /** Reads the settings in force and the untrusted ones. Writes nothing. */

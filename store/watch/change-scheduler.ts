@@ -1,8 +1,8 @@
 import { join, posix } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { coalesceReads } from '../base/async.ts';
+import { GRACE_MS } from '../base/grace.ts';
 import { lockOn } from '../base/locks.ts';
-import { GRACE_MS } from '../front-matter/entry.ts';
 import { gitMark, isGitBusy } from '../fs/git-dir.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { CASE_FILE } from '../layout.ts';

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { orElse } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
+import { isInGrace } from '../base/grace.ts';
 import { type LockKey, lockOn } from '../base/locks.ts';
 import { etagOf } from '../base/names.ts';
 import { sha256 } from '../base/sha256.ts';
-import { isInGrace, type ReadEntry } from '../front-matter/entry.ts';
+import type { ReadEntry } from '../front-matter/entry.ts';
 import { fileProblem } from '../front-matter/problem.ts';
 import { editRecord } from '../front-matter/record-file.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';

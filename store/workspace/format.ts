@@ -26,7 +26,7 @@ export class FormatError extends Error {
 /** The format of a workspace's files from workspace.md; 1 if it names none. */
 export const formatOf = (layout: Layout): number => {
   const parse = (text: string): unknown => formatIn(text);
-  const value = Number(readEntry(layout.settings, { before: undefined, parse })?.value ?? 1);
+  const value = Number(readEntry(layout.settings, { parse })?.value ?? 1);
   return Number.isInteger(value) && value > 1 ? value : 1;
 };
 
@@ -60,8 +60,7 @@ export const upgrade = async (layout: Layout, steps: readonly Step[] = STEPS): P
 };
 
 const isFresh = ({ cases, settings }: Layout): boolean =>
-  listDirectory(cases).length === 0 &&
-  readEntry(settings, { before: undefined, parse: () => true }) === undefined;
+  listDirectory(cases).length === 0 && readEntry(settings, { parse: () => true }) === undefined;
 
 const writeFormat = async (layout: Layout, format: number): Promise<void> => {
   const isThere = await editRecord(layout, layout.settings, () => ({ changes: { format } }));
