@@ -1,3 +1,4 @@
+import { type Static, Type } from 'typebox';
 import { lockOn } from '../../../store/base/locks.ts';
 import type { IssueComment } from '../../../store/records/code-host.ts';
 import { me } from './account.ts';
@@ -6,12 +7,13 @@ import { issueComments } from './issues.ts';
 import { hasErrorCode } from './problem.ts';
 import { pullToWrite } from './pulls.ts';
 
-interface Written {
-  id: number;
-  url: string;
+export const Written = Type.Object({
+  id: Type.Integer(),
+  url: Type.String(),
   /** Whether it existed before. */
-  updated: boolean;
-}
+  updated: Type.Boolean(),
+});
+type Written = Static<typeof Written>;
 
 /**
  * Creates or updates our one comment with a hidden marker. It is looked up first, so that a retry after a lost response

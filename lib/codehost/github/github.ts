@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type TSchema, Type } from 'typebox';
 import {
   HostUser,
   Issue,
@@ -11,6 +11,7 @@ import {
   RepositoryMeta,
   Validation,
 } from '../../../store/records/code-host.ts';
+import type { ServiceError } from '../../errors.ts';
 import {
   type CodeHost,
   FailingChecks,
@@ -24,7 +25,7 @@ import {
 import { authRefresh, authStatus, availability, me } from './account.ts';
 import { failingChecks } from './checks.ts';
 import { createHostContext, type GitHubOptions, type RepositoryContext } from './client.ts';
-import { comment } from './comment.ts';
+import { comment, Written } from './comment.ts';
 import { image } from './images.ts';
 import { countOpenIssues, issue, issueComments, issues, issuesByNumber } from './issues.ts';
 import { jobLog } from './job-log.ts';
@@ -40,7 +41,7 @@ import {
 } from './pulls.ts';
 import { assignees, labels, listMilestones, meta, permissions, validate } from './repository.ts';
 import { resolveThread, reviews, threads } from './reviews.ts';
-import { type Results, withUsableResults } from './usable.ts';
+import { checked, unusable } from './usable.ts';
 
 /** GitHub and GitHub Enterprise. Loads no library and makes no request before the first call. */
 export const createGitHub = (options: GitHubOptions): CodeHost => {
@@ -55,64 +56,76 @@ export const createGitHub = (options: GitHubOptions): CodeHost => {
       return token && { username: 'x-access-token', password: token.value };
     },
     image: (host, url) => image(context, host, url),
-    repository: (name, check) => withUsableResults(repositoryOf({ context, name, check }), RESULTS),
+    repository: (name, check) => repositoryAt({ context, name, check }),
   };
 };
 
-const repositoryOf = (place: RepositoryContext): HostedRepository => ({
-  name: place.name,
-  validate: () => validate(place),
-  permissions: () => permissions(place),
-  meta: () => meta(place),
-  labels: () => labels(place),
-  milestones: () => listMilestones(place),
-  assignees: () => assignees(place),
-  countOpenIssues: () => countOpenIssues(place),
-  issues: (filter) => issues(place, filter),
-  issue: (number) => issue(place, number),
-  issuesByNumber: (numbers) => issuesByNumber(place, numbers),
-  issueComments: (number) => issueComments(place, number),
-  linkedPulls: (number) => linkedPulls(place, number),
-  findPull: (head) => findPull(place, head),
-  pull: (number) => pull(place, number),
-  pullEvents: (number) => pullEvents(place, number),
-  reviews: (number) => reviews(place, number),
-  threads: (number) => threads(place, number),
-  failingChecks: (commit) => failingChecks(place, commit),
-  jobLog: (job) => jobLog(place, job),
-  createPull: (wanted) => postPull(place, wanted),
-  updatePull: (number, change) => updatePull(place, number, change),
-  setLabels: (number, names) => setLabels(place, number, names),
-  markReady: (number) => postReady(place, number),
-  resolveThread: (number, id) => resolveThread(place, number, id),
-  comment: (number, wanted) => comment(place, number, wanted),
-});
+/**
+ * The calls of a repository, whose results have the fields and types that they promise. Otherwise they throw 502
+ * `codehost_upstream`, also where the host's answer could not even be read because of its form.
+ */
+const repositoryAt = (place: RepositoryContext): HostedRepository => {
+  const { host, owner, name } = place.name;
+  const usable = Object.entries(CALLS).map(([called, { call, result: schema, writes = false }]) => {
+    const answer = call as (place: RepositoryContext, ...given: unknown[]) => Promise<unknown>;
+    const guarded = async (...given: unknown[]): Promise<unknown> => {
+      const number = typeof given[0] === 'number' && called !== 'jobLog' ? `#${given[0]}` : '';
+      const fail = (why: string, cause?: unknown): ServiceError =>
+        unusable(host, `${owner}/${name}${number}`, why, { write: writes, cause });
+      const result = await answer(place, ...given).catch((error: unknown) => {
+        throw isOfForm(error) ? fail('it has another form than expected', error) : error;
+      });
+      return schema === null ? result : checked(schema, result, fail);
+    };
+    return [called, guarded];
+  });
+  return { name: place.name, ...Object.fromEntries(usable) };
+};
 
-/** What the calls result in; null for calls without a result, and for those that check it themselves. */
-const RESULTS: Results = {
-  validate: Validation,
-  permissions: Permissions,
-  meta: RepositoryMeta,
-  labels: Type.Array(Label),
-  milestones: Type.Array(Milestone),
-  assignees: Type.Array(HostUser),
-  countOpenIssues: Type.Integer(),
-  issues: IssuePage,
-  issue: Issue,
-  issuesByNumber: null,
-  issueComments: Type.Array(IssueComment),
-  linkedPulls: Type.Array(LinkedPull),
-  findPull: Type.Union([Pull, Type.Undefined()]),
-  pull: Pull,
-  pullEvents: Type.Array(PullEvent),
-  reviews: Type.Array(HostReview),
-  threads: Type.Array(ReviewThread),
-  failingChecks: FailingChecks,
-  jobLog: JobLog,
-  createPull: Pull,
-  updatePull: Pull,
-  setLabels: null,
-  markReady: Pull,
-  resolveThread: null,
-  comment: Type.Object({ id: Type.Integer(), url: Type.String(), updated: Type.Boolean() }),
+// The two are of Octokit, for a list without its position.
+const isOfForm = (error: unknown): boolean =>
+  error instanceof TypeError ||
+  (error instanceof Error && /^Missing(?:PageInfo|CursorChangeError)$/.test(error.name));
+
+type CallName = Exclude<keyof HostedRepository, 'name'>;
+
+interface Call<N extends CallName> {
+  call: (
+    place: RepositoryContext,
+    ...given: Parameters<HostedRepository[N]>
+  ) => ReturnType<HostedRepository[N]>;
+  /** The schema of its result; null for a call without a result, and for one that checks it itself. */
+  result: TSchema | null;
+  writes?: true;
+}
+
+/** What does each call of a repository, and what it results in. */
+type Calls = { readonly [N in CallName]: Call<N> };
+
+const CALLS: Calls = {
+  validate: { call: validate, result: Validation },
+  permissions: { call: permissions, result: Permissions },
+  meta: { call: meta, result: RepositoryMeta },
+  labels: { call: labels, result: Type.Array(Label) },
+  milestones: { call: listMilestones, result: Type.Array(Milestone) },
+  assignees: { call: assignees, result: Type.Array(HostUser) },
+  countOpenIssues: { call: countOpenIssues, result: Type.Integer() },
+  issues: { call: issues, result: IssuePage },
+  issue: { call: issue, result: Issue },
+  issuesByNumber: { call: issuesByNumber, result: null },
+  issueComments: { call: issueComments, result: Type.Array(IssueComment) },
+  linkedPulls: { call: linkedPulls, result: Type.Array(LinkedPull) },
+  findPull: { call: findPull, result: Type.Union([Pull, Type.Undefined()]) },
+  pull: { call: pull, result: Pull },
+  pullEvents: { call: pullEvents, result: Type.Array(PullEvent) },
+  reviews: { call: reviews, result: Type.Array(HostReview) },
+  threads: { call: threads, result: Type.Array(ReviewThread) },
+  failingChecks: { call: failingChecks, result: FailingChecks },
+  jobLog: { call: jobLog, result: JobLog },
+  createPull: { call: postPull, result: Pull, writes: true },
+  updatePull: { call: updatePull, result: Pull, writes: true },
+  setLabels: { call: setLabels, result: null, writes: true },
+  markReady: { call: postReady, result: Pull, writes: true },
+  resolveThread: { call: resolveThread, result: null, writes: true },
+  comment: { call: comment, result: Written, writes: true },
 };
