@@ -1,44 +1,62 @@
 import type { Offers, Option } from '../../../store/records/provider.ts';
 import { list, record, text, type Wire } from '../../text/unknown-json.ts';
-import { CHOICES, type ModelChoice } from '../model-choice.ts';
+import { CHOICES } from '../model-choice.ts';
 
-/** The option of an agent's session for the model or effort. Never the mode. */
-export interface Select {
-  /** The request that sets it; `session/set_model` in former versions of the protocol. */
-  method: 'session/set_config_option' | 'session/set_model';
+/** The option of an agent's session for the model, effort or mode. */
+interface Select {
   id: string;
   current: string | undefined;
   options: Option[];
+  /** The request that sets it, besides the session's id. */
+  set: (value: string) => { method: string; params: object };
 }
 
-const CATEGORIES = { model: 'model', effort: 'thought_level' } as const;
+const CATEGORIES = { model: 'model', effort: 'thought_level', mode: 'mode' } as const;
 
-/** The option for model or effort in a session response. */
-export const selectIn = (opened: unknown, what: keyof ModelChoice): Select | undefined => {
-  const { configOptions, models } = record(opened);
-  const option = list(configOptions).map(record).find(isOf(CATEGORIES[what]));
-  if (option !== undefined) {
-    const method = 'session/set_config_option';
-    const options = optionsOf(option);
-    return { method, id: text(option.id) ?? '', current: text(option.currentValue), options };
-  }
-  const known = list(record(models).availableModels).map(record);
-  if (what !== 'model' || known.length === 0) return undefined;
+// Agents have options, or what former versions of the protocol have instead, or both.
+const FORMER = {
+  model: {
+    ...{ place: 'models', listed: 'availableModels', key: 'modelId', current: 'currentModelId' },
+    ...{ method: 'session/set_model', parameter: 'modelId' },
+  },
+  mode: {
+    ...{ place: 'modes', listed: 'availableModes', key: 'id', current: 'currentModeId' },
+    ...{ method: 'session/set_mode', parameter: 'modeId' },
+  },
+  effort: undefined,
+} as const;
+
+/** The option for model, effort or mode in a session response. */
+export const selectIn = (opened: unknown, what: keyof typeof CATEGORIES): Select | undefined => {
+  const option = list(record(opened).configOptions)
+    .map(record)
+    .find(({ id, category }) => category === CATEGORIES[what] && text(id) !== undefined);
+  if (option === undefined) return formerSelectIn(opened, what);
+  const id = text(option.id) ?? '';
   return {
-    method: 'session/set_model',
-    id: 'model',
-    current: text(record(models).currentModelId),
-    options: known.flatMap(({ modelId, name }) => optionOf(modelId, name)),
+    id,
+    current: text(option.currentValue),
+    options: optionsOf(option),
+    set: (value) => ({ method: 'session/set_config_option', params: { configId: id, value } }),
   };
 };
 
-const isOf =
-  (category: string) =>
-  (option: Wire): boolean =>
-    option.category === category && text(option.id) !== undefined;
+const formerSelectIn = (opened: unknown, what: keyof typeof FORMER): Select | undefined => {
+  const former = FORMER[what];
+  if (former === undefined) return undefined;
+  const told = record(record(opened)[former.place]);
+  const known = list(told[former.listed]).map(record);
+  if (known.length === 0) return undefined;
+  return {
+    id: what,
+    current: text(told[former.current]),
+    options: known.flatMap((one) => optionOf(one[former.key], one.name)),
+    set: (value) => ({ method: former.method, params: { [former.parameter]: value } }),
+  };
+};
 
 /** The values of a select option, listed flat or in groups. */
-export const optionsOf = ({ options }: Wire): Option[] =>
+const optionsOf = ({ options }: Wire): Option[] =>
   list(options)
     .map(record)
     .flatMap((entry) => (entry.options === undefined ? [entry] : list(entry.options).map(record)))

@@ -2,7 +2,7 @@ import type { Offers } from '../../../store/records/provider.ts';
 import { list, record } from '../../text/unknown-json.ts';
 import { type ModelChoice, notOffered, type UnofferedChoice } from '../model-choice.ts';
 import type { AgentConnection } from './connection.ts';
-import { type Select, selectIn } from './offers.ts';
+import { selectIn } from './offers.ts';
 import type { OpenSession } from './session.ts';
 
 /** The chosen model or effort is not offered; the message names the offers. */
@@ -42,12 +42,10 @@ const setOne = async (
   if (refused !== undefined) throw new ChoiceError(refused);
   if (select === undefined || select.current === wanted) return session;
   const { session_id: sessionId, opened } = session;
-  const answer = await agent.request(select.method, { sessionId, ...paramsFor(select, wanted) });
+  const { method, params } = select.set(wanted);
+  const answer = await agent.request(method, { sessionId, ...params });
   return { ...session, opened: { ...record(opened), ...toldBy(answer, opened, wanted) } };
 };
-
-const paramsFor = ({ method, id }: Select, value: string) =>
-  method === 'session/set_model' ? { modelId: value } : { configId: id, value };
 
 // Setting an option returns all options; the older request returns nothing.
 const toldBy = (answer: unknown, opened: unknown, wanted: string): object => {

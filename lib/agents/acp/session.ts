@@ -1,10 +1,10 @@
 import { PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk';
 import { messageOf } from '../../../store/base/attempt.ts';
-import { list, number, record, text, type Wire } from '../../text/unknown-json.ts';
+import { number, record, text } from '../../text/unknown-json.ts';
 import type { ModelChoice } from '../model-choice.ts';
 import type { RunSpec } from '../provider.ts';
 import type { AgentConnection } from './connection.ts';
-import { chosenIn, optionsOf } from './offers.ts';
+import { chosenIn, selectIn } from './offers.ts';
 
 /** The agent cannot be used; the message is a sentence for the operator. */
 export class AgentError extends Error {
@@ -45,7 +45,6 @@ export const initialize = async (
     mcp_http: record(capabilities.mcpCapabilities).http === true,
     /** It accepts images in a prompt. */
     images: record(capabilities.promptCapabilities).image === true,
-    auth_methods: list(answer.authMethods).flatMap((method) => text(record(method).id) ?? []),
   };
 };
 // Makes the Codex adapter report failed turns: see `failureIn`.
@@ -146,33 +145,12 @@ export const setMode = async (
   return true;
 };
 
-// Agents support one of these requests, or both.
-type ModeChange =
-  | { method: 'session/set_config_option'; params: { configId: string; value: string } }
-  | { method: 'session/set_mode'; params: { modeId: string } };
-
 /**
  * The request that sets the first offered of the wanted modes, from the response to session/new, load or resume. Undefined
  * without one: an id that the agent did not list is never sent.
  */
-export const modeChange = (opened: unknown, wanted: readonly string[]): ModeChange | undefined => {
-  const { configOptions, modes } = record(opened);
-  const option = list(configOptions).map(record).find(isModeOption);
-  if (option !== undefined) return byConfigOption(option, wanted);
-  const listed = list(record(modes).availableModes).map((mode) => text(record(mode).id));
-  const modeId = wanted.find((id) => listed.includes(id));
-  return modeId === undefined ? undefined : { method: 'session/set_mode', params: { modeId } };
-};
-
-const isModeOption = (option: Wire): boolean =>
-  option.category === 'mode' && text(option.id) !== undefined;
-
-const byConfigOption = (option: Wire, wanted: readonly string[]): ModeChange | undefined => {
-  const listed = optionsOf(option).map(({ value }) => value);
-  const value = wanted.find((id) => listed.includes(id));
-  if (value === undefined) return undefined;
-  return {
-    method: 'session/set_config_option',
-    params: { configId: text(option.id) ?? '', value },
-  };
+export const modeChange = (opened: unknown, wanted: readonly string[]) => {
+  const select = selectIn(opened, 'mode');
+  const mode = wanted.find((id) => select?.options.some(({ value }) => value === id));
+  return mode === undefined ? undefined : select?.set(mode);
 };
