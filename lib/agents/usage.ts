@@ -1,18 +1,18 @@
 import { number } from '../text/unknown-json.ts';
 import type { Usage } from './provider.ts';
 
-/** A count of tokens that an agent reports; undefined for what cannot be one. */
-export const tokens = (value: unknown): number | undefined => {
+/** A count of tokens that an agent reports; null for what cannot be one. */
+export const tokens = (value: unknown): number | null => {
   const count = number(value);
   return count !== undefined && Number.isInteger(count) && count >= 0 && count <= MOST_TOKENS
     ? count
-    : undefined;
+    : null;
 };
 
-/** A cost that an agent reports, in dollars; undefined for what cannot be one. */
-export const cost = (value: unknown): number | undefined => {
+/** A cost that an agent reports, in dollars; null for what cannot be one. */
+export const cost = (value: unknown): number | null => {
   const amount = number(value);
-  return amount !== undefined && amount >= 0 && amount <= MOST_DOLLARS ? amount : undefined;
+  return amount !== undefined && amount >= 0 && amount <= MOST_DOLLARS ? amount : null;
 };
 
 const MOST_TOKENS = 1e12;

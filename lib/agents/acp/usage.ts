@@ -1,28 +1,23 @@
 import { number, record } from '../../text/unknown-json.ts';
 import type { Usage } from '../provider.ts';
-import { cost as costOf, dollars, tokens as tokensIn } from '../usage.ts';
-
-interface Tokens {
-  input: number | undefined;
-  output: number | undefined;
-}
+import { addUsage, cost as costOf, dollars, tokens as tokensIn } from '../usage.ts';
 
 /**
  * Collects the usage of a turn from the agent's updates and responses. Unreported figures stay null. `sums_turn` false: the
  * agent's response covers only the last model call (OpenCode), so it is ignored.
  */
 export const createUsageMeter = (sums_turn = true) => {
-  let calls: Tokens | undefined;
-  let answer: Tokens | undefined;
+  let calls: Usage | null = null;
+  let answer: Usage | null = null;
   let cost: number | undefined;
   let costBefore = 0;
   let used = false;
   const hearCall = (tokens: Tokens | undefined): boolean => {
-    calls = addTokens(calls, tokens);
+    if (tokens !== undefined) calls = addUsage(calls, tokens);
     return tokens !== undefined;
   };
-  const hearCost = (amount: number | undefined): boolean => {
-    if (amount === undefined || amount <= (cost ?? -1)) return false;
+  const hearCost = (amount: number | null): boolean => {
+    if (amount === null || amount <= (cost ?? -1)) return false;
     // The cost is cumulative; if the first figure of a turn is lower than before, the counter was reset.
     if (cost === undefined && amount < costBefore) costBefore = 0;
     cost = amount;
@@ -43,8 +38,8 @@ export const createUsageMeter = (sums_turn = true) => {
      * The turn begins: earlier updates belong to former turns. `cost_before`: the last known cost of the agent's session.
      */
     begin: (cost_before: number): void => {
-      calls = undefined;
-      answer = undefined;
+      calls = null;
+      answer = null;
       costBefore = cost ?? cost_before;
       cost = undefined;
       used = false;
@@ -54,11 +49,11 @@ export const createUsageMeter = (sums_turn = true) => {
       const { usage, _meta } = record(response);
       const quota = record(record(record(_meta).quota).token_count);
       used ||= isSome(...Object.values(record(usage)), ...Object.values(quota));
-      answer = addTokens(answer, (sums_turn ? tokensOf(usage) : undefined) ?? snakeTokens(quota));
+      const tokens = (sums_turn ? tokensOf(usage) : undefined) ?? snakeTokens(quota);
+      if (tokens !== undefined) answer = addUsage(answer, tokens);
     },
     read: (): Usage => ({
-      input_tokens: (calls ?? answer)?.input ?? null,
-      output_tokens: (calls ?? answer)?.output ?? null,
+      ...(calls ?? answer ?? NO_TOKENS),
       cost_usd: cost === undefined ? null : dollars(cost - costBefore),
     }),
     /** Whether the agent reported any use of its model in this turn. */
@@ -72,13 +67,9 @@ export type UsageMeter = ReturnType<typeof createUsageMeter>;
 const isSome = (...figures: unknown[]): boolean =>
   figures.some((figure) => (number(figure) ?? 0) > 0);
 
-const addTokens = (sum: Tokens | undefined, more: Tokens | undefined): Tokens | undefined => {
-  if (sum === undefined || more === undefined) return more ?? sum;
-  return { input: add(sum.input, more.input), output: add(sum.output, more.output) };
-};
+type Tokens = Pick<Usage, 'input_tokens' | 'output_tokens'>;
 
-const add = (a: number | undefined, b: number | undefined): number | undefined =>
-  a === undefined && b === undefined ? undefined : (a ?? 0) + (b ?? 0);
+const NO_TOKENS: Tokens = { input_tokens: null, output_tokens: null };
 
 const tokensOf = (usage: unknown): Tokens | undefined => {
   const { inputTokens, outputTokens } = record(usage);
@@ -91,11 +82,11 @@ const snakeTokens = (usage: unknown): Tokens | undefined => {
 };
 
 const someTokens = (input: unknown, output: unknown): Tokens | undefined => {
-  const tokens = { input: tokensIn(input), output: tokensIn(output) };
-  return tokens.input === undefined && tokens.output === undefined ? undefined : tokens;
+  const tokens = { input_tokens: tokensIn(input), output_tokens: tokensIn(output) };
+  return tokens.input_tokens === null && tokens.output_tokens === null ? undefined : tokens;
 };
 
-const usDollars = (cost: unknown): number | undefined => {
+const usDollars = (cost: unknown): number | null => {
   const { amount, currency } = record(cost);
-  return currency === 'USD' || currency === undefined ? costOf(amount) : undefined;
+  return currency === 'USD' || currency === undefined ? costOf(amount) : null;
 };

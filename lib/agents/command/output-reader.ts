@@ -38,9 +38,9 @@ export const createOutputReader = (tell: (event: RunEvent) => void) => {
     /** Adds usage; a value that cannot be one counts as unreported. */
     use: (input_tokens: unknown, output_tokens: unknown, cost_usd?: unknown): void => {
       usage = addUsage(usage, {
-        input_tokens: tokens(input_tokens) ?? null,
-        output_tokens: tokens(output_tokens) ?? null,
-        cost_usd: cost(cost_usd) ?? null,
+        input_tokens: tokens(input_tokens),
+        output_tokens: tokens(output_tokens),
+        cost_usd: cost(cost_usd),
       });
       tell({ type: 'usage', data: usage });
     },
