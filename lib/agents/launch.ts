@@ -81,35 +81,22 @@ export const ANSWER_LIMITS: RunSpec['limits'] = {
  * after its last process. Throws if the sandbox or the network cannot be set up.
  */
 export const launch = (spec: Launchable, program: Launch, deps: LaunchDeps): Program => {
-  const { env: given = {}, onNetwork: tell = () => undefined } = program;
-  const network = deps.network.open({ given, token: spec.mcp?.token, tell });
-  try {
-    return start(spec, program, { ...deps, open: network });
-  } catch (error) {
-    void network.close();
-    throw error;
-  }
-};
-
-const start = (
-  spec: Launchable,
-  program: Launch,
-  { open, ...deps }: LaunchDeps & Opened,
-): Program => {
   const { onBytes, onLine } = program;
   const { limits } = spec;
-  const reports = deps.sandbox.kind === 'bubblewrap';
-  const view = { ...viewOf(spec, deps.env, open.view), reports };
-  return startProgram({
-    reports,
-    ...specOf(spec, { ...program, usual: UNATTENDED }, { ...deps, open }),
-    argv: deps.sandbox.wrap(program.argv, view),
-    idle_ms: limits.idle_ms,
-    wall_ms: limits.wall_ms,
-    output_bytes: limits.output_bytes,
-    explain: (tail) => deps.sandbox.explain(tail, view),
-    ...(onBytes && { onBytes, onErrorBytes: onBytes }),
-    ...(onLine && { onLine }),
+  return withNetwork(program, spec.mcp?.token, deps, (open) => {
+    const reports = deps.sandbox.kind === 'bubblewrap';
+    const view = { ...viewOf(spec, deps.env, open.view), reports };
+    return startProgram({
+      reports,
+      ...specOf(spec, { ...program, usual: UNATTENDED }, { ...deps, open }),
+      argv: deps.sandbox.wrap(program.argv, view),
+      idle_ms: limits.idle_ms,
+      wall_ms: limits.wall_ms,
+      output_bytes: limits.output_bytes,
+      explain: (tail) => deps.sandbox.explain(tail, view),
+      ...(onBytes && { onBytes, onErrorBytes: onBytes }),
+      ...(onLine && { onLine }),
+    });
   });
 };
 
@@ -121,13 +108,23 @@ export const lend = (
   spec: Omit<Launchable, 'limits' | 'mcp'>,
   program: Pick<Launch, 'argv' | 'env' | 'onNetwork'>,
   deps: LaunchDeps,
-): LentProgram => {
-  const { env: given = {}, onNetwork: tell = () => undefined } = program;
-  const open = deps.network.open({ given, token: undefined, tell });
-  try {
+): LentProgram =>
+  withNetwork(program, undefined, deps, (open) => {
     const view = { ...viewOf(spec, deps.env, open.view), terminal: true };
     const argv = deps.sandbox.wrap(program.argv, view);
     return lendProgram({ ...specOf(spec, program, { ...deps, open }), argv });
+  });
+
+/** Opens the network of a program and starts the program; closes it again if that throws. */
+const withNetwork = <T>(
+  { env: given = {}, onNetwork: tell = () => undefined }: Pick<Launch, 'env' | 'onNetwork'>,
+  token: string | undefined,
+  { network }: LaunchDeps,
+  start: (open: OpenNetwork) => T,
+): T => {
+  const open = network.open({ given, token, tell });
+  try {
+    return start(open);
   } catch (error) {
     void open.close();
     throw error;
@@ -153,14 +150,10 @@ const viewOf = (
   return { cwd, phase, writable, readable, hidden, covered, network, binds: all };
 };
 
-interface Opened {
-  open: OpenNetwork;
-}
-
 const specOf = (
   { cwd, run_marker, signed_as }: Pick<Launchable, 'cwd' | 'run_marker' | 'signed_as'>,
   { env, usual }: Pick<Launch, 'env'> & { usual?: Environment },
-  { open, ...deps }: LaunchDeps & Opened,
+  { open, ...deps }: LaunchDeps & { open: OpenNetwork },
 ) => ({
   cwd,
   env: open.environment(
