@@ -2,7 +2,8 @@ import { orElse } from '../../store/base/attempt.ts';
 import { record } from '../text/unknown-json.ts';
 import type { Environment } from '../tools/process/environment.ts';
 import type { PermissionPolicy } from './permissions.ts';
-import type { AskSwitches, Preset } from './presets.ts';
+import type { AcpAgent, AskSwitches, Preset } from './presets.ts';
+import type { Phase } from './provider.ts';
 
 /** The switches that make an agent ask for whatever the policy does not allow entirely. */
 export const askSwitchesFor = (
@@ -14,13 +15,17 @@ export const askSwitchesFor = (
 };
 
 /**
- * The variables that make an agent ask, merged with the operator's values: other keys and denials stay, so that it asks for
- * more, never for less.
+ * The variables of an agent in a phase: in Work mode with those that make it ask, merged with the operator's values: other
+ * keys and denials stay, so that it asks for more, never for less.
  */
-export const askEnvironment = ({ env = {} }: AskSwitches, given: Environment): Environment =>
-  Object.fromEntries(
-    Object.entries(env).map(([name, ours]) => [name, JSON.stringify(merged(ours, given[name]))]),
-  );
+export const environmentIn = (
+  phase: Phase,
+  { env: given, asking }: Pick<AcpAgent, 'env' | 'asking'>,
+): Environment => {
+  const asks = phase === 'work' ? Object.entries(asking.env ?? {}) : [];
+  const both = asks.map(([name, ours]) => [name, JSON.stringify(merged(ours, given[name]))]);
+  return { ...given, ...Object.fromEntries(both) };
+};
 
 /** Merges two `_meta` objects of a session, one level deep. */
 export const mergeMeta = (

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { askEnvironment, askSwitchesFor } from '../../lib/agents/ask-switches.ts';
+import { askSwitchesFor, environmentIn } from '../../lib/agents/ask-switches.ts';
 import { allowedPrefix, isPlainCommand } from '../../lib/agents/permissions.ts';
 import { PRESETS } from '../../lib/agents/presets.ts';
 import type { Out } from '../../lib/cli/output/out.ts';
@@ -285,15 +285,15 @@ describe('an agent that does not ask by itself', () => {
   it('keeps what the operator gave it, and asks for more, never for less', () => {
     const asking = askSwitchesFor(PRESETS.opencode!, ASK);
     const given = { bash: { 'rm *': 'deny', 'ls *': 'allow' }, webfetch: 'deny', edit: 'ask' };
-    const { OPENCODE_PERMISSION = '' } = askEnvironment(asking, {
-      OPENCODE_PERMISSION: JSON.stringify(given),
-    });
+    const env = { OPENCODE_PERMISSION: JSON.stringify(given) };
+    const { OPENCODE_PERMISSION = '' } = environmentIn('work', { asking, env });
     assert.deepEqual(JSON.parse(OPENCODE_PERMISSION), {
       bash: { '*': 'ask', 'rm *': 'deny' },
       ...{ webfetch: 'deny', websearch: 'ask', codesearch: 'ask', edit: 'ask' },
     });
-    const { OPENCODE_PERMISSION: alone = '' } = askEnvironment(asking, {
-      OPENCODE_PERMISSION: 'no JSON',
+    const { OPENCODE_PERMISSION: alone = '' } = environmentIn('work', {
+      asking,
+      env: { OPENCODE_PERMISSION: 'no JSON' },
     });
     assert.deepEqual(JSON.parse(alone).bash, { '*': 'ask' });
   });

@@ -5,7 +5,7 @@ import { record } from '../../text/unknown-json.ts';
 import { oneLine } from '../../text/wording.ts';
 import type { Environment } from '../../tools/process/environment.ts';
 import type { Program } from '../../tools/process/spawn.ts';
-import { askEnvironment } from '../ask-switches.ts';
+import { environmentIn } from '../ask-switches.ts';
 import { coalesce } from '../coalesce.ts';
 import { LIMITS, launch, type ProviderDeps, TOLD_OUTPUT } from '../launch.ts';
 import type { PermissionPolicy } from '../permissions.ts';
@@ -126,11 +126,8 @@ const startTurn = (
 
 const environmentFor = (preset: AcpAgent, spec: RunSpec): Environment => {
   const token = preset.token_by_env ? spec.mcp?.token : undefined;
-  return {
-    ...preset.env,
-    ...(spec.phase === 'work' && askEnvironment(preset.asking, preset.env)),
-    ...(token !== undefined && { [TOKEN_VARIABLE]: token }),
-  };
+  const env = environmentIn(spec.phase, preset);
+  return token === undefined ? env : { ...env, [TOKEN_VARIABLE]: token };
 };
 
 const permissionScope = (spec: RunSpec, { policy, isInside }: RunDeps) => ({

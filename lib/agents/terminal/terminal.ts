@@ -3,7 +3,7 @@ import { messageOf } from '../../../store/base/attempt.ts';
 import { reportOncePerTarget } from '../../sandbox/egress/doors.ts';
 import { bytesOf, isThere, LARGEST_BYTES } from '../../sandbox/state/files.ts';
 import { conversationIn } from '../../sandbox/state/sync-back.ts';
-import { askEnvironment } from '../ask-switches.ts';
+import { environmentIn } from '../ask-switches.ts';
 import { isolationOf, lend, type ProviderDeps, whyUnavailable } from '../launch.ts';
 import type { AcpAgent, TerminalProgram } from '../presets.ts';
 import { withPrivateState } from '../private-state.ts';
@@ -48,10 +48,7 @@ const startAt = async (
   const transcript = await openTranscript(agent, spec);
   const onNetwork = reportOncePerTarget((data) => tell({ type: 'network', data }));
   const argv = argvFor(program, spec);
-  const env = {
-    ...agent.env,
-    ...(spec.phase === 'work' && askEnvironment(agent.asking, agent.env)),
-  };
+  const env = environmentIn(spec.phase, agent);
   const lent = lend(spec, { argv, env, onNetwork }, deps);
   const done = lent.ended.then(async (): Promise<RunResult> => {
     const said = await transcript.said().catch((error: unknown) => {
