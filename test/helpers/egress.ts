@@ -8,6 +8,7 @@ import {
   createDaemonProbe,
   type NetworkEnvironment,
 } from '../../lib/sandbox/egress/network-environment.ts';
+import { createNetworkAccess } from '../../lib/sandbox/egress/networks.ts';
 import type { NetworkNews } from '../../lib/sandbox/egress/proxy.ts';
 import { createDoorsHere } from '../../lib/sandbox/egress/run-doors.ts';
 import {
@@ -51,6 +52,12 @@ export const worldWith = (
     probe: createDaemonProbe(() => undefined),
   };
 };
+
+/** The host network, as programs without a sandbox have it. */
+export const HOST_NETWORK = createNetworkAccess({
+  ...{ sandboxed: false, rules: {}, env: {}, mcp: () => NO_MCP },
+  doors: createDoorsHere(worldWith({})),
+});
 
 /** The way out of a run, closed at the end of the test. */
 export const openEgress = (

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isolationOf } from '../../lib/agents/launch.ts';
-import { HOST_NETWORK } from '../../lib/sandbox/egress/networks.ts';
 import { createSandbox, seatbelt } from '../../lib/sandbox/sandbox.ts';
 import { profileString, type SeatbeltView, seatbeltProfile } from '../../lib/sandbox/seatbelt.ts';
+import { HOST_NETWORK } from '../helpers/egress.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';
 import { withCase } from '../helpers/sessions.ts';
 

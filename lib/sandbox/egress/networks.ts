@@ -46,7 +46,7 @@ export const createNetworkAccess = (deps: NetworkDeps): NetworkAccess => {
     kind,
     reaches: (given) =>
       kind === 'host'
-        ? HOST_NETWORK.reaches(given)
+        ? { network: 'host', local: [] }
         : {
             network: rules.network ?? 'proxy',
             local: localTargets(rules.allow_local ?? [], given).map(authorityText),
@@ -60,14 +60,6 @@ export const createNetworkAccess = (deps: NetworkDeps): NetworkAccess => {
 };
 
 const HOST: OpenNetwork = { view: 'host', environment: (env) => env, close: async () => undefined };
-
-/** The host network, for programs without a sandbox. */
-export const HOST_NETWORK: NetworkAccess = {
-  kind: 'host',
-  reaches: () => ({ network: 'host', local: [] }),
-  open: () => HOST,
-  for: () => HOST_NETWORK,
-};
 
 /** A service with the network access of the current settings. */
 export interface WithNetwork {

@@ -7,7 +7,6 @@ import { createLanguageServers } from '../../../../lib/code/language-server/serv
 import { createSetups } from '../../../../lib/code/worktrees/needs.ts';
 import type { Config } from '../../../../lib/config.ts';
 import { createServer } from '../../../../lib/daemon/server.ts';
-import { HOST_NETWORK } from '../../../../lib/sandbox/egress/networks.ts';
 import { createSandbox } from '../../../../lib/sandbox/sandbox.ts';
 import type { Service } from '../../../../lib/service.ts';
 import type { Git } from '../../../../lib/tools/git/run/git.ts';
@@ -18,6 +17,7 @@ import type { Case } from '../../../../store/records/case.ts';
 import type { Worktree } from '../../../../store/records/worktree.ts';
 import { acquireLock } from '../../../../store/sessions/locks.ts';
 import { atEnd } from '../../../helpers/at-end.ts';
+import { HOST_NETWORK } from '../../../helpers/egress.ts';
 import { NOBODY } from '../../../helpers/nobody.ts';
 import {
   makeRepository,
