@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { orElse } from '../../../store/base/attempt.ts';
-import type { DoorsOrder, DoorsReport } from './doors-process.ts';
+import type { DoorsOrder, DoorsReport, McpAnswer } from './doors-process.ts';
 import type { AnswerMcp } from './mcp-door.ts';
 import { createNetworkEnvironment } from './network-environment.ts';
 import { createDoorsHere } from './run-doors.ts';
@@ -21,10 +21,7 @@ if (!process.connected) process.exit();
 let ownPort: number | undefined;
 const doors = createDoorsHere(createNetworkEnvironment(() => ownPort));
 const closers = new Map<number, () => void>();
-const calls = new Map<
-  number,
-  (answer: Extract<DoorsOrder, { kind: 'answer' }>['answer']) => void
->();
+const calls = new Map<number, (answer: McpAnswer) => void>();
 let lastCall = 0;
 
 const send = (report: DoorsReport): void => {
@@ -65,7 +62,7 @@ const close = (run: number): void => {
   send({ kind: 'closed', run });
 };
 
-const answer = (call: number, given: Extract<DoorsOrder, { kind: 'answer' }>['answer']): void => {
+const answer = (call: number, given: McpAnswer): void => {
   calls.get(call)?.(given);
   calls.delete(call);
 };

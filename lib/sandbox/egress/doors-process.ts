@@ -6,14 +6,15 @@ import type { AnswerMcp } from './mcp-door.ts';
 import type { NetworkNews } from './proxy.ts';
 import type { Source } from './upstream.ts';
 
-type McpAnswer = Awaited<ReturnType<AnswerMcp>>;
+/** Undefined: the message was refused. */
+export type McpAnswer = Awaited<ReturnType<AnswerMcp>> | undefined;
 
 /** Messages of the daemon to the process, and its reports. Runs have numbers. */
 export type DoorsOrder =
   | { kind: 'open'; run: number; task: RunTask; ownPort: number | undefined }
   | { kind: 'port'; run: number; token: string }
   | { kind: 'close'; run: number }
-  | { kind: 'answer'; call: number; answer: McpAnswer | undefined };
+  | { kind: 'answer'; call: number; answer: McpAnswer };
 export type DoorsReport =
   | { kind: 'told'; run: number; told: NetworkNews }
   | { kind: 'port'; run: number; port: number }

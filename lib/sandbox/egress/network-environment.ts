@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 import { type Locality, localityOf } from './address.ts';
+import { authorityText } from './authority.ts';
 
 /** The machine's network as the egress policy sees it: name resolution, own addresses and listeners. */
 export interface NetworkEnvironment {
@@ -85,7 +86,6 @@ const listeners = async (port: number): Promise<string> => {
 // Ends the sending side at once, so that a server of another protocol closes or answers.
 const greet = (host: string, port: number): Promise<Listener> =>
   new Promise((resolve) => {
-    const name = host.includes(':') ? `[${host}]` : host;
     const socket = connect({ host, port, allowHalfOpen: true });
     let said = '';
     const timer = setTimeout(() => end('silent'), SILENT_MS);
@@ -100,7 +100,9 @@ const greet = (host: string, port: number): Promise<Listener> =>
     });
     socket.once('end', () => end(verdict(said)));
     socket.once('error', () => end('other'));
-    socket.end(`GET /version HTTP/1.1\r\nHost: ${name}:${port}\r\nConnection: close\r\n\r\n`);
+    socket.end(
+      `GET /version HTTP/1.1\r\nHost: ${authorityText({ host, port })}\r\nConnection: close\r\n\r\n`,
+    );
   });
 
 const maybeHttp = (said: string): boolean => said.startsWith('HTTP/1.'.slice(0, said.length));

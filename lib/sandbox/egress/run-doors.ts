@@ -72,9 +72,7 @@ const leadTo =
 // Listening on a Unix socket is synchronous.
 const listen = (path: string, limits: RunLimits, serve: (socket: Socket) => void): Server => {
   let failure: Error | undefined;
-  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) =>
-    limits.admit(socket, () => serve(socket)),
-  );
+  const server = serverWithin(limits, serve);
   server.on('error', (error) => {
     failure = error;
   });
@@ -83,6 +81,11 @@ const listen = (path: string, limits: RunLimits, serve: (socket: Socket) => void
   if (!server.listening) throw failure ?? new Error(`Cannot listen on the socket ${path}.`);
   return server;
 };
+
+const serverWithin = (limits: RunLimits, serve: (socket: Socket) => void): Server =>
+  createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) =>
+    limits.admit(socket, () => serve(socket)),
+  );
 
 /** Serves the connections of runs in this process. */
 export const createDoorsHere = (network: NetworkEnvironment): Doors => ({
@@ -108,9 +111,7 @@ export const openMcpPort = async (token: string | undefined, mcp: AnswerMcp): Pr
     else problem(response, 403, 'Only programs on this machine are served');
   });
   http.on('connect', (_request, socket) => socket.destroy());
-  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) =>
-    limits.admit(socket, () => serveHttp(http, socket)),
-  );
+  const server = serverWithin(limits, (socket) => serveHttp(http, socket));
   server.listen(0, '127.0.0.1');
   server.unref();
   await once(server, 'listening');
