@@ -133,7 +133,7 @@ const mounts = (argv: readonly string[], view: SandboxView, home: HomeView): Mou
   const own = phase === 'work' ? '--bind' : '--ro-bind';
   const outside = phase === 'work' ? state : state.filter((path) => !isReallyBelow(path, cwd));
   const laid = binds
-    .filter(({ from, to }) => isDirectory(from) && (!isCovered(to, home) || isShown(to, home)))
+    .filter(({ from, to }) => isDirectory(from) && isVisible(to, home))
     .map(({ to }) => to);
   const unseen = real(hidden);
   const isSeen = (path: string): boolean =>
@@ -209,13 +209,14 @@ const holds = (path: string, hidden: readonly string[]): boolean =>
   real([path]).some((place) => hidden.some((one) => isAtOrBelow(one, place)));
 
 // Visible sockets, which are hidden one by one; those in a hidden directory already are.
-const doors = ({ hidden, shown }: HomeView): string[] =>
-  socketPaths()
-    .filter((path) => !isCovered(path, { hidden }) || isShown(path, { shown }))
-    .filter((path) => !isBeyondRoot(path));
+const doors = (home: HomeView): string[] =>
+  socketPaths().filter((path) => isVisible(path, home) && !isBeyondRoot(path));
+
+const isVisible = (path: string, home: HomeView): boolean =>
+  !isCovered(path, home) || home.shown.some((place) => isAtOrBelow(path, place));
 
 // In an empty directory of the sandbox, where bubblewrap can create mount points.
-const isCovered = (path: string, { hidden }: Pick<HomeView, 'hidden'>): boolean =>
+const isCovered = (path: string, { hidden }: HomeView): boolean =>
   [TEMP, ...hidden].some((place) => isAtOrBelow(path, place));
 
 // Remounted read-only: a write into a hidden directory must fail, not get lost with the sandbox.
@@ -223,9 +224,6 @@ const sealed = (all: readonly Mount[], { hidden }: SandboxView, home: HomeView):
   const last = new Map(all.map((mount) => [mount.path, mount.arguments[0]]));
   return [...home.hidden, ...real(hidden)].filter((path) => last.get(path) === '--tmpfs');
 };
-
-const isShown = (path: string, { shown }: Pick<HomeView, 'shown'>): boolean =>
-  shown.some((place) => isAtOrBelow(path, place));
 
 const isInTemp = (argument: string): boolean =>
   isAbsolute(argument) && isReallyBelow(argument, TEMP);

@@ -4,7 +4,7 @@ import { orElse } from '../../store/base/attempt.ts';
 import { isAtOrBelow } from '../../store/base/paths.ts';
 import type { Environment } from '../tools/process/environment.ts';
 import { coveredCheckouts, packagesIn } from './checkout.ts';
-import { bind, empty, hide, isDirectory, isLink, linksTo, type Mount } from './mounts.ts';
+import { bind, empty, hide, isDirectory, isLink, linksTo, type Mount, real } from './mounts.ts';
 
 export interface HomeView {
   /** Directories that are empty except for `shown`: homes, /run and the main checkout. */
@@ -32,7 +32,7 @@ interface Needs {
 export const homeView = (env: Environment, readable: readonly string[], needs: Needs): HomeView => {
   const home = env.HOME ?? '/';
   const named = namedPaths(env, readable);
-  const whole = named.filter((path) => existsSync(path)).map(realPath);
+  const whole = real(named);
   const covered = coveredCheckouts(needs.covered, { home, named: whole });
   const hidden = [...new Set([...hiddenPlaces(home), ...covered])];
   const checkoutOf = (path: string) => covered.find((place) => isAtOrBelow(path, place));
@@ -46,7 +46,7 @@ export const homeView = (env: Environment, readable: readonly string[], needs: N
     ...named,
   ].filter((path) => existsSync(path));
   const found = wanted
-    .map(realPath)
+    .map((path) => realpathSync(path))
     .filter((path) => (isBelow(hidden)(path) && !covered.includes(path)) || whole.includes(path));
   // A covered checkout hides what is below it, even in a directory that is shown.
   const shown = [undefined, ...covered].flatMap((checkout) =>
@@ -87,31 +87,29 @@ export const namedPaths = ({ HOME = '/' }: Environment, paths: readonly string[]
 
 // In a directory that is shown, a place can be covered only if it exists.
 const ownPlaces = (home: string, hidden: readonly string[], shown: readonly string[]): Mount[] =>
-  OWN_AT_HOME.map((name) => join(existsSync(home) ? realPath(home) : home, name))
+  OWN_AT_HOME.map((name) => join(existsSync(home) ? realpathSync(home) : home, name))
     .filter((path) => isBelow(hidden)(path))
     .filter((path) => existsSync(path) || !shown.some((place) => isAtOrBelow(path, place)))
-    .map((path) => empty(existsSync(path) ? realPath(path) : path));
+    .map((path) => empty(existsSync(path) ? realpathSync(path) : path));
 
 /** Existing paths in a text that the sandbox hides: neither in `home` nor in `seen`. */
 export const unseenIn = (text: string, { hidden, shown }: HomeView, seen: readonly string[]) => {
   const named = [...new Set(text.match(PATHS) ?? [])].slice(0, MOST_NAMED);
-  const places = [...shown, ...seen.filter((path) => existsSync(path)).map(realPath)];
+  const places = [...shown, ...real(seen)];
   return named.filter((path) => {
     if (!existsSync(path)) return false;
-    const real = realPath(path);
-    return isBelow(hidden)(real) && !places.some((place) => isAtOrBelow(real, place));
+    const place = realpathSync(path);
+    return isBelow(hidden)(place) && !places.some((seenAt) => isAtOrBelow(place, seenAt));
   });
 };
 
 const PATHS = /\/[\w.@+-]+(?:\/[\w.@+-]+)+/g;
 const MOST_NAMED = 100;
 
-const realPath = (path: string): string => realpathSync(path);
-
 // /run is hidden because a program can connect to sockets in a read-only directory.
 const hiddenPlaces = (home: string): string[] => {
   const all = ['/home', '/root', '/run', '/var/run', ...(home === '/' ? [] : [home])];
-  const found = all.filter(isDirectory).map(realPath);
+  const found = all.filter(isDirectory).map((path) => realpathSync(path));
   return outermost(found.filter((path) => path !== '/'));
 };
 
@@ -131,7 +129,7 @@ const unique = (mounts: readonly Mount[]): Mount[] => [
 const placesOfPath =
   (rootOf: (path: string) => string) =>
   (path: string): string[] => {
-    const dir = existsSync(path) ? realPath(path) : path;
+    const dir = existsSync(path) ? realpathSync(path) : path;
     const home = rootOf(dir);
     if (!isAtOrBelow(dir, home)) return [path];
     return [
@@ -144,13 +142,13 @@ const placesOfPath =
 const linkedFrom = (dir: string): string[] => {
   // A directory that the daemon cannot read is not readable for a run either.
   const paths = orElse(() => readdirSync(dir), []).map((name) => join(dir, name));
-  return paths.filter((path) => isLink(path) && existsSync(path)).map(realPath);
+  return real(paths.filter(isLink));
 };
 
 // Shows a whole package, but never a shared directory such as ~/.config.
 const placesOfProgram = (path: string, rootOf: (path: string) => string): string[] => {
   if (!isAbsolute(path) || !existsSync(path)) return [];
-  const file = realPath(path);
+  const file = realpathSync(path);
   const home = rootOf(file);
   if (!isAtOrBelow(file, home) || file === home) return [path];
   const modules = file.indexOf(`${sep}node_modules${sep}`);
