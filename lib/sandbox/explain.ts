@@ -34,8 +34,6 @@ const ifOwnNetwork =
   (_: RegExpExecArray, { network }: Place) =>
     network === 'host' ? undefined : limit;
 
-const always = (limit: string) => () => limit;
-
 const loopback = ({ groups: { before, after } = {} }: RegExpExecArray, { network }: Place) => {
   const port = before ?? after;
   if (network === 'host' || port === undefined) return undefined;
@@ -91,15 +89,13 @@ const EXPLANATIONS: readonly Explanation[] = [
   },
   {
     pattern: /\bE401\b|\bENEEDAUTH\b|401 Unauthorized|401 Client Error/,
-    limit: always(
+    limit: () =>
       // biome-ignore lint/suspicious/noTemplateCurlyInString: It is written like this in .npmrc.
       'logins of registries are hidden: to give one, write it as ${NPM_TOKEN} in ~/.npmrc, and set env: { NPM_TOKEN: { inherit: true } } in workspace.md',
-    ),
   },
   {
     pattern: /gh auth login/,
-    limit: always(
+    limit: () =>
       'the login of gh is hidden: use dossier pr, or set env: { GH_TOKEN: { inherit: true } } in workspace.md',
-    ),
   },
 ];

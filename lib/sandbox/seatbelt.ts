@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import type { Environment } from '../tools/process/environment.ts';
 import { homeView } from './home.ts';
 import { real } from './mounts.ts';
+import type { SandboxView } from './view.ts';
 
 /** The view of a program, in absolute paths with links resolved. */
 export interface SeatbeltView {
@@ -116,11 +117,7 @@ export const profileString = (path: string): string => {
 };
 
 /** The part of a sandbox view that Seatbelt supports. */
-type Given = Pick<SeatbeltView, 'phase' | 'cwd' | 'hidden' | 'writable'> & {
-  state?: readonly string[];
-  readable?: readonly string[];
-  covered?: readonly string[];
-};
+type Given = Omit<SandboxView, 'network' | 'binds' | 'reports' | 'terminal'>;
 
 /** The arguments that run `argv` under Seatbelt. macOS only, and untested. */
 export const seatbeltArguments = (
