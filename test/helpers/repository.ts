@@ -20,6 +20,7 @@ import type { Git } from '../../lib/tools/git/run/git.ts';
 import { type AddedWorktree, addWorktree } from '../../lib/tools/git/write/worktree.ts';
 import { cleanEnvironment } from '../../lib/tools/process/environment.ts';
 import { atEnd } from './at-end.ts';
+import { refreshIndex } from './git-index.ts';
 
 export interface TestRepository {
   root: string;
@@ -41,8 +42,7 @@ export const makeRepository = (
   const root = temporaryDirectory(t);
   const git = gitIn(root);
   cpSync(templateOf(files), root, { recursive: true, verbatimSymlinks: true });
-  // It knows files by their inodes and times.
-  git('update-index', '-q', '--refresh');
+  refreshIndex(root);
   return bare ? bareOf(t, root) : { root, git };
 };
 
