@@ -119,10 +119,13 @@ const shaped = <T>(method: string, what: string, answer: Answered<T>): Answered<
     assert.ok(codes.includes(code), `${path} ${answer.text}`);
     return answer;
   }
-  const schema = Compile(declared.response as TSchema);
+  const schema = schemas.get(declared) ?? Compile(declared.response as TSchema);
+  schemas.set(declared, schema);
   assert.ok(schema.Check(answer.body), JSON.stringify(schema.Errors(answer.body)));
   return answer;
 };
+
+const schemas = new Map<object, ReturnType<typeof Compile>>();
 
 // What every route that takes an id may say needs no declaration.
 const OF_ALL: readonly ErrorCode[] = ['bad_request', 'not_found'];
