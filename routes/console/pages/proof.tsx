@@ -52,9 +52,12 @@ const View = ({ item, gate, checklist, etag, proofs, count, from }: Proofs) => {
   );
 };
 
-/** Whether verifying this proof satisfies the gate. A requirement without a type accepts any proof. */
-const opensGate = ({ missing }: ProofGate, { type }: Proof): boolean =>
-  missing.every((one) => one.type === null || one.type === type);
+/**
+ * Whether verifying this proof satisfies the gate; one that is verified, where the gate is satisfied by what was verified
+ * before the last work ended. A requirement without a type accepts any proof.
+ */
+const opensGate = ({ satisfied, missing }: ProofGate, { type, verified }: Proof): boolean =>
+  verified ? satisfied : missing.every((one) => one.type === null || one.type === type);
 
 const More = ({ id, from, count }: Pick<Proofs, 'from' | 'count'> & { id: string }) => {
   const at = `/dashboard/cases/${id}/proof`;

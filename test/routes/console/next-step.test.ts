@@ -26,6 +26,7 @@ const TABLE: readonly (readonly [string, CaseProgress, string | undefined])[] = 
   ['planned, changed since', { ...DONE, planning: 'stale' }, '/planning'],
   ['done', DONE, '/proof'],
   ['proven', { ...DONE, isProven: true }, '/pr'],
+  ['proven before its last work', { ...DONE, state: 'VERIFYING', isProven: true }, '/proof'],
   ['proven, without a code host', { ...DONE, isProven: true, isToMerge: true }, '/pr'],
   ['resolved, not merged', { ...DONE, state: 'RESOLVED', isToMerge: true }, '/pr'],
   ['merged by hand', { ...DONE, isProven: true, isMerged: true }, '#state'],

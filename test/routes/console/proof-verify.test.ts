@@ -38,4 +38,22 @@ describe('the button that verifies a proof', { skip: noBrowser }, () => {
     assert.equal(await verify.textContent(), 'Verify');
     assert.deepEqual(complaints, []);
   });
+
+  it('verifies again what was verified before the last work, and resolves by that', async (t) => {
+    const { daemon, dossier, at, until } = await withPlan(t);
+    const { id } = at;
+    const { id: pid } = await dossier.call('POST /cases/{id}/proof', {
+      ...{ id, body: { type: 'tests', content: 'Ran.' } },
+    });
+    await dossier.call('PUT /cases/{id}/proof/{pid}/verify', { id, pid });
+    await dossier.call('POST /cases/{id}/sessions/{sid}/approve', at);
+    await until('session_completed');
+    const { page, complaints } = await look(t, `${daemon.url}/dashboard/cases/${id}/proof`);
+    await page.getByText('verified before the last work ended').waitFor();
+    await assertAccessible(page);
+    await page.getByRole('button', { name: 'Verify again and resolve tests' }).click();
+    await page.getByText('The Work item is resolved.').waitFor();
+    assert.equal((await dossier.call('GET /cases/{id}', { id })).state, 'RESOLVED');
+    assert.deepEqual(complaints, []);
+  });
 });

@@ -57,10 +57,12 @@ export const nextStep = (way: CaseProgress): Step | undefined => {
   return afterWork(way);
 };
 
-const afterWork = ({ isProven, isMerged, isToMerge, pull }: CaseProgress): Step => {
+const afterWork = ({ state, isProven, isMerged, isToMerge, pull }: CaseProgress): Step => {
   if (!isProven)
     return step('Add a proof', 'The session is completed, but no proof is verified.', '/proof');
   if (isMerged) return step('Set state', 'The work is merged.', '#state');
+  if (state === 'VERIFYING')
+    return step('Verify again', 'The proof was verified before the last work ended.', '/proof');
   if (isToMerge) return MERGE;
   return pull === null
     ? step('Open pull request', 'The proof is verified. There is no pull request yet.', '/pr')

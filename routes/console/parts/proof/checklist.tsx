@@ -172,10 +172,12 @@ export const ProofGateLine = ({ gate: { satisfied, missing, stale }, state, coun
   </div>
 );
 
-const provenOf = (state: Case['state']): string =>
-  state === 'RESOLVED'
-    ? 'The Work item is resolved.'
-    : 'All required proof is verified. The Work item can be resolved.';
+const provenOf = (state: Case['state']): string => {
+  if (state === 'RESOLVED') return 'The Work item is resolved.';
+  if (state === 'VERIFYING')
+    return 'But the proof was verified before the last work ended. Verify one again to resolve the Work item.';
+  return 'All required proof is verified. The Work item can be resolved.';
+};
 
 const explainMissing = (missing: ProofGate['missing'], count: number): string => {
   const [first] = missing;

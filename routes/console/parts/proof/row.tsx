@@ -141,31 +141,33 @@ const Running = ({ at }: { at: string }) => (
 );
 
 const Decide = ({ proof, etag, at, resolves, viewed }: RowProps & { at: string }) => {
-  const verify = resolves ? 'Verify and resolve' : 'Verify';
+  const { type, verified } = proof;
+  const verify = `${verified ? 'Verify again' : 'Verify'}${resolves ? ' and resolve' : ''}`;
   return (
     <div class="answers">
-      {proof.verified ? (
-        <CallButton
-          call={`DELETE ${at}/verify`}
-          if_match={etag}
-          keys="v"
-          label={`Revoke verification: ${proof.type}`}
-        >
-          Revoke verification
-        </CallButton>
-      ) : (
+      {(!verified || resolves) && (
         <>
           <CallButton
             call={`PUT ${at}/verify`}
             if_match={etag}
             button="primary"
             keys="v"
-            label={`${verify} ${proof.type}`}
+            label={`${verify} ${type}`}
           >
             {verify}
           </CallButton>
           {viewed}
         </>
+      )}
+      {verified && (
+        <CallButton
+          call={`DELETE ${at}/verify`}
+          if_match={etag}
+          keys={resolves ? 'r' : 'v'}
+          label={`Revoke verification: ${type}`}
+        >
+          Revoke verification
+        </CallButton>
       )}
       <AskedCall
         ask="Delete…"
