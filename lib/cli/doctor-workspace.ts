@@ -119,7 +119,7 @@ const history = async ({ git, layout }: DoctorContext): Promise<DoctorFinding> =
 const shared = function* ({ layout, config }: DoctorContext): Generator<DoctorFinding> {
   const snapshots = sharedSnapshots(layout).map(({ snapshot }) => snapshot);
   if (snapshots.length === 0) return;
-  const command = shellCommand({ config }, 'worktrees clean --shared');
+  const command = shellCommand(config, 'worktrees clean --shared');
   yield ok('shared', `${snapshotsText(snapshots)} for later worktrees. Delete them: ${command}`);
 };
 

@@ -13,7 +13,7 @@ const SHORTEST = 3;
  * Finds a Work item by its id, the beginning of its id, or words of its title, and returns its id. Throws a Refusal if none
  * or several match, or if one or two letters match no id or title exactly; and a UsageError for an empty word.
  */
-export const findItem = async (dossier: Dossier, word: string): Promise<string> => {
+export const findItem = async (dossier: Dossier, word = ''): Promise<string> => {
   if (word.trim() === '') throw new UsageError('ITEM is empty: give an id, or words of a title');
   const found = await candidates(dossier, word.trim());
   const [only] = found;

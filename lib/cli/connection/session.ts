@@ -13,7 +13,7 @@ const GOES_ON: ReadonlySet<Session['status']> = new Set([
 
 /** Finds the session that a command is about: of ITEM, its first argument, and by the option `--session`. */
 export const sessionOf = async ({ dossier, words, values }: About): Promise<Session> =>
-  findSession(dossier, await findItem(dossier, words[0] ?? ''), values.session);
+  findSession(dossier, await findItem(dossier, words[0]), values.session);
 
 interface About extends Pick<Call, 'words' | 'values'> {
   dossier: Dossier;

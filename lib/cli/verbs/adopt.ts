@@ -7,7 +7,7 @@ import { findProjectHere } from '../connection/project.ts';
 import { findOrStartDaemon } from '../connection/start.ts';
 import { editText } from '../output/editor.ts';
 import { ask, isTerminal, warn } from '../output/terminal.ts';
-import { shellCommand, type Verb, verb } from './verb.ts';
+import { type Verb, verb } from './verb.ts';
 
 type Adoptable = Data<'GET /api/adoptable'>;
 
@@ -24,7 +24,7 @@ const NOT_CONFIRMED = 4;
  * Work item of it. The summary of a session is confirmed by the operator, because agents will read it.
  */
 export const adopt = verb(async (given) => {
-  const { dossier, words, values, out, config } = given;
+  const { dossier, words, values, out, config, typed } = given;
   const [word] = words;
   const here = await findProjectHere(config, { dossier, directory: process.cwd(), add: true });
   const project = values.project ?? here?.name;
@@ -47,10 +47,10 @@ export const adopt = verb(async (given) => {
       `Copied ${counted(copied, 'uncommitted file')} to ${worktree?.path}; they are unchanged where they were.`,
     );
   else if (worktree !== null) out.say(`Its worktree: ${worktree.path} (${worktree.branch})`);
-  out.say(`Next: ${shellCommand({ config }, `start ${case_id.slice(0, 8)}`)}`);
+  out.say(`Next: ${typed(`start ${case_id.slice(0, 8)}`)}`);
 }, findOrStartDaemon);
 
-const list = ({ values, out, config }: Verb, found: Adoptable): void => {
+const list = ({ values, out, typed }: Verb, found: Adoptable): void => {
   if (values.json === true) {
     out.json(found);
     return;
@@ -71,7 +71,7 @@ const list = ({ values, out, config }: Verb, found: Adoptable): void => {
   out.say(
     none
       ? `No sessions of Claude Code or Codex, worktrees or unmerged branches of ${found.repository} were found.`
-      : `Create a Work item from one: ${shellCommand({ config }, 'adopt NAME')}`,
+      : `Create a Work item from one: ${typed('adopt NAME')}`,
   );
 };
 
@@ -113,7 +113,8 @@ const ofSession = async (
   if (case_id !== null)
     throw new Refusal(`${nameOf(session)} is the Work item ${case_id.slice(0, 8)} already`);
   const read = await dossier.call('GET /api/adoptable/sessions/{agent}/{id}', {
-    ...{ agent, id },
+    agent,
+    id,
     query: { project },
   });
   const summary = await confirmed(given, read);
@@ -127,13 +128,13 @@ const ofSession = async (
 type Read = Data<'GET /api/adoptable/sessions/{agent}/{id}'>;
 
 const confirmed = async (given: Verb, read: Read): Promise<string | number> => {
-  const { values, out, config } = given;
+  const { values, out, config, typed } = given;
   const { file } = values;
   if (file !== undefined) return readFileOption(file);
   if (!isTerminal()) {
     out.say(read.summary);
     warn(
-      `The summary was not confirmed, so nothing was created. Save it, and give it back: ${shellCommand({ config }, `adopt ${nameOf(read)} --file FILE`)}`,
+      `The summary was not confirmed, so nothing was created. Save it, and give it back: ${typed(`adopt ${nameOf(read)} --file FILE`)}`,
     );
     return NOT_CONFIRMED;
   }

@@ -8,7 +8,7 @@ import { ask, isTerminal } from '../output/terminal.ts';
 import { followWork } from './follow.ts';
 import { planLines } from './plan.ts';
 import { approvalFor, noPlan, type PlanApproval, readBoundary, readPlan } from './read-plan.ts';
-import { shellCommand, type Verb, verb } from './verb.ts';
+import { type Verb, verb } from './verb.ts';
 
 const ASKED = 4;
 
@@ -68,6 +68,7 @@ const named = ({ values: { hash, ask } }: Verb, session: Session): Body | undefi
 const commandFor = async (given: Verb, session: Session): Promise<string> => {
   const {
     dossier,
+    typed,
     values: { ask = [] },
   } = given;
   const id8 = session.case_id.slice(0, 8);
@@ -76,7 +77,7 @@ const commandFor = async (given: Verb, session: Session): Promise<string> => {
   const { hash } = approvalFor(await readBoundary(dossier, session, ask), sha256, ask);
   const asked = ask.map((command) => ` --ask ${shellQuoted(command)}`).join('');
   const command = (name: string, more = '') =>
-    shellCommand(given, `${name} ${id8} --session ${session.id.slice(0, 8)}${asked}${more}`);
+    typed(`${name} ${id8} --session ${session.id.slice(0, 8)}${asked}${more}`);
   return `Not a terminal, so you cannot be asked. Read the plan: ${command('plan')}. To approve it: ${command('approve', ` --hash ${hash}`)}`;
 };
 

@@ -9,7 +9,7 @@ import { findSession } from '../connection/session.ts';
 import { dropPendingInput } from '../output/keys.ts';
 import { isTerminal } from '../output/terminal.ts';
 import { hasEnded } from './session-text.ts';
-import { shellCommand, type Verb, verb, withRefusals } from './verb.ts';
+import { type Verb, verb, withRefusals } from './verb.ts';
 
 /**
  * `dossier attach ITEM [SESSION]`: the agent's own terminal interface, here, on the conversation of a session that waits. The
@@ -40,14 +40,13 @@ export const attach = verb(async (given) => {
 
 const FAILED = 1;
 
-const refusals = (given: Verb, { case_id, id, status }: Session) => {
-  const command = (words: string): string => shellCommand(given, words);
+const refusals = ({ typed }: Verb, { case_id, id, status }: Session) => {
   const [item, sid] = [case_id.slice(0, 8), id.slice(0, 8)];
   return {
-    session_active: `Session ${sid} is ${status}, so its agent is running. Pause it first: ${command(`pause ${item}`)}`,
-    terminal_attached: `Another terminal is attached to session ${sid}. End the interface of the agent there, or abort the session: ${command(`abort ${item}`)}`,
+    session_active: `Session ${sid} is ${status}, so its agent is running. Pause it first: ${typed(`pause ${item}`)}`,
+    terminal_attached: `Another terminal is attached to session ${sid}. End the interface of the agent there, or abort the session: ${typed(`abort ${item}`)}`,
     ...(hasEnded(status) && {
-      invalid_state: `Session ${sid} has ended (${status}). Start another one in the same worktree, which plans first: ${command(`say ${item} TEXT`)}`,
+      invalid_state: `Session ${sid} has ended (${status}). Start another one in the same worktree, which plans first: ${typed(`say ${item} TEXT`)}`,
     }),
   };
 };
@@ -106,7 +105,7 @@ interface Ended {
   messages: readonly SessionMessage[];
 }
 
-const report = (given: Verb, { code, session, messages }: Ended): string[] => {
+const report = ({ typed }: Verb, { code, session, messages }: Ended): string[] => {
   const { id, case_id, status, attached } = session;
   const last = attached?.at(-1);
   if (last === undefined) return [];
@@ -117,7 +116,7 @@ const report = (given: Verb, { code, session, messages }: Ended): string[] => {
   const next = NEXT[status];
   return next === undefined
     ? [told]
-    : [told, `It is ${status}: ${shellCommand(given, `${next} ${case_id.slice(0, 8)}`)}`];
+    : [told, `It is ${status}: ${typed(`${next} ${case_id.slice(0, 8)}`)}`];
 };
 
 const NEXT: Partial<Record<Session['status'], string>> = { paused: 'resume', plan_ready: 'plan' };

@@ -5,7 +5,7 @@ import { findItem } from '../connection/item.ts';
 import { listSessions } from '../connection/session.ts';
 import { ask, isTerminal } from '../output/terminal.ts';
 import { hasEnded, statusText } from './session-text.ts';
-import { itemCommand, type Verb, verb } from './verb.ts';
+import { type Verb, verb } from './verb.ts';
 
 const STATES = ['NON_ISSUE', 'RESOLVED'] as const;
 
@@ -14,7 +14,7 @@ export const close = verb(async (given) => {
   const { dossier, words, values } = given;
   const state = STATES.find((each) => each === (values.state ?? 'NON_ISSUE').toUpperCase());
   if (state === undefined) throw new UsageError(`--state takes ${STATES.join(' or ')}`);
-  const id = await findItem(dossier, words[0] ?? '');
+  const id = await findItem(dossier, words[0]);
   await refuseSession(given, id, 'closed');
   if (state === 'RESOLVED') await requireProof(given, id);
   else if (values.state === undefined) await refuseResolved(given, id);
@@ -25,25 +25,21 @@ export const close = verb(async (given) => {
 });
 
 // It would continue, or run once it is approved or resumed.
-const refuseSession = async (
-  { dossier, config }: Verb,
-  id: string,
-  done: string,
-): Promise<void> => {
+const refuseSession = async ({ dossier, typed }: Verb, id: string, done: string): Promise<void> => {
   const session = (await listSessions(dossier, id)).find(({ status }) => !hasEnded(status));
   if (session === undefined) return;
   const { title } = await dossier.call('GET /cases/{id}', { id });
   throw new Refusal(
-    `${title} has a session that is ${statusText(session)}, so nothing was ${done}. Abort it first: ${itemCommand({ config }, id)('abort')}`,
+    `${title} has a session that is ${statusText(session)}, so nothing was ${done}. Abort it first: ${typed(`abort ${id.slice(0, 8)}`)}`,
   );
 };
 
 // PUT …/state bypasses the proof gate.
-const requireProof = async ({ dossier, config }: Verb, id: string): Promise<void> => {
+const requireProof = async ({ dossier, typed }: Verb, id: string): Promise<void> => {
   const { satisfied, missing } = await dossier.call('GET /cases/{id}/proof/gate', { id });
   if (satisfied) return;
   throw new Refusal(
-    `Nothing was closed, because proof is missing: ${someOf(missing.map(({ description }) => description))}. See ${itemCommand({ config }, id)('proof')}`,
+    `Nothing was closed, because proof is missing: ${someOf(missing.map(({ description }) => description))}. See ${typed(`proof ${id.slice(0, 8)}`)}`,
   );
 };
 
@@ -58,7 +54,7 @@ const refuseResolved = async ({ dossier }: Verb, id: string): Promise<void> => {
 
 /** `dossier reopen ITEM`: sets OPEN for a closed Work item, so that a session can start. */
 export const reopen = verb(async ({ dossier, words, report }) => {
-  const id = await findItem(dossier, words[0] ?? '');
+  const id = await findItem(dossier, words[0]);
   const { title, state } = await dossier.call('GET /cases/{id}', { id });
   if (!STATES.some((each) => each === state))
     throw new Refusal(`${title} is ${state}, not closed, so nothing was changed`);
@@ -71,14 +67,14 @@ export const reopen = verb(async ({ dossier, words, report }) => {
  * ITEM is not an id.
  */
 export const remove = verb(async (given) => {
-  const { dossier, words, values, out, config } = given;
+  const { dossier, words, values, out, typed } = given;
   const [word = ''] = words;
   const id = await findItem(dossier, word);
   const { title } = await dossier.call('GET /cases/{id}', { id });
   const isAsked = isTerminal() && values.json !== true;
   if (!isAsked && !(word.length >= 8 && id.startsWith(word.toLowerCase())))
     throw new Refusal(
-      `Nothing was deleted, because you cannot be asked whether ${word} is meant. Give its id: ${itemCommand({ config }, id)('rm')}`,
+      `Nothing was deleted, because you cannot be asked whether ${word} is meant. Give its id: ${typed(`rm ${id.slice(0, 8)}`)}`,
     );
   await refuseSession(given, id, 'deleted');
   if (isAsked) {

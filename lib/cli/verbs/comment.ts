@@ -7,13 +7,13 @@ import { editText } from '../output/editor.ts';
 import { isTerminal } from '../output/terminal.ts';
 import { readPlan } from './read-plan.ts';
 import { hasEnded } from './session-text.ts';
-import { shellCommand, type Verb, verb } from './verb.ts';
+import { type Verb, verb } from './verb.ts';
 
 const TRIES = 5;
 
 /** `dossier comment ITEM [TEXT...]`: adds to comments.md, or opens it in an editor. `revise` sends comments to the agent. */
 export const comment = verb(async (given) => {
-  const { values } = given;
+  const { values, report, typed } = given;
   const said = given.words.slice(1);
   if (said.length === 0 && (values.on !== undefined || !isTerminal()))
     throw new UsageError('comment needs a TEXT with --on, or without a terminal');
@@ -23,10 +23,9 @@ export const comment = verb(async (given) => {
   const session = await sessionOf(given);
   refuseWithoutPlan(session);
   const noted = said.length === 0 ? byHand(given, session) : addWords(given, session, words);
-  const comments = await noted;
-  given.report(
-    { session, comments: comments ?? '' },
-    `Saved. To send the plan back with it: ${shellCommand(given, `revise ${session.case_id.slice(0, 8)}`)}`,
+  report(
+    { session, comments: await noted },
+    `Saved. To send the plan back with it: ${typed(`revise ${session.case_id.slice(0, 8)}`)}`,
   );
 });
 

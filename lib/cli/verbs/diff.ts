@@ -6,12 +6,12 @@ import { chooseSession, listSessions } from '../connection/session.ts';
 import type { Style } from '../output/out.ts';
 import { warn } from '../output/terminal.ts';
 import { hasEnded } from './session-text.ts';
-import { shellCommand, type Verb, verb, withRefusals } from './verb.ts';
+import { type Verb, verb, withRefusals } from './verb.ts';
 
 /** `dossier diff ITEM`: shows the changes of its session. */
 export const diff = verb(async (given) => {
   const { dossier, words, values, out } = given;
-  const id = await findItem(dossier, words[0] ?? '');
+  const id = await findItem(dossier, words[0]);
   const sessions = await listSessions(dossier, id);
   const session = chooseSession(sessions, id, values.session);
   if (values.session === undefined && values.json !== true) nameOthers(sessions, session);
@@ -44,16 +44,16 @@ export const showDiff = async (given: Verb, session: Session): Promise<void> => 
   await given.out.read(`${runsText(files)}${patch.replace(/\n$/, '')}`, styleOf);
 };
 
-const changesOf = async ({ dossier, config }: Verb, { case_id: id, id: sid, status }: Session) => {
+const changesOf = async ({ dossier, typed }: Verb, { case_id: id, id: sid, status }: Session) => {
   const at = { id, sid };
   const patch = await withRefusals(dossier.call('GET /cases/{id}/sessions/{sid}/diff', at), {
     not_found: hasEnded(status)
       ? `There is no diff: session ${sid.slice(0, 8)} is ${status} and ended before its work began`
-      : `There is no diff yet: session ${sid.slice(0, 8)} is ${status}. Follow it with ${shellCommand({ config }, `tail ${id.slice(0, 8)}`)}`,
+      : `There is no diff yet: session ${sid.slice(0, 8)} is ${status}. Follow it with ${typed(`tail ${id.slice(0, 8)}`)}`,
   });
   const listed = await dossier.call('GET /cases/{id}/sessions/{sid}/diff/files', at);
   const files = listed.map(({ path, added, removed, runs }) => ({ path, added, removed, runs }));
-  return { patch: patch ?? '', files };
+  return { patch, files };
 };
 
 type Listed = Pick<SessionDiffFile, 'path' | 'runs'>;

@@ -4,7 +4,7 @@ import { answerHere, isAsked } from './answer.ts';
 import { showDiff } from './diff.ts';
 import { hasEnded } from './session-text.ts';
 import { createEventPrinter } from './tail.ts';
-import { itemCommand, shellCommand, type Verb } from './verb.ts';
+import type { Verb } from './verb.ts';
 
 const NEEDS_YOU = 4;
 
@@ -28,10 +28,11 @@ export const follow = async (
   { case_id: id, id: sid }: Session,
   { from, after = 0, signal }: Following,
 ): Promise<{ stop: Stop; last: number }> => {
-  const tell = createEventPrinter(given.out, itemCommand(given, id));
+  const { dossier, out, typed } = given;
+  const tell = createEventPrinter(out, (word) => typed(`${word} ${id.slice(0, 8)}`));
   const at = { id, sid, query: { after }, signal };
   let [isTold, last] = [from === undefined, after];
-  for await (const event of given.dossier.stream('GET /cases/{id}/sessions/{sid}/stream', at)) {
+  for await (const event of dossier.stream('GET /cases/{id}/sessions/{sid}/stream', at)) {
     isTold ||= event.event === from;
     last = event.id;
     if (!isTold) continue;
@@ -66,15 +67,15 @@ export const followWork = async (given: Verb, session: Session): Promise<number>
   leaving.done();
   if (stop === 'left' || stop === 'needs_you') return printNextSteps(given, session, stop);
   if (stop === 'failed') return 1;
-  const { out } = given;
-  const { commands, commit } = await given.dossier.call('GET /cases/{id}/sessions/{sid}', {
+  const { dossier, out, typed } = given;
+  const { commands, commit } = await dossier.call('GET /cases/{id}/sessions/{sid}', {
     id: session.case_id,
     sid: session.id,
   });
   await showDiff(given, session);
   const id8 = session.case_id.slice(0, 8);
   if (commands?.message != null) out.say({ style: ['red', 'bold'], text: commands.message });
-  if (commit?.id != null) out.say(`To merge it: ${shellCommand(given, `merge ${id8}`)}`);
+  if (commit?.id != null) out.say(`To merge it: ${typed(`merge ${id8}`)}`);
   return 0;
 };
 
@@ -91,18 +92,17 @@ export const CTRL_C = 130;
 
 /** Prints the commands to continue or end a session that was left or needs the operator. Returns the exit code. */
 export const printNextSteps = async (
-  given: Verb,
+  { dossier, out, typed }: Verb,
   { case_id: id, id: sid }: Session,
   stop: 'left' | 'needs_you',
 ): Promise<number> => {
-  const { dossier, out } = given;
   const session = await dossier.call('GET /cases/{id}/sessions/{sid}', { id, sid });
   const [id8, waiting] = [id.slice(0, 8), await dossier.call('GET /attention')];
   const asks = waiting.some((item) => item.session_id === sid && isAsked(item));
   const next = asks ? 'answer' : (GO_ON[session.status] ?? 'show');
   out.say(`\nSession ${sid.slice(0, 8)} is ${session.status}; it was not changed.`);
-  out.say(`To continue: ${shellCommand(given, `${next} ${id8}`)}`);
-  if (!hasEnded(session.status)) out.say(`To end it:   ${shellCommand(given, `abort ${id8}`)}`);
+  out.say(`To continue: ${typed(`${next} ${id8}`)}`);
+  if (!hasEnded(session.status)) out.say(`To end it:   ${typed(`abort ${id8}`)}`);
   return stop === 'left' ? CTRL_C : NEEDS_YOU;
 };
 

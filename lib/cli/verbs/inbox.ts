@@ -1,16 +1,16 @@
 import type { AttentionItem } from '../../client/client.ts';
 import { findOrStartDaemon } from '../connection/start.ts';
-import { shellCommand, verb } from './verb.ts';
+import { verb } from './verb.ts';
 
 /** `dossier inbox`: lists what needs the operator, oldest first, each with the command for it. */
-export const inbox = verb(async ({ dossier, config, values, out }) => {
+export const inbox = verb(async ({ dossier, typed, values, out }) => {
   const waiting = await dossier.call('GET /attention');
   if (values.json === true) return void out.json(waiting);
   out.table(
     waiting.map((item) => [
       since(item),
       item.kind,
-      { style: 'bold', text: shellCommand({ config }, commandFor(item)) },
+      { style: 'bold', text: typed(commandFor(item)) },
       item.title,
       item.message,
     ]),

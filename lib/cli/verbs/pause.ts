@@ -2,7 +2,7 @@ import type { Session } from '../../client/client.ts';
 import { counted } from '../../text/wording.ts';
 import { findItem } from '../connection/item.ts';
 import { findSession, sessionOf } from '../connection/session.ts';
-import { itemCommand, shellCommand, type Verb, verb, withRefusals } from './verb.ts';
+import { type Verb, verb, withRefusals } from './verb.ts';
 
 type Control =
   | 'POST /api/cases/{id}/session/pause'
@@ -13,10 +13,10 @@ type Control =
 const control = (operation: Control, more: (verb: Verb) => object = () => ({})) =>
   verb(async (given) => {
     const { case_id: id, id: session_id } = await sessionOf(given);
-    const command = itemCommand(given, id);
+    const resume = given.typed(`resume ${id.slice(0, 8)}`);
     const session = await withRefusals(
       given.dossier.call(operation, { id, body: { session_id, ...more(given) } }),
-      { choice_needed: ({ members }) => interrupted(members.block as Block, command('resume')) },
+      { choice_needed: ({ members }) => interrupted(members.block as Block, resume) },
     );
     given.report(session, `Session ${session.id.slice(0, 8)} is ${session.status}`);
   });
@@ -52,17 +52,20 @@ export const finish = verb(async (given) => {
 });
 
 // Why the operator's own work cannot be finished before its plan is approved.
-const unapproved = (given: Verb, { case_id, status, provider }: Session): string | undefined => {
+const unapproved = (
+  { typed }: Verb,
+  { case_id, status, provider }: Session,
+): string | undefined => {
   if (provider !== 'manual' || (status !== 'planning' && status !== 'plan_ready')) return undefined;
   const id8 = case_id.slice(0, 8);
-  const write = `Write it with ${shellCommand(given, `edit ${id8} plan.md`)}, then a`;
-  return `The plan of the session is not approved, so there is no work to finish. ${status === 'planning' ? write : 'A'}pprove it: ${shellCommand(given, `approve ${id8}`)}`;
+  const write = `Write it with ${typed(`edit ${id8} plan.md`)}, then a`;
+  return `The plan of the session is not approved, so there is no work to finish. ${status === 'planning' ? write : 'A'}pprove it: ${typed(`approve ${id8}`)}`;
 };
 
 /** `dossier dismiss ITEM`: removes its completed session, and the overlaps of its branch, from the inbox. */
 export const dismiss = verb(async (given) => {
   const { dossier, words, values } = given;
-  const id = await findItem(dossier, words[0] ?? '');
+  const id = await findItem(dossier, words[0]);
   if (values.session === undefined && (await dismissOverlaps(given, id))) return undefined;
   const { id: sid } = await findSession(dossier, id, values.session);
   const session = await dossier.call('POST /cases/{id}/sessions/{sid}/dismiss', { id, sid });

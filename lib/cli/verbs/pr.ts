@@ -8,7 +8,7 @@ export const pr = verb(async (given) => {
   const { dossier, words, values, out } = given;
   if (values.draft === true && values.create !== true)
     throw new UsageError('--draft is only for --create');
-  const id = await findItem(dossier, words[0] ?? '');
+  const id = await findItem(dossier, words[0]);
   if (values.create === true) return create(given, id);
   const status = await withRefusals(dossier.call('GET /api/cases/{id}/pr/status', { id }), {
     not_found: `The Work item has no pull request yet. Create it with dossier pr ${id.slice(0, 8)} --create`,

@@ -8,7 +8,7 @@ import { Refusal } from '../args/refusal.ts';
 import { findItem } from '../connection/item.ts';
 import { abortOnInterrupt, CTRL_C } from './follow.ts';
 import { failureLines } from './session-text.ts';
-import { itemCommand, noWorktree, shellCommand, type Verb, verb, withRefusals } from './verb.ts';
+import { noWorktree, type Verb, verb, withRefusals } from './verb.ts';
 
 /**
  * `dossier proof ITEM` lists its proof and the missing proof. `dossier proof add ITEM FILE` attaches a file.
@@ -27,7 +27,7 @@ export const proof = verb((given) => {
   throw new UsageError('proof takes ITEM, add ITEM FILE, run ITEM COMMAND, or rm ITEM PROOF');
 });
 
-const list = async ({ dossier, values, out, config }: Verb, word: string): Promise<undefined> => {
+const list = async ({ dossier, values, out, typed }: Verb, word: string): Promise<undefined> => {
   const id = await findItem(dossier, word);
   const [proofs, gate] = await Promise.all([
     dossier.call('GET /cases/{id}/proof', { id }),
@@ -51,34 +51,32 @@ const list = async ({ dossier, values, out, config }: Verb, word: string): Promi
     ({ verified, run }) => !verified && (run === undefined || run.status === 'passed'),
   );
   if (gate.satisfied || open === undefined) return;
-  out.say(`To verify one: ${verifyCommand({ config }, id, open.id)}`);
+  out.say(`To verify one: ${typed(verifying(id, open.id))}`);
 };
 
-const verifyCommand = (given: Pick<Verb, 'config'>, id: string, pid: string): string =>
-  shellCommand(given, `verify ${id.slice(0, 8)} ${pid.slice(0, 8)}`);
+const verifying = (id: string, pid: string): string =>
+  `verify ${id.slice(0, 8)} ${pid.slice(0, 8)}`;
 
 const add = async (
-  { dossier, values, config, report }: Verb,
+  { dossier, values, typed, report }: Verb,
   word: string,
   file: string,
 ): Promise<undefined> => {
   const id = await findItem(dossier, word);
   const { type = 'file' } = values;
   const made = await dossier.call('POST /cases/{id}/proof/files', {
-    ...{
-      id,
-      query: { type, name: basename(file) },
-      body: new Blob([new Uint8Array(bytesOf(file))]),
-    },
+    id,
+    query: { type, name: basename(file) },
+    body: new Blob([new Uint8Array(bytesOf(file))]),
   });
   report(
     made,
-    `Proof ${made.id.slice(0, 8)}: ${made.file}. To verify it: ${verifyCommand({ config }, id, made.id)}`,
+    `Proof ${made.id.slice(0, 8)}: ${made.file}. To verify it: ${typed(verifying(id, made.id))}`,
   );
 };
 
 const run = async (
-  { dossier, values, out, config }: Verb,
+  { dossier, values, out, typed }: Verb,
   word: string,
   command: string,
 ): Promise<number> => {
@@ -94,7 +92,7 @@ const run = async (
   while (proof.run?.status === 'running') {
     await setTimeout(LOOK_MS, undefined, { signal: leaving.signal }).catch(() => undefined);
     if (leaving.signal.aborted) {
-      out.say(`\nThe check is still running: ${itemCommand({ config }, id)('proof')}`);
+      out.say(`\nThe check is still running: ${typed(`proof ${id.slice(0, 8)}`)}`);
       return CTRL_C;
     }
     proof = await dossier.call('GET /cases/{id}/proof/{pid}', { id, pid });
@@ -105,7 +103,7 @@ const run = async (
   else {
     out.say(proof.content);
     sayUncommitted(out, proof);
-    if (isPassed) out.say(`To verify it: ${verifyCommand({ config }, id, pid)}`);
+    if (isPassed) out.say(`To verify it: ${typed(verifying(id, pid))}`);
   }
   return isPassed ? 0 : 1;
 };
@@ -137,11 +135,7 @@ const remove = async (given: Verb, word: string, named: string): Promise<undefin
 };
 
 /** The proof whose id begins like this; without it the only one that is not verified. */
-const findProof = async (
-  { dossier, config }: Pick<Verb, 'dossier' | 'config'>,
-  id: string,
-  named?: string,
-): Promise<Proof> => {
+const findProof = async ({ dossier, typed }: Verb, id: string, named?: string): Promise<Proof> => {
   const all = await dossier.call('GET /cases/{id}/proof', { id });
   const found = all.filter((each) =>
     named === undefined ? !each.verified : each.id.startsWith(named.toLowerCase()),
@@ -152,7 +146,7 @@ const findProof = async (
     named === undefined ? 'without a verification' : `with an id that begins with ${named}`;
   const how = only === undefined ? 'no proof' : `${found.length} proofs`;
   throw new Refusal(
-    `The Work item has ${how} ${which}. List them: ${shellCommand({ config }, `proof ${id.slice(0, 8)}`)}`,
+    `The Work item has ${how} ${which}. List them: ${typed(`proof ${id.slice(0, 8)}`)}`,
   );
 };
 
@@ -161,14 +155,14 @@ const findProof = async (
  * item.
  */
 export const verify = verb(async (given) => {
-  const { dossier, words, values, out, config } = given;
+  const { dossier, words, values, out, typed } = given;
   const [word = '', named] = words;
   const id = await findItem(dossier, word);
   const only = await findProof(given, id, named);
   const { run } = only;
   if (run !== undefined && run.status !== 'passed' && values.force !== true)
     throw new Refusal(
-      `The check \`${run.command}\` ${run.status === 'failed' ? 'failed' : `is ${run.status}`}, so it was not verified. To verify it as it is, give --force. Run it again: ${shellCommand({ config }, `proof run ${id.slice(0, 8)} ${shellQuoted(run.command)}`)}`,
+      `The check \`${run.command}\` ${run.status === 'failed' ? 'failed' : `is ${run.status}`}, so it was not verified. To verify it as it is, give --force. Run it again: ${typed(`proof run ${id.slice(0, 8)} ${shellQuoted(run.command)}`)}`,
     );
   const held = await dossier.call('PUT /cases/{id}/proof/{pid}/verify', { id, pid: only.id });
   if (values.json === true) return void out.json(held);
@@ -179,6 +173,6 @@ export const verify = verb(async (given) => {
   const isOpen = state !== 'RESOLVED' && state !== 'NON_ISSUE';
   if (isOpen && (await dossier.call('GET /cases/{id}/proof/gate', { id })).satisfied)
     out.say(
-      `The proof gate is satisfied. To close it: ${itemCommand({ config }, id)('close')} --state RESOLVED`,
+      `The proof gate is satisfied. To close it: ${typed(`close ${id.slice(0, 8)}`)} --state RESOLVED`,
     );
 });

@@ -1,6 +1,6 @@
 import { type Boundary, type Dossier, Problem, type Session } from '../../client/client.ts';
 import { Refusal } from '../args/refusal.ts';
-import { itemCommand, type Verb, withRefusals } from './verb.ts';
+import { type Verb, withRefusals } from './verb.ts';
 
 /** A plan, with control and invisible characters made visible. */
 export interface PlanRead {
@@ -17,15 +17,13 @@ const TRIES = 5;
  * Reads plan.md of a session with the hash of exactly this text (the ETag is the beginning of the hash). Reads again while the
  * plan is being written. Throws a Refusal if it keeps changing, or there is no plan.
  */
-export const readPlan = async (
-  { dossier: { request, call }, config }: Pick<Verb, 'dossier' | 'config'>,
-  session: Session,
-): Promise<PlanRead> => {
+export const readPlan = async (given: Verb, session: Session): Promise<PlanRead> => {
+  const { request, call } = given.dossier;
   const { case_id: id, id: sid, unconfirmed } = session;
   // For a plan that was approved on another machine, the approved text needs confirmation.
   const isAgain = unconfirmed === 'approved';
   const at = { id, sid };
-  const not_found = noPlan({ config }, session);
+  const not_found = noPlan(given, session);
   for (let left = TRIES; left > 0; left -= 1) {
     const asked = request('GET /cases/{id}/sessions/{sid}/plan', {
       ...at,
@@ -41,16 +39,16 @@ export const readPlan = async (
 };
 
 /** Why a session has no plan to read, and what to do. */
-export const noPlan = (given: Pick<Verb, 'config'>, session: Session): string => {
+export const noPlan = ({ config, typed }: Verb, session: Session): string => {
   const { id, case_id, status, provider, path } = session;
   const name = `Session ${id.slice(0, 8)}`;
-  const file = `${given.config.workspace}/${path}/plan.md`;
-  const command = itemCommand(given, case_id);
+  const file = `${config.workspace}/${path}/plan.md`;
+  const id8 = case_id.slice(0, 8);
   if (status === 'plan_ready')
-    return `${name} had a plan, but ${file} is missing. Restore or write it, or abort the session: ${command('abort')}`;
+    return `${name} had a plan, but ${file} is missing. Restore or write it, or abort the session: ${typed(`abort ${id8}`)}`;
   if (provider === 'manual' && status === 'planning')
     return `${name} has no plan yet: write it to ${file}`;
-  return `${name} has no plan yet: it is ${status}. Follow it with ${command('tail')}`;
+  return `${name} has no plan yet: it is ${status}. Follow it with ${typed(`tail ${id8}`)}`;
 };
 
 /** An approval of a plan and of the commands that run without asking, for the API call. */

@@ -15,7 +15,7 @@ import {
   unpromptedLines,
 } from './read-plan.ts';
 import { requireAgent, startSession } from './start.ts';
-import { shellCommand, type Verb, verb } from './verb.ts';
+import { type Verb, verb } from './verb.ts';
 import { waitForSession } from './wait.ts';
 
 const FAILED = 1;
@@ -26,7 +26,7 @@ const NEEDS_YOU = 4;
  * shows the changes. Without a terminal it returns 4 when the plan is ready, and prints how to approve it.
  */
 export const run = verb(async (given) => {
-  const { out } = given;
+  const { out, typed } = given;
   const isAsked = isTerminal() && given.values.json !== true;
   await requireAgent(given);
   await requireRepository(given);
@@ -34,7 +34,7 @@ export const run = verb(async (given) => {
   const id8 = item.id.slice(0, 8);
   const { session, from } = await startSession(given, item.id, { type: 'implementing' }).catch(
     (error: unknown) => {
-      warn(`Work item ${id8} was created. To start it: ${shellCommand(given, `start ${id8}`)}`);
+      warn(`Work item ${id8} was created. To start it: ${typed(`start ${id8}`)}`);
       throw error;
     },
   );
@@ -59,7 +59,7 @@ const atTerminal = async (given: Verb, session: Session, after = 0): Promise<num
 };
 
 const untilPlan = async (given: Verb, { id }: Pick<Case, 'id'>): Promise<number> => {
-  const { values, out } = given;
+  const { values, out, typed } = given;
   const until = Number.POSITIVE_INFINITY;
   const { code, session, waiting } = await waitForSession(given, { id, goal: 'plan', until });
   const { plan_sha256, status, error } = session;
@@ -67,9 +67,7 @@ const untilPlan = async (given: Verb, { id }: Pick<Case, 'id'>): Promise<number>
   if (values.json === true) out.json({ session, plan_sha256, waiting: waiting ?? null });
   else out.table([[id.slice(0, 8), status]]);
   if (waiting !== undefined)
-    warn(
-      `${waiting.message.replace(/\.$/, '')}. Answer: ${shellCommand(given, commandFor(waiting))}`,
-    );
+    warn(`${waiting.message.replace(/\.$/, '')}. Answer: ${typed(commandFor(waiting))}`);
   else if (error !== null) warn(error);
   return code;
 };
@@ -79,15 +77,15 @@ const planWaits = async (
   session: Session,
   waiting: AttentionItem | undefined,
 ): Promise<number> => {
-  const { dossier, values, out } = given;
+  const { dossier, values, out, typed } = given;
   const boundary = await readBoundary(dossier, session);
   const { hash, body, commands: unasked } = approvalFor(boundary, session.plan_sha256 ?? '');
   const id8 = session.case_id.slice(0, 8);
   if (values.json === true) out.json({ session, ...body, unasked, waiting: waiting ?? null });
   else out.table([[id8, hash]]);
   for (const line of unpromptedLines(unasked)) warn(line);
-  warn(`The plan is ready. Read it: ${shellCommand(given, `plan ${id8}`)}`);
-  warn(`Approve it: ${shellCommand(given, `approve ${id8} --hash ${hash} --follow`)}`);
+  warn(`The plan is ready. Read it: ${typed(`plan ${id8}`)}`);
+  warn(`Approve it: ${typed(`approve ${id8} --hash ${hash} --follow`)}`);
   return NEEDS_YOU;
 };
 

@@ -3,7 +3,7 @@ import { UsageError } from '../../config.ts';
 import { readInput } from '../args/input-text.ts';
 import { sessionOf } from '../connection/session.ts';
 import { hasEnded } from './session-text.ts';
-import { itemCommand, type Verb, verb, withRefusals } from './verb.ts';
+import { type Verb, verb, withRefusals } from './verb.ts';
 
 /**
  * `dossier say ITEM TEXT...`: sends a message to its session, or starts another one if that has ended. `-` reads the text from
@@ -32,17 +32,17 @@ const notEnded = ({ case_id, id, status }: Session) => {
 };
 
 const told = (
-  given: Verb,
+  { values, typed }: Verb,
   { case_id, id: sid, status }: Session,
   { session_id }: SessionMessage,
 ): string => {
-  const { approve = false } = given.values;
-  const typed = itemCommand(given, case_id);
+  const { approve = false } = values;
+  const id8 = case_id.slice(0, 8);
   if (session_id !== sid)
-    return `Session ${sid.slice(0, 8)} has ended, so session ${session_id.slice(0, 8)} ${approve ? 'carries out your message as its plan' : 'plans with your message'}. Follow it with ${typed('tail')}`;
+    return `Session ${sid.slice(0, 8)} has ended, so session ${session_id.slice(0, 8)} ${approve ? 'carries out your message as its plan' : 'plans with your message'}. Follow it with ${typed(`tail ${id8}`)}`;
   return status === 'paused'
-    ? `Saved for the paused session. To deliver it: ${typed('resume')}`
-    : `Sent to session ${sid.slice(0, 8)}. Follow it with ${typed('tail')}`;
+    ? `Saved for the paused session. To deliver it: ${typed(`resume ${id8}`)}`
+    : `Sent to session ${sid.slice(0, 8)}. Follow it with ${typed(`tail ${id8}`)}`;
 };
 
 const textOf = async (said: readonly string[]): Promise<string> => {

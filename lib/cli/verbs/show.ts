@@ -6,7 +6,7 @@ import { failureLines, readBaseText, statusText, unlessRefused } from './session
 import { verb } from './verb.ts';
 
 /** `dossier show ITEM`: shows a Work item with its sessions. */
-export const show = verb(async ({ dossier, words: [word = ''], values, out }) => {
+export const show = verb(async ({ dossier, words: [word], values, out }) => {
   const id = await findItem(dossier, word);
   const [item, sessions] = await Promise.all([
     dossier.call('GET /cases/{id}', { id }),

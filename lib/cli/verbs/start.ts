@@ -3,12 +3,12 @@ import { Refusal } from '../args/refusal.ts';
 import { findItem } from '../connection/item.ts';
 import { findOrStartDaemon } from '../connection/start.ts';
 import { readBaseText } from './session-text.ts';
-import { shellCommand, type Verb, verb } from './verb.ts';
+import { type Verb, verb } from './verb.ts';
 
 /** `dossier start ITEM [COMMENT...]`: starts a session. */
 export const start = verb(async (given) => {
-  const { dossier, words, values, out } = given;
-  const [word = '', ...said] = words;
+  const { dossier, words, values, out, typed } = given;
+  const [word, ...said] = words;
   await requireAgent(given);
   const id = await findItem(dossier, word);
   const { type = 'implementing', project } = values;
@@ -16,7 +16,7 @@ export const start = verb(async (given) => {
   const { session, from } = await startSession(given, id, { type, comment: said.join(' ') });
   if (values.json === true) return void out.json(session);
   out.say(
-    `Session ${session.id.slice(0, 8)} of ${session.provider} is ${session.status}. Follow it with ${shellCommand(given, `tail ${id.slice(0, 8)}`)}`,
+    `Session ${session.id.slice(0, 8)} of ${session.provider} is ${session.status}. Follow it with ${typed(`tail ${id.slice(0, 8)}`)}`,
   );
   if (from !== undefined) out.say(from);
 }, findOrStartDaemon);
@@ -29,7 +29,7 @@ interface Started {
 
 /** Starts a session of this type on a Work item, with the provider of the options. */
 export const startSession = async (
-  { dossier, values, config }: Verb,
+  { dossier, values, typed }: Verb,
   id: string,
   { type, comment }: { type: string; comment?: string },
 ): Promise<Started> => {
@@ -39,23 +39,20 @@ export const startSession = async (
   const started = dossier.call('POST /cases/{id}/sessions', { id, body });
   const session = await started.catch(async (error: unknown) => {
     if (error instanceof Problem && error.code === 'already_exists')
-      throw new Refusal(inCommands(error.message, { config }, id));
+      throw new Refusal(inCommands(error.message, typed(`worktrees rm ${id.slice(0, 8)}`)));
     if (!(error instanceof Problem && error.code === 'no_repository')) throw error;
     const names = await usableProjects(dossier);
-    const another = `To use another project: ${shellCommand({ config }, `start ${id.slice(0, 8)} --project ${names}`)}`;
+    const another = `To use another project: ${typed(`start ${id.slice(0, 8)} --project ${names}`)}`;
     throw new Refusal(names === '' ? error.message : `${error.message} ${another}`);
   });
   return { session, from };
 };
 
 // Replaces words of the API by commands. Only the refusal of --base beside a worktree has a call in it.
-const inCommands = (message: string, given: Pick<Verb, 'config'>, id: string): string =>
+const inCommands = (message: string, removing: string): string =>
   message
     .replace('Leave out base,', 'Leave out --base,')
-    .replace(
-      / with DELETE \/api\/cases\/\S+\/worktree\.$/,
-      `: ${shellCommand(given, `worktrees rm ${id.slice(0, 8)}`)}`,
-    );
+    .replace(/ with DELETE \/api\/cases\/\S+\/worktree\.$/, `: ${removing}`);
 
 /** Throws a Refusal if the agent of a new session cannot be started or is not logged in, before anything is created. */
 export const requireAgent = async ({ dossier, values }: Verb): Promise<void> => {

@@ -1,7 +1,7 @@
-import { shellCommand, verb } from './verb.ts';
+import { verb } from './verb.ts';
 
 /** `dossier status`: shows the daemon of the workspace, and the number of inbox entries. */
-export const status = verb(async ({ dossier, config, url, socket, pid, values, out }) => {
+export const status = verb(async ({ dossier, config, url, socket, pid, values, out, typed }) => {
   const [{ version }, waiting] = await Promise.all([
     dossier.call('GET /version'),
     dossier.call('GET /attention'),
@@ -15,6 +15,6 @@ export const status = verb(async ({ dossier, config, url, socket, pid, values, o
     ...(socket === undefined ? [] : [['Socket', socket]]),
     ['Workspace', workspace],
     ['Version', version],
-    ['Inbox', waits === 0 ? 'empty' : `${waits}: ${shellCommand({ config }, 'inbox')}`],
+    ['Inbox', waits === 0 ? 'empty' : `${waits}: ${typed('inbox')}`],
   ]);
 });

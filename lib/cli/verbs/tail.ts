@@ -4,19 +4,19 @@ import { counted } from '../../text/wording.ts';
 import { sessionOf } from '../connection/session.ts';
 import type { Out, Words } from '../output/out.ts';
 import { failureLines } from './session-text.ts';
-import { itemCommand, verb } from './verb.ts';
+import { verb } from './verb.ts';
 
 const LINES = '200';
 
 /** `dossier tail ITEM`: follows its session until it has ended. Returns 0 if its work is completed, else 1. */
 export const tail = verb(async (given) => {
-  const { dossier, values, out } = given;
+  const { dossier, values, out, typed } = given;
   const { lines = LINES } = values;
   if (!/^[1-9]\d{0,5}$/.test(lines))
     throw new UsageError(`-n takes a number of events from 1 to 999999, not ${lines}`);
   const { case_id: id, id: sid } = await sessionOf(given);
-  const tell =
-    values.json === true ? out.jsonLine : createEventPrinter(out, itemCommand(given, id));
+  const forItem = (word: string): string => typed(`${word} ${id.slice(0, 8)}`);
+  const tell = values.json === true ? out.jsonLine : createEventPrinter(out, forItem);
   const life = new AbortController();
   // The reader of the output has exited, as `head` does.
   process.stdout.once('error', () => life.abort());

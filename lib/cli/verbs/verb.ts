@@ -12,6 +12,8 @@ export interface Verb extends Call, DaemonConnection {
   readonly out: Out;
   /** Prints the value with --json, else the line. */
   readonly report: (value: unknown, line: Words) => void;
+  /** The words as a command to paste. */
+  readonly typed: (words: string) => string;
 }
 
 type Sentence = string | ((problem: Problem) => string);
@@ -32,25 +34,16 @@ export const noWorktree = (id8: string): string =>
   `The Work item has no worktree. A session creates one: dossier start ${id8}`;
 
 /** A command to paste, with --workspace unless it is the default one. */
-export const shellCommand = (
-  { config: { workspace, env } }: Pick<Verb, 'config'>,
-  words: string,
-): string => {
+export const shellCommand = ({ workspace, env }: Config, words: string): string => {
   const found = env.DOSSIER_WORKSPACE || `${env.HOME}/dossier`;
   return dossierCommand(words, workspace === found ? undefined : workspace);
 };
-
-/** Returns the command to paste for a verb on a Work item. */
-export const itemCommand =
-  (given: Pick<Verb, 'config'>, id: string) =>
-  (verb: string): string =>
-    shellCommand(given, `${verb} ${id.slice(0, 8)}`);
 
 type Reach = (config: Config) => Promise<DaemonConnection>;
 
 /**
  * Creates a command that calls the daemon. `run` returns an exit code, or nothing for 0. `reach` finds the daemon:
- * `daemonOrStart` starts one if none is running.
+ * `findOrStartDaemon` starts one if none is running.
  */
 export const verb =
   (
@@ -62,8 +55,9 @@ export const verb =
     const out = createOutput(process.stdout, call.config.env);
     const report = (value: unknown, line: Words): void =>
       call.values.json === true ? out.json(value) : out.say(line);
+    const typed = (words: string): string => shellCommand(call.config, words);
     try {
-      return (await run({ ...call, ...reached, out, report })) || 0;
+      return (await run({ ...call, ...reached, out, report, typed })) || 0;
     } catch (error) {
       throw toRefusal(error, call.config, call.values);
     }

@@ -4,7 +4,7 @@ import { UsageError } from '../../config.ts';
 import { findItem } from '../connection/item.ts';
 import { findSession } from '../connection/session.ts';
 import { commandFor } from './inbox.ts';
-import { shellCommand, type Verb, verb } from './verb.ts';
+import { type Verb, verb } from './verb.ts';
 
 const AS_ASKED = 0;
 const FAILED = 1;
@@ -23,7 +23,7 @@ export const wait = verb(async (given) => {
   const goal = GOALS.find((each) => each === (values.for ?? 'done'));
   if (goal === undefined) throw new UsageError(`--for takes plan or done, not ${values.for}`);
   const until = performance.now() + millisecondsIn(values.timeout);
-  const id = await findItem(dossier, words[0] ?? '');
+  const id = await findItem(dossier, words[0]);
   return tell(given, await waitForSession(given, { id, goal, until }));
 });
 
@@ -80,8 +80,7 @@ interface Found {
   waiting: AttentionItem | undefined;
 }
 
-const tell = (given: Verb, { code, session, waiting }: Found): number => {
-  const { values, out } = given;
+const tell = ({ values, out, typed }: Verb, { code, session, waiting }: Found): number => {
   if (values.json === true) {
     out.json({ session, waiting: waiting ?? null });
     return code;
@@ -89,8 +88,7 @@ const tell = (given: Verb, { code, session, waiting }: Found): number => {
   const { status, error } = session;
   const timeout = code === TIMEOUT ? 'Timeout: session' : 'Session';
   out.say(`${timeout} ${session.id.slice(0, 8)} is ${status}${error ? `: ${error}` : ''}`);
-  if (waiting !== undefined)
-    out.say(`${waiting.message}\n  ${shellCommand(given, commandFor(waiting))}`);
+  if (waiting !== undefined) out.say(`${waiting.message}\n  ${typed(commandFor(waiting))}`);
   return code;
 };
 

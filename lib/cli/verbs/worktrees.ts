@@ -3,7 +3,7 @@ import { UsageError } from '../../config.ts';
 import { counted, snapshotsText } from '../../text/wording.ts';
 import { findItem } from '../connection/item.ts';
 import { askYesNo, isTerminal } from '../output/terminal.ts';
-import { noWorktree, shellCommand, type Verb, verb, withRefusals } from './verb.ts';
+import { noWorktree, type Verb, verb, withRefusals } from './verb.ts';
 
 const ACTIONS: Readonly<Record<string, (given: Verb) => Promise<number | undefined>>> = {
   list: (given) => list(given),
@@ -30,7 +30,7 @@ export const worktrees = verb(async (given) => {
 });
 
 const list = async (given: Verb): Promise<undefined> => {
-  const { dossier, values, out, config } = given;
+  const { dossier, values, out, typed } = given;
   const known = await dossier.call('GET /api/worktrees');
   if (values.json === true) return void out.json(known);
   const ids = known.map(({ case_id }) => case_id);
@@ -54,7 +54,7 @@ const list = async (given: Verb): Promise<undefined> => {
   const snapshots = out.isTerminal ? await dossier.call('GET /api/worktrees/shared') : [];
   if (snapshots.length > 0)
     out.say(
-      `Installed for later worktrees: ${snapshotsText(snapshots)}. Delete them: ${shellCommand({ config }, 'worktrees clean --shared')}`,
+      `Installed for later worktrees: ${snapshotsText(snapshots)}. Delete them: ${typed('worktrees clean --shared')}`,
     );
 };
 
@@ -74,17 +74,13 @@ const titlesOf = async (
   return titles;
 };
 
-const remove = async ({ dossier, words, values, report, config }: Verb): Promise<undefined> => {
-  const id = await findItem(dossier, words[1] ?? '');
+const remove = async ({ dossier, words, values, report, typed }: Verb): Promise<undefined> => {
+  const id = await findItem(dossier, words[1]);
   const id8 = id.slice(0, 8);
-  const { path, branch, attached } = await withRefusals(
-    dossier.call('GET /api/cases/{id}/worktree', { id }),
-    {
-      not_found: noWorktree(id8),
-    },
-  );
+  const read = dossier.call('GET /api/cases/{id}/worktree', { id });
+  const { path, branch, attached } = await withRefusals(read, { not_found: noWorktree(id8) });
   const force = values.force === true;
-  const lost = `The worktree has uncommitted files or unpushed commits: ${path}. Commit and merge them, or save them under a recovery ref: ${shellCommand({ config }, `worktrees rm ${id8} --force`)}`;
+  const lost = `The worktree has uncommitted files or unpushed commits: ${path}. Commit and merge them, or save them under a recovery ref: ${typed(`worktrees rm ${id8} --force`)}`;
   // With force, the daemon names what cannot be saved.
   await withRefusals(
     dossier.call('DELETE /api/cases/{id}/worktree', { id, query: { force } }),
