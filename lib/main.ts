@@ -4,6 +4,7 @@ import { layoutOf } from '../store/layout.ts';
 import { parseCommandLine } from './cli/args/read.ts';
 import { Interrupted, NoDaemon } from './cli/args/refusal.ts';
 import { COMMANDS } from './cli/commands.ts';
+import { EXIT } from './cli/exit-codes.ts';
 import { type Config, UsageError } from './config.ts';
 
 const main = async (): Promise<number> => {
@@ -28,17 +29,17 @@ const complain = async (error: unknown, config: Config | undefined): Promise<num
     process.stderr.write(
       `dossier: ${visible(error.message)}${error.message.endsWith('?') ? '' : '.'} See dossier --help.\n`,
     );
-    return 2;
+    return EXIT.usage;
   }
-  if (error instanceof Interrupted) return 130;
+  if (error instanceof Interrupted) return EXIT.left;
   if (error instanceof NoDaemon) {
     process.stderr.write(`dossier: ${visible(error.message)}\n`);
-    return 3;
+    return EXIT.noDaemon;
   }
   const { userMessage } = await import('./cli/user-errors.ts');
   const text = userMessage(error, config) ?? (error instanceof Error ? error.stack : String(error));
   process.stderr.write(`dossier: ${visible(text ?? '')}\n`);
-  return 1;
+  return EXIT.failed;
 };
 
 // EPIPE means that the reader of the output has exited, as `head` does: the command still completes. Any other failed
@@ -53,7 +54,7 @@ const checkOutput = async (code: number): Promise<number> => {
   await new Promise((resolve) => process.stdout.write('', resolve));
   if (outputError === undefined) return code;
   process.stderr.write(`dossier: The output is incomplete: ${outputError.message}\n`);
-  return code || 1;
+  return code || EXIT.failed;
 };
 
 // Keeps Node from exiting with 0 while a promise is pending that holds no handle open.

@@ -5,6 +5,7 @@ import { readFileOption } from '../args/input-text.ts';
 import { Refusal } from '../args/refusal.ts';
 import { findProjectHere } from '../connection/project.ts';
 import { findOrStartDaemon } from '../connection/start.ts';
+import { EXIT } from '../exit-codes.ts';
 import { editText } from '../output/editor.ts';
 import { ask, isTerminal, warn } from '../output/terminal.ts';
 import { type Verb, verb } from './verb.ts';
@@ -16,8 +17,6 @@ interface SessionWish {
   description: string;
   session: Named & { summary: string; copy_changes: boolean };
 }
-
-const NOT_CONFIRMED = 4;
 
 /**
  * `dossier adopt [WHAT]`: lists sessions of agents, worktrees and branches that are no Work items; with one of them, creates a
@@ -136,7 +135,7 @@ const confirmed = async (given: Verb, read: Read): Promise<string | number> => {
     warn(
       `The summary was not confirmed, so nothing was created. Save it, and give it back: ${typed(`adopt ${nameOf(read)} --file FILE`)}`,
     );
-    return NOT_CONFIRMED;
+    return EXIT.needsYou;
   }
   await out.read(read.summary);
   if (read.uncommitted > 0 && values['no-changes'] !== true)

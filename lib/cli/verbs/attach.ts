@@ -6,6 +6,7 @@ import { runAttached } from '../../tools/process/terminal.ts';
 import { Refusal } from '../args/refusal.ts';
 import { findItem } from '../connection/item.ts';
 import { findSession } from '../connection/session.ts';
+import { EXIT } from '../exit-codes.ts';
 import { dropPendingInput } from '../output/keys.ts';
 import { isTerminal } from '../output/terminal.ts';
 import { hasEnded } from './session-text.ts';
@@ -35,10 +36,8 @@ export const attach = verb(async (given) => {
   const after = await dossier.call('DELETE /cases/{id}/sessions/{sid}/attach', at);
   const said = await dossier.call('GET /cases/{id}/sessions/{sid}/messages', at);
   for (const line of report(given, { code, session: after, messages: said })) out.say(line);
-  return code === 0 ? undefined : FAILED;
+  return code === 0 ? undefined : EXIT.failed;
 });
-
-const FAILED = 1;
 
 const refusals = ({ typed }: Verb, { case_id, id, status }: Session) => {
   const [item, sid] = [case_id.slice(0, 8), id.slice(0, 8)];

@@ -1,12 +1,11 @@
 import type { Session, SessionEvent } from '../../client/client.ts';
+import { EXIT } from '../exit-codes.ts';
 import { isTerminal } from '../output/terminal.ts';
 import { answerHere, isAsked } from './answer.ts';
 import { showDiff } from './diff.ts';
 import { hasEnded } from './session-text.ts';
 import { createEventPrinter } from './tail.ts';
 import type { Verb } from './verb.ts';
-
-const NEEDS_YOU = 4;
 
 /** Why following ended: the plan is ready, the session ended, it needs the operator, or the operator left. */
 type Stop = 'plan' | 'completed' | 'failed' | 'needs_you' | 'left';
@@ -66,7 +65,7 @@ export const followWork = async (given: Verb, session: Session): Promise<number>
   const { stop } = await follow(given, session, { from: 'approved', signal: leaving.signal });
   leaving.done();
   if (stop === 'left' || stop === 'needs_you') return printNextSteps(given, session, stop);
-  if (stop === 'failed') return 1;
+  if (stop === 'failed') return EXIT.failed;
   const { dossier, out, typed } = given;
   const { commands, commit } = await dossier.call('GET /cases/{id}/sessions/{sid}', {
     id: session.case_id,
@@ -87,9 +86,6 @@ export const abortOnInterrupt = (): { signal: AbortSignal; done: () => void } =>
   return { signal: life.signal, done: () => process.off('SIGINT', leave) };
 };
 
-/** The exit code after Ctrl-C. */
-export const CTRL_C = 130;
-
 /** Prints the commands to continue or end a session that was left or needs the operator. Returns the exit code. */
 export const printNextSteps = async (
   { dossier, out, typed }: Verb,
@@ -103,7 +99,7 @@ export const printNextSteps = async (
   out.say(`\nSession ${sid.slice(0, 8)} is ${session.status}; it was not changed.`);
   out.say(`To continue: ${typed(`${next} ${id8}`)}`);
   if (!hasEnded(session.status)) out.say(`To end it:   ${typed(`abort ${id8}`)}`);
-  return stop === 'left' ? CTRL_C : NEEDS_YOU;
+  return stop === 'left' ? EXIT.left : EXIT.needsYou;
 };
 
 const GO_ON: Readonly<Partial<Record<Session['status'], string>>> = {

@@ -6,7 +6,8 @@ import type { Proof } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
 import { Refusal } from '../args/refusal.ts';
 import { findItem } from '../connection/item.ts';
-import { abortOnInterrupt, CTRL_C } from './follow.ts';
+import { EXIT } from '../exit-codes.ts';
+import { abortOnInterrupt } from './follow.ts';
 import { failureLines } from './session-text.ts';
 import { noWorktree, type Verb, verb, withRefusals } from './verb.ts';
 
@@ -93,7 +94,7 @@ const run = async (
     await setTimeout(LOOK_MS, undefined, { signal: leaving.signal }).catch(() => undefined);
     if (leaving.signal.aborted) {
       out.say(`\nThe check is still running: ${typed(`proof ${id.slice(0, 8)}`)}`);
-      return CTRL_C;
+      return EXIT.left;
     }
     proof = await dossier.call('GET /cases/{id}/proof/{pid}', { id, pid });
   }

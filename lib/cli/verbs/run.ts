@@ -1,5 +1,6 @@
 import { type AttentionItem, type Case, Problem, type Session } from '../../client/client.ts';
 import { findOrStartDaemon } from '../connection/start.ts';
+import { EXIT } from '../exit-codes.ts';
 import { LEAVE_KEYS, openKeyboard, showPages } from '../output/keys.ts';
 import { ask, isTerminal, warn } from '../output/terminal.ts';
 import { abortOnInterrupt, follow, followWork, printNextSteps } from './follow.ts';
@@ -17,9 +18,6 @@ import {
 import { requireAgent, startSession } from './start.ts';
 import { type Verb, verb } from './verb.ts';
 import { waitForSession } from './wait.ts';
-
-const FAILED = 1;
-const NEEDS_YOU = 4;
 
 /**
  * `dossier run TITLE...`: creates a Work item, starts its session and shows the plan. After the approval it follows the work and
@@ -50,7 +48,8 @@ const atTerminal = async (given: Verb, session: Session, after = 0): Promise<num
   const leaving = abortOnInterrupt();
   const { stop, last } = await follow(given, session, { after, signal: leaving.signal });
   leaving.done();
-  if (stop === 'completed' || stop === 'failed') return stop === 'completed' ? 0 : FAILED;
+  if (stop === 'completed' || stop === 'failed')
+    return stop === 'completed' ? EXIT.done : EXIT.failed;
   if (stop !== 'plan') return printNextSteps(given, session, stop);
   const decided = await decide(given, session);
   if (decided === 'approved') return followWork(given, session);
@@ -86,7 +85,7 @@ const planWaits = async (
   for (const line of unpromptedLines(unasked)) warn(line);
   warn(`The plan is ready. Read it: ${typed(`plan ${id8}`)}`);
   warn(`Approve it: ${typed(`approve ${id8} --hash ${hash} --follow`)}`);
-  return NEEDS_YOU;
+  return EXIT.needsYou;
 };
 
 type Decided = 'approved' | 'sent_back' | 'left';

@@ -3,13 +3,9 @@ import type { AttentionItem, Session } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
 import { findItem } from '../connection/item.ts';
 import { findSession } from '../connection/session.ts';
+import { EXIT } from '../exit-codes.ts';
 import { commandFor } from './inbox.ts';
 import { type Verb, verb } from './verb.ts';
-
-const AS_ASKED = 0;
-const FAILED = 1;
-const SOMETHING_ELSE = 4;
-const TIMEOUT = 5;
 
 const GOALS = ['plan', 'done'] as const;
 const LOOK_MS = 500;
@@ -46,7 +42,7 @@ export const waitForSession = async (
     );
     const code = codeFor(goal, session, waiting);
     if (code !== undefined) return { code, session, waiting };
-    if (performance.now() >= until) return { code: TIMEOUT, session, waiting };
+    if (performance.now() >= until) return { code: EXIT.timeout, session, waiting };
     await delay(LOOK_MS);
   }
 };
@@ -57,12 +53,12 @@ export const codeFor = (
   { status }: Pick<Session, 'status'>,
   waiting: Pick<AttentionItem, 'kind'> | undefined,
 ): number | undefined => {
-  if (status === 'completed') return AS_ASKED;
-  if (status === 'plan_ready') return goal === 'plan' ? AS_ASKED : SOMETHING_ELSE;
-  if (status === 'failed' || status === 'aborted') return FAILED;
-  if (status === 'paused') return SOMETHING_ELSE;
+  if (status === 'completed') return EXIT.done;
+  if (status === 'plan_ready') return goal === 'plan' ? EXIT.done : EXIT.needsYou;
+  if (status === 'failed' || status === 'aborted') return EXIT.failed;
+  if (status === 'paused') return EXIT.needsYou;
   if (waiting === undefined || NOTHING_TO_DO.has(waiting.kind)) return undefined;
-  return SOMETHING_ELSE;
+  return EXIT.needsYou;
 };
 
 // `waiting` needs no answer. The others mean that the session ended its turn after its status was read: read again.
@@ -86,7 +82,7 @@ const tell = ({ values, out, typed }: Verb, { code, session, waiting }: Found): 
     return code;
   }
   const { status, error } = session;
-  const timeout = code === TIMEOUT ? 'Timeout: session' : 'Session';
+  const timeout = code === EXIT.timeout ? 'Timeout: session' : 'Session';
   out.say(`${timeout} ${session.id.slice(0, 8)} is ${status}${error ? `: ${error}` : ''}`);
   if (waiting !== undefined) out.say(`${waiting.message}\n  ${typed(commandFor(waiting))}`);
   return code;
