@@ -37,11 +37,14 @@ const amount = (items: number, files: number): string => {
   return parts.join(' and ');
 };
 
-const left = (conflicts: readonly ImportConflict[], isDone: boolean): string[] => {
-  if (conflicts.length === 0) return [];
-  const head = isDone ? 'Kept as they are:' : 'Conflicts:';
-  return [head, ...listed(conflicts.map(({ path, why }) => `${path} ${why}`))];
-};
+const left = (conflicts: readonly ImportConflict[], isDone: boolean): string[] =>
+  group(isDone ? 'Kept as they are:' : 'Conflicts:', wordsOf(conflicts));
+
+const wordsOf = (conflicts: readonly ImportConflict[]): string[] =>
+  conflicts.map(({ path, why }) => `${path} ${why}`);
+
+const group = (head: string, lines: readonly string[]): string[] =>
+  lines.length === 0 ? [] : [head, ...listed(lines)];
 
 const listed = (lines: readonly string[]): string[] => {
   const more = lines.length - SHOWN;
@@ -59,7 +62,7 @@ export const conflictLines = (conflicts: readonly ImportConflict[]): string[] =>
   const isHopeless = conflicts.some(({ isFault }) => isFault);
   return [
     `${counted(conflicts.length, 'conflict')}, so nothing was imported:`,
-    ...listed(conflicts.map(({ path, why }) => `${path} ${why}`)),
+    ...listed(wordsOf(conflicts)),
     isHopeless
       ? 'Fix the workspace of the export, and export again.'
       : 'Move these away, or keep them and import the rest with --keep-existing.',
@@ -94,9 +97,6 @@ export const taskLines = (
     ...next(isDone, workspace),
   ];
 };
-
-const group = (head: string, lines: readonly string[]): string[] =>
-  lines.length === 0 ? [] : [head, ...listed(lines)];
 
 /** The result of an import as JSON. `done` is false if nothing was written. */
 export const archiveReport = (
