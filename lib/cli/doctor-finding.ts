@@ -4,7 +4,6 @@ import type { Settings } from '../../store/records/settings.ts';
 import type { Config } from '../config.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Git } from '../tools/git/run/git.ts';
-import type { Environment } from '../tools/process/environment.ts';
 
 /** One line of the doctor's report. `missing`: Dossier requires it; `note`: optional, and `detail` says what is limited. */
 export interface DoctorFinding {
@@ -16,7 +15,6 @@ export interface DoctorFinding {
 /** What the checks receive. */
 export interface DoctorContext {
   config: Config;
-  env: Environment;
   layout: Layout;
   /** Undefined if there is no workspace.md. */
   settings: ReadEntry<Settings> | undefined;

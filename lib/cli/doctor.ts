@@ -30,7 +30,6 @@ export const doctor = async (
   const sandbox = createSandbox(setting, env, sandbox_readable);
   const context: DoctorContext = {
     config,
-    env,
     layout,
     settings,
     sandbox,
