@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
 import { pushRebased } from '../lib/host/pull-requests/push.ts';
-import { created } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/pagination.ts';
 import { route } from '../lib/http/route.ts';
 import { abortRebase } from '../lib/work/conflicts/abort.ts';
@@ -19,6 +18,7 @@ import {
   ResolvedFiles,
 } from '../store/records/conflict.ts';
 import { ProviderChoice, Session } from '../store/records/session.ts';
+import { createdSession } from './fields.ts';
 import { AT_WORK, CREATING, GIT, READING } from './problems.ts';
 
 const REMOTE = [
@@ -59,10 +59,8 @@ export const conflictRoutes = [
     response: Session,
     status: 202,
     errors: ['session_active', 'lock_held', ...READING, ...CREATING],
-    handler: async ({ params, body }, service) => {
-      const session = await resolveWithAgent(service, params.id, body ?? {});
-      return created(`/cases/${params.id}/sessions/${session.id}`, session);
-    },
+    handler: async ({ params, body }, service) =>
+      createdSession(await resolveWithAgent(service, params.id, body ?? {})),
   }),
   route('POST /api/cases/{id}/conflicts/apply', {
     summary: 'Stage the resolved files and continue the rebase',
@@ -87,7 +85,7 @@ export const conflictRoutes = [
     description:
       'Restores HEAD, the branch, the index, and changed and untracked files with their modes. Changes made since are saved under `undone_ref`. Ignored files are not changed.',
     response: AbortedRebase,
-    errors: [...AT_WORK],
+    errors: AT_WORK,
     handler: ({ params }, service) => abortRebase(service, params.id),
   }),
   route('GET /api/cases/{id}/conflicts/history', {

@@ -1,4 +1,6 @@
 import { type TProperties, Type } from 'typebox';
+import { created } from '../lib/http/answer.ts';
+import type { Session } from '../store/records/session.ts';
 
 /** An optional body. */
 export const optionalBody = <P extends TProperties>(fields: P) =>
@@ -16,3 +18,7 @@ export const BASE = gitName(
 /** Declarations of routes that return or accept Markdown. */
 export const GIVES_MARKDOWN = { response: Type.String(), produces: 'text/markdown' } as const;
 export const TAKES_MARKDOWN = { body: Type.String(), consumes: 'text/markdown' } as const;
+
+/** 201 or 202 with a new session. */
+export const createdSession = (session: Session) =>
+  created(`/cases/${session.case_id}/sessions/${session.id}`, session);

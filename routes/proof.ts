@@ -34,7 +34,12 @@ const which = (params: { id: string; pid: string }, ifMatch: string | undefined)
   ifMatch,
 });
 
-const served = ({ proof, etag }: { proof: Proof; etag: string }) => tagged(proof, etag);
+type Read = { proof: Proof; etag: string };
+
+const served = ({ proof, etag }: Read) => tagged(proof, etag);
+
+const attached = (caseId: string, { proof, etag }: Read) =>
+  created(`/cases/${caseId}/proof/${proof.id}`, proof, etag);
 
 export const proofRoutes = [
   route('GET /cases/{id}/proof', {
@@ -47,19 +52,13 @@ export const proofRoutes = [
   }),
   route('POST /cases/{id}/proof', {
     summary: 'Attach a proof',
-    body: Type.Object({
-      type: Word,
-      content: Content,
-      session_id: SessionOf,
-    }),
+    body: Type.Object({ type: Word, content: Content, session_id: SessionOf }),
     maxBytes: 2 * MAX_CONTENT,
     response: Proof,
     status: 201,
-    errors: ['unreadable_record', 'file_busy'],
-    handler: async ({ params, body }, service) => {
-      const { proof, etag } = await attachProof(service, params.id, body);
-      return created(`/cases/${params.id}/proof/${proof.id}`, proof, etag);
-    },
+    errors: CHANGE_ERRORS,
+    handler: async ({ params, body }, service) =>
+      attached(params.id, await attachProof(service, params.id, body)),
   }),
   route('POST /cases/{id}/proof/run', {
     operationId: 'runCaseCheck',
@@ -121,11 +120,10 @@ export const proofRoutes = [
     maxBytes: MAX_FILE,
     response: Proof,
     status: 201,
-    errors: ['unreadable_record', 'file_busy'],
+    errors: CHANGE_ERRORS,
     handler: async ({ params, query: { type, name, session_id }, body }, service) => {
       const file = { type, name, session_id, media: body.type, chunks: body.chunks };
-      const { proof, etag } = await attachFile(service, params.id, file);
-      return created(`/cases/${params.id}/proof/${proof.id}`, proof, etag);
+      return attached(params.id, await attachFile(service, params.id, file));
     },
   }),
   route('GET /cases/{id}/proof/{pid}/file', {

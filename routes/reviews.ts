@@ -1,13 +1,12 @@
 import { Type } from 'typebox';
 import { addressFeedback, addToFeedback, resolveReview } from '../lib/host/reviews/feedback.ts';
 import { fetchReviews, keptReviews } from '../lib/host/reviews/read.ts';
-import { created } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/pagination.ts';
 import { route } from '../lib/http/route.ts';
 import type { Service } from '../lib/service.ts';
 import { Review } from '../store/records/review.ts';
 import { ProviderChoice, Session } from '../store/records/session.ts';
-import { optionalBody } from './fields.ts';
+import { createdSession, optionalBody } from './fields.ts';
 import { CREATING, GIT, HOST_ERRORS, PULL_WRITE } from './problems.ts';
 
 const ReviewPath = {
@@ -100,9 +99,7 @@ export const reviewRoutes = [
     response: Session,
     status: 202,
     errors: ['session_active', 'rebase_in_progress', 'file_busy', ...CREATING],
-    handler: async ({ params, body }, service) => {
-      const session = await addressFeedback(service, params.id, body ?? {});
-      return created(`/cases/${params.id}/sessions/${session.id}`, session);
-    },
+    handler: async ({ params, body }, service) =>
+      createdSession(await addressFeedback(service, params.id, body ?? {})),
   }),
 ];

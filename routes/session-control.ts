@@ -20,7 +20,7 @@ import { Id, Word } from '../store/records/id.ts';
 import { Lock } from '../store/records/lock.ts';
 import { ProviderInfo } from '../store/records/provider.ts';
 import { ProviderChoice, Session } from '../store/records/session.ts';
-import { optionalBody } from './fields.ts';
+import { createdSession, optionalBody } from './fields.ts';
 import { CREATING } from './problems.ts';
 
 /** Names the session, so that an outdated page does not affect another one. */
@@ -53,10 +53,8 @@ export const sessionControlRoutes = [
     response: Session,
     status: 201,
     errors: ['not_found', 'rebase_in_progress', ...CREATING],
-    handler: async ({ body: { case_id, type = 'implementing', ...body } }, service) => {
-      const session = await createSession(service, case_id, { type, ...body });
-      return created(`/cases/${case_id}/sessions/${session.id}`, session);
-    },
+    handler: async ({ body: { case_id, type = 'implementing', ...body } }, service) =>
+      createdSession(await createSession(service, case_id, { type, ...body })),
   }),
   route('GET /api/sessions/active', {
     operationId: 'listActiveSessions',

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { created, markdown, visibleMarkdown } from '../lib/http/answer.ts';
+import { markdown, visibleMarkdown } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/pagination.ts';
 import { route } from '../lib/http/route.ts';
 import {
@@ -21,7 +21,7 @@ import { Boundary } from '../store/records/boundary.ts';
 import { Sha256, Word } from '../store/records/id.ts';
 import { QuestionAnswer } from '../store/records/question.ts';
 import { ProviderChoice, Session, Usage } from '../store/records/session.ts';
-import { BASE, GIVES_MARKDOWN, optionalBody, TAKES_MARKDOWN } from './fields.ts';
+import { BASE, createdSession, GIVES_MARKDOWN, optionalBody, TAKES_MARKDOWN } from './fields.ts';
 import { CREATING } from './problems.ts';
 
 const ABOUT_A_PLAN = [
@@ -62,10 +62,8 @@ export const sessionRoutes = [
     response: Session,
     status: 201,
     errors: ['already_exists', 'rebase_in_progress', ...CREATING],
-    handler: async ({ params, body }, service) => {
-      const session = await createSession(service, params.id, body);
-      return created(`/cases/${params.id}/sessions/${session.id}`, session);
-    },
+    handler: async ({ params, body }, service) =>
+      createdSession(await createSession(service, params.id, body)),
   }),
   route('GET /cases/{id}/usage', {
     summary: 'Read the total usage of all sessions of a Work item',
@@ -120,12 +118,7 @@ export const sessionRoutes = [
     conditional: true,
     errors: ['unreadable_record', 'invalid_state', 'file_busy'],
     handler: async ({ params, body, ifMatch }, service) =>
-      visibleMarkdown(
-        await putPlan(service, params.id, params.sid, {
-          content: body,
-          ifMatch,
-        }),
-      ),
+      visibleMarkdown(await putPlan(service, params.id, params.sid, { content: body, ifMatch })),
   }),
   route('GET /cases/{id}/sessions/{sid}/comments', {
     summary: "Read comments.md, the operator's comments on the plan",
