@@ -28,7 +28,7 @@ export const adoptionRoutes = [
       "Reads the transcripts that Claude Code and Codex keep in this user's home for the project's repository, and git. Changes nothing.",
     query: OfProject,
     response: Adoptable,
-    errors: [...READING],
+    errors: READING,
     handler: ({ query }, service) => listAdoptable(service, query.project),
   }),
   route('GET /api/adoptable/sessions/{agent}/{id}', {

@@ -76,7 +76,7 @@ export const codehostIssueRoutes = [
   }),
   route(`GET ${JOBS}`, {
     summary: 'List the import jobs, oldest first',
-    query: Type.Object({ ...PageQuery }),
+    query: Type.Object(PageQuery),
     response: Type.Array(ImportJob),
     handler: ({ query }, { store }) => page(importJobs(store), query, JOBS),
   }),

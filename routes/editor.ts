@@ -41,9 +41,6 @@ const CHANGING = [...READING, 'session_active', 'worktree_busy', 'file_busy'] as
 const SAFE =
   'A path that leaves the worktree, enters `.git` or contains a symbolic link is a 400; so is anything but a regular file (a link, a pipe, a hard link).';
 
-const fileAt = (at: string, path: string): string =>
-  `${at}/editor/files?path=${encodeURIComponent(path)}`;
-
 const Place = Type.Integer({ minimum: 0, maximum: 2_147_483_647 });
 
 export const editorRoutes = [
@@ -160,7 +157,8 @@ export const editorRoutes = [
     errors: [...CHANGING, 'already_exists'],
     handler: async ({ params, body }, service) => {
       const { file, etag } = await createEditorFile(service, params.id, body);
-      return created(fileAt(`/cases/${params.id}`, file.path), file, etag);
+      const at = `/cases/${params.id}/editor/files?path=${encodeURIComponent(file.path)}`;
+      return created(at, file, etag);
     },
   }),
   route('PUT /cases/{id}/editor/files', {
@@ -171,7 +169,7 @@ export const editorRoutes = [
     maxBytes: MAX_BODY,
     response: WrittenFile,
     conditional: true,
-    errors: [...CHANGING],
+    errors: CHANGING,
     handler: async ({ params, query, body, ifMatch }, service) => {
       const { file, etag } = await writeFile(service, params.id, { ...query, ...body, ifMatch });
       return tagged(file, etag);

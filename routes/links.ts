@@ -69,7 +69,7 @@ export const linkRoutes = [
   }),
   route('GET /api/cases/{id}/github/sync-log', {
     summary: 'List the syncs of a Work item, oldest first',
-    query: Type.Object({ ...PageQuery }),
+    query: Type.Object(PageQuery),
     response: Type.Array(Sync),
     errors: ['unreadable_record'],
     handler: ({ params, query }, { store }) =>

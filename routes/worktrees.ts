@@ -166,7 +166,7 @@ export const worktreeRoutes = [
     description:
       'A worktree with a session that has not ended is never stale. Stale worktrees are not removed automatically.',
     response: Type.Array(StaleWorktree),
-    errors: [...GIT],
+    errors: GIT,
     handler: async (_input, service) => (await staleWorktrees(service)).stale,
   }),
   route('GET /api/worktrees/uncommitted', {
@@ -183,7 +183,7 @@ export const worktreeRoutes = [
       'Removes the worktrees of `GET /api/worktrees/stale` by the rules of DELETE without force: those with work, in use, or not created by the daemon are skipped with a reason. `dry_run` removes nothing.',
     body: Type.Optional(CleanupWish),
     response: Cleanup,
-    errors: [...GIT],
+    errors: GIT,
     handler: ({ body }, service) => cleanUp(service, body ?? {}),
   }),
   route('POST /api/worktrees/branch-name', {
