@@ -6,6 +6,7 @@ import { appendDelivery } from '../../../store/webhooks/deliveries.ts';
 import { secretOf } from '../../../store/webhooks/secrets.ts';
 import { disableRegistration, type Registration } from '../../../store/webhooks/webhooks.ts';
 import type { Log } from '../../log.ts';
+import { isAccepted } from './sender.ts';
 import {
   type AttemptResult,
   createSendAhead,
@@ -131,10 +132,9 @@ const outcomeOf = (
   sent: AttemptResult,
   next: () => Date | undefined,
 ): DeliveryLine => {
-  const { status } = sent;
   const line = { id, seq, attempt: attempts, ...sent, next_at: null, body };
-  if (status !== null && status >= 200 && status < 300) return { ...line, outcome: 'delivered' };
-  const again = status === GONE ? undefined : next();
+  if (isAccepted(sent)) return { ...line, outcome: 'delivered' };
+  const again = sent.status === GONE ? undefined : next();
   if (again === undefined) return { ...line, outcome: 'failed' };
   return { ...line, outcome: 'retrying', next_at: again.toISOString() };
 };

@@ -1,6 +1,5 @@
 import type { Delivery, DeliveryLine } from '../../../store/records/delivery.ts';
-import type { WithStore } from '../../../store/store.ts';
-import { readyToWrite } from '../../../store/store.ts';
+import { readyToWrite, type WithStore } from '../../../store/store.ts';
 import { readDeliveries } from '../../../store/webhooks/deliveries.ts';
 import type { Scope } from '../../../store/webhooks/webhooks.ts';
 import { invalidState, orNotFound } from '../../errors.ts';

@@ -17,8 +17,7 @@ import {
 } from '../../../store/webhooks/webhooks.ts';
 import { badField, notFound, ServiceError } from '../../errors.ts';
 import type { WithDispatcher } from './dispatcher.ts';
-import type { WithAddress } from './own-address.ts';
-import { OWN_ADDRESS, resolvesToDaemon } from './own-address.ts';
+import { OWN_ADDRESS, resolvesToDaemon, type WithAddress } from './own-address.ts';
 import { encodedKey } from './sign.ts';
 
 /** Registers a receiver for all events from now on. Only this response has the secret. */

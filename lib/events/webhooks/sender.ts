@@ -15,6 +15,10 @@ export interface ReceiverAnswer {
   duration_ms: number;
 }
 
+/** Whether a receiver accepted a request. */
+export const isAccepted = ({ status }: Pick<ReceiverAnswer, 'status'>): boolean =>
+  status !== null && status >= 200 && status < 300;
+
 interface Sender {
   /** Sends a request once; undefined if the sender was closed before a response, so that the result is unknown. */
   send(request: OutgoingRequest): Promise<ReceiverAnswer | undefined>;

@@ -1,6 +1,6 @@
 /** Entry point of the thread that sends webhooks; see sending-thread.ts. */
 import { parentPort } from 'node:worker_threads';
-import { createSender } from './sender.ts';
+import { createSender, isAccepted } from './sender.ts';
 import type {
   AttemptResult,
   SendingOrder,
@@ -28,16 +28,13 @@ const sendOne = async ({
   return answer && { ...answer, at: at.toISOString() };
 };
 
-const isTaken = ({ status }: AttemptResult): boolean =>
-  status !== null && status >= 200 && status < 300;
-
 const sendAll = async (run: number, requests: readonly WebhookRequest[]): Promise<void> => {
   for (const [place, request] of requests.entries()) {
     if (cancelled.has(run)) break;
     const sent = await sendOne(request);
     if (sent === undefined) break;
     report({ kind: 'sent', run, place, sent });
-    if (!isTaken(sent)) break;
+    if (!isAccepted(sent)) break;
   }
   cancelled.delete(run);
   report({ kind: 'over', run });
