@@ -2,9 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { ServiceError } from '../errors.ts';
-import type { Route } from './route.ts';
-
-type Headers = Record<string, string | string[] | undefined>;
+import type { Headers, Route } from './route.ts';
 
 // fetch() sends a string as text/plain, and so do many curl users.
 const MARKDOWN = ['text/markdown', 'text/plain'];

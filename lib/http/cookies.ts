@@ -12,9 +12,8 @@ export const formKey = (
   cookies: string | undefined,
   port: number,
 ): { key: string; cookie: string | undefined } => {
-  // All ports of a host share cookies, so the name contains the port.
   const name = `dossier_${port}`;
-  const known = new RegExp(`(?:^|;\\s*)${name}=([\\w-]{22})(?:;|$)`).exec(cookies ?? '')?.[1];
+  const known = valueIn(cookies, name, 22);
   const value = known ?? randomBytes(16).toString('base64url');
   return {
     key: createHmac('sha256', SECRET).update(value).digest('base64url'),
@@ -40,12 +39,15 @@ export const checkForm = (
   );
 };
 
-// All ports of a host share cookies, so the name contains the port.
+// All ports of a host share cookies, so each name contains the port.
+const valueIn = (cookies: string | undefined, name: string, length: number) =>
+  new RegExp(`(?:^|;\\s*)${name}=([\\w-]{${length}})(?:;|$)`).exec(cookies ?? '')?.[1];
+
 const nameFor = (port: number): string => `dossier_session_${port}`;
 
 /** The value of this daemon's session cookie, or undefined. */
 export const readSessionCookie = (cookies: string | undefined, port: number): string | undefined =>
-  cookies && new RegExp(`(?:^|;\\s*)${nameFor(port)}=([\\w-]{43})(?:;|$)`).exec(cookies)?.[1];
+  valueIn(cookies, nameFor(port), 43);
 
 /** A session cookie for the whole API, until the browser is closed. Scripts cannot read it, and other sites cannot send it. */
 export const sessionCookie = (value: string, port: number): string =>

@@ -13,7 +13,7 @@ import { inputReader } from './input.ts';
 import type { ApiKeyRef } from './local-only.ts';
 import { type ErrorLog, failedWrite, problemAnswer } from './problem.ts';
 import type { FindReadPath } from './read-path.ts';
-import { Answer, type Download, type EventSource, type Route } from './route.ts';
+import { Answer, type Download, type EventSource, type Headers, type Route } from './route.ts';
 import { isCacheable, isDownload, isFile, isStream } from './schema.ts';
 import { type Streams, sendEvents } from './sse.ts';
 
@@ -176,8 +176,6 @@ interface Part {
   from: number;
   to: number;
 }
-
-type Headers = Record<string, string | string[] | undefined>;
 
 /**
  * The range that a client requests; undefined for the whole file: without `Range`, with several or invalid ranges (RFC 9110,

@@ -5,7 +5,7 @@ import { badField, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { bodyBytes } from './answer.ts';
 import { isUpload } from './body.ts';
-import { Answer, type Route } from './route.ts';
+import { Answer, type Headers, type Route } from './route.ts';
 
 export const KEY_HEADER = 'idempotency-key';
 // Marks an answer that was given before.
@@ -17,7 +17,7 @@ export const isCreating = ({ method, status }: Pick<Route, 'method' | 'status'>)
 
 /** What identifies a request besides its key. */
 interface IdempotentRequest {
-  headers: Record<string, string | string[] | undefined>;
+  headers: Headers;
   /** Path and query. */
   url: string;
   body: unknown;

@@ -2,7 +2,7 @@ import { type TSchema, Type } from 'typebox';
 import { type FieldError, notFound, ServiceError } from '../errors.ts';
 import { readBody } from './body.ts';
 import type { ApiKeyRef } from './local-only.ts';
-import type { Input, Route } from './route.ts';
+import type { Headers, Input, Route } from './route.ts';
 import {
   bodyIsOptional,
   bodySchema,
@@ -16,7 +16,7 @@ import { type CheckValue, checker, lazy } from './validation.ts';
 export interface RequestParts {
   params: Record<string, unknown>;
   query: Record<string, unknown>;
-  headers: Record<string, string | string[] | undefined>;
+  headers: Headers;
   payload: unknown;
   /** The valid API key of the request. */
   key?: ApiKeyRef | undefined;

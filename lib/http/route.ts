@@ -65,6 +65,9 @@ export interface Download {
 /** Takes over an open WebSocket. */
 export type SocketHandler = (socket: WebSocket) => void;
 
+/** As sent, with names in lower case. */
+export type Headers = Record<string, string | string[] | undefined>;
+
 export interface Input<P, Q, B> {
   params: P;
   query: Q;
@@ -73,8 +76,7 @@ export interface Input<P, Q, B> {
   ifMatch: string | undefined;
   /** The API key of the request. */
   key: ApiKeyRef | undefined;
-  /** As sent, with names in lower case. */
-  headers: Record<string, string | string[] | undefined>;
+  headers: Headers;
 }
 
 type Of<S, Absent> = S extends TSchema ? Static<S> : Absent;
