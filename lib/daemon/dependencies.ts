@@ -80,12 +80,13 @@ export const createDoors = ({
   });
 
 /** Creates the network of runs, with the rules of the current settings. */
-export const createNetwork = (
-  { env }: Config,
-  settings: CurrentSettings,
-  { sandbox, doors, mcp }: NetworkParts,
-): (() => NetworkAccess) => {
-  return () => {
+export const createNetwork =
+  (
+    { env }: Config,
+    settings: CurrentSettings,
+    { sandbox, doors, mcp }: NetworkParts,
+  ): (() => NetworkAccess) =>
+  () => {
     const { network, allow_local } = settings();
     return createNetworkAccess({
       env,
@@ -95,7 +96,6 @@ export const createNetwork = (
       sandboxed: sandbox().kind !== 'none',
     });
   };
-};
 
 /** Creates the providers, again after each edit of the settings. A running session keeps the provider that it started with. */
 export const createProvidersFactory = (

@@ -20,6 +20,7 @@ import type { ErrorLog } from '../http/problem.ts';
 import { readPathFinder } from '../http/read-path.ts';
 import { route, type Section } from '../http/route.ts';
 import type { Streams } from '../http/sse.ts';
+import { lazy } from '../http/validation.ts';
 import { serveUpgrades } from '../http/websocket.ts';
 import { DAEMON_HEADER } from '../sandbox/egress/network-environment.ts';
 import type { Service } from '../service.ts';
@@ -104,21 +105,17 @@ const guard = (
 
 // The document is generated at the first request and then kept.
 const openApiSection = ({ sections, events = [], service }: ServerOptions): Section => {
-  let made: ReturnType<typeof tagged<object>> | undefined;
-  const make = () => {
+  const made = lazy(() => {
     const document = openApi([...sections, section], events, service.version.version);
     const body = Buffer.from(JSON.stringify(document));
     return tagged<object>(body, createHash('sha256').update(body).digest('base64url'));
-  };
+  });
   const openapi = route('GET /openapi.json', {
     operationId: 'getOpenApi',
     early: true,
     summary: 'Returns this OpenAPI document',
     response: Type.Object({}),
-    handler: () => {
-      made ??= make();
-      return made;
-    },
+    handler: made,
   });
   const section: Section = {
     title: 'Description',
