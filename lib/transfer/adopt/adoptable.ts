@@ -38,18 +38,18 @@ export const listAdoptable = async (service: ProjectNeeds, wanted?: string): Pro
   const stray = strayWorktrees(store.layout.root, listed, ours);
   const taken = new Set([...ours, ...listed].map(({ branch }) => branch));
   const free = branches.filter(({ name, isMerged }) => !isMerged && !taken.has(name));
+  const count = (some: readonly Branch[]) => counted(git.at(repository), commit, some);
+  const strays = await count(branches.filter(({ name }) => stray.has(name)));
   return {
     project,
     repository: repository.root,
     sessions: servedAll(store, sessions),
-    worktrees: (
-      await counted(
-        git.at(repository),
-        commit,
-        branches.filter(({ name }) => stray.has(name)),
-      )
-    ).map(({ name, ...tip }) => ({ path: stray.get(name) ?? '', branch: name, ...tip })),
-    branches: await counted(git.at(repository), commit, free.slice(0, MOST_BRANCHES)),
+    worktrees: strays.map(({ name, ...tip }) => ({
+      path: stray.get(name) ?? '',
+      branch: name,
+      ...tip,
+    })),
+    branches: await count(free.slice(0, MOST_BRANCHES)),
   };
 };
 

@@ -1,6 +1,5 @@
 import { visible } from '../../../store/base/visible.ts';
-import type { Item } from '../../../store/reconcile/item.ts';
-import { caseOf, caseStateOf } from '../../../store/reconcile/item.ts';
+import { caseOf, caseStateOf, type Item } from '../../../store/reconcile/item.ts';
 import type { Changed } from '../../tools/git/write/commit.ts';
 
 /** The fields of a Work item that a commit message uses. */
