@@ -19,9 +19,7 @@ const call = async <T>(on: Attacker, what: string, body?: unknown): Promise<T> =
 const trustAll = (on: Attacker): Promise<unknown> => call(on, 'POST /trust', { all: true });
 
 const comes = (path: string, what: string | RegExp): Promise<void> =>
-  eventually(() => assert.match(readFileSync(path, 'utf8'), new RegExp(what)), PATIENCE_MS);
-
-const PATIENCE_MS = 8_000;
+  eventually(() => assert.match(readFileSync(path, 'utf8'), new RegExp(what)));
 
 const CONTROLS: Readonly<Record<string, Control>> = {
   'a plan that is approved': async (on) => {
@@ -60,7 +58,7 @@ const MORE: Readonly<Record<string, Control>> = {
     await on.host.start();
     await trustAll(on);
     await call(on, `PUT /cases/${on.places.open.id}/state`, { state: 'BLOCKED' });
-    await eventually(() => assert.ok(on.attacker.received.length > 0), PATIENCE_MS);
+    await eventually(() => assert.ok(on.attacker.received.length > 0));
     on.attacker.received.length = 0;
   },
   'an API key that is trusted': async (on) => {
@@ -79,7 +77,7 @@ export const provesTraces = async (world: World): Promise<void> => {
     await control(attackerIn(world, 900_000 + index)).catch((error: unknown) => {
       throw new Error(`${name} leaves no trace`, { cause: error });
     });
-    await eventually(async () => assert.ok(await world.host.isQuiet(world.key)), 8_000);
+    await eventually(async () => assert.ok(await world.host.isQuiet(world.key)));
     await world.host.stop();
   }
 };
