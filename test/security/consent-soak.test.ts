@@ -5,7 +5,7 @@ import { worldHere } from '../consent/here.ts';
 import { tryMany } from '../consent/property.ts';
 
 const first = Number(process.env.DOSSIER_SEED ?? 1);
-const runs = Number(process.env.DOSSIER_CONSENT ?? (process.env.CI === 'true' ? 200 : 60));
+const runs = Number(process.env.DOSSIER_CONSENT ?? (process.env.CI === 'true' ? 100 : 60));
 // Each test has a time of its own.
 const PARTS = 4;
 
