@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { ownValue } from '../../store/base/own-value.ts';
 import { chosenProvider, permissionPolicy, providerEntries } from '../../store/records/applied.ts';
 import type { ProviderSettings, Settings } from '../../store/records/settings.ts';
 import type { StatePlace } from '../sandbox/state/rules.ts';
@@ -73,14 +74,14 @@ const commandProvider = (
 ): Provider | string => {
   const { kind, preset = id, output } = entry;
   if (kind !== 'command') return `the kind ${kind} is not supported. Use acp or command.`;
-  const known = presetOf(COMMAND_PRESETS, preset);
+  const known = ownValue(COMMAND_PRESETS, preset);
   if (entry.preset !== undefined && known === undefined) return noSuch(preset, COMMAND_PRESETS);
   const { plan = known?.argv.plan, work = known?.argv.work } = entry;
   if (work === undefined)
     return 'there is no program for Work mode. Set work to a program and its arguments, or set preset.';
   const { hint } = known ?? BARE;
   const how = { output: output ?? known?.output ?? 'text', hint, ...flagsOf(entry, known) };
-  const own = ownPlaces(entry, presetOf(PRESETS, preset) ?? BARE, deps);
+  const own = ownPlaces(entry, ownValue(PRESETS, preset) ?? BARE, deps);
   const argv = { work, ...(plan !== undefined && { plan }) };
   return createCommandProvider({ id, argv, ...how, ...own }, deps);
 };
@@ -89,14 +90,11 @@ const commandProvider = (
 const flagsOf = ({ plan, work }: ProviderSettings, known?: CommandPreset) =>
   plan === undefined && work === undefined && known !== undefined ? { flags: known.flags } : {};
 
-const presetOf = <T>(presets: Readonly<Record<string, T>>, name: string): T | undefined =>
-  Object.hasOwn(presets, name) ? presets[name] : undefined;
-
 const noSuch = (preset: string, presets: object): string =>
   `there is no preset ${preset}. Use one of ${Object.keys(presets).join(', ')}.`;
 
 const acpProvider = (id: string, entry: ProviderSettings, deps: AcpDeps): Provider | string => {
-  const preset = presetOf(PRESETS, entry.preset ?? id);
+  const preset = ownValue(PRESETS, entry.preset ?? id);
   if (entry.preset !== undefined && preset === undefined) return noSuch(entry.preset, PRESETS);
   const argv = argvOf(entry, preset);
   if (argv === undefined)

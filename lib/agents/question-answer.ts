@@ -1,3 +1,4 @@
+import { ownValue } from '../../store/base/own-value.ts';
 import type { AnswerContent, QuestionField } from '../../store/records/question.ts';
 import type { FieldError } from '../errors.ts';
 
@@ -19,7 +20,7 @@ type Value = AnswerContent[string];
 
 const schemaProblem = (field: QuestionField, content: AnswerContent): FieldError[] => {
   const { name, required, type } = field;
-  const value = Object.hasOwn(content, name) ? content[name] : undefined;
+  const value = ownValue(content, name);
   if (value === undefined) return required ? [wrong(name, 'is required')] : [];
   const message = CHECKS[type](field, value);
   return message === undefined ? [] : [wrong(name, message)];

@@ -1,3 +1,4 @@
+import { ownValue } from '../../store/base/own-value.ts';
 import { UsageError } from '../config.ts';
 import type { Call, Command } from './args/command.ts';
 import { OPTIONS, type Option, type OptionName } from './args/options.ts';
@@ -28,7 +29,7 @@ export const completion = async (call: Call): Promise<number> => {
     words: [shell = ''],
   } = call;
   if (isOffer(shell)) return offers(call);
-  const script = SCRIPTS[shell];
+  const script = ownValue(SCRIPTS, shell);
   if (script === undefined)
     throw new UsageError(`completion takes one of ${Object.keys(SCRIPTS).join(', ')}`);
   process.stdout.write(script(commands));

@@ -10,6 +10,7 @@ import {
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, sep } from 'node:path';
 import { orElse } from '../../store/base/attempt.ts';
+import { ownValue } from '../../store/base/own-value.ts';
 import { hasCode } from '../../store/fs/durable.ts';
 import { type Config, UsageError } from '../config.ts';
 import { cleanEnvironment, loginEnvironment } from '../tools/process/environment.ts';
@@ -24,7 +25,7 @@ import { commandOf, FILE_MARKER, launchdList, systemdUnit, type Unit } from './s
 /** `dossier service install|status|uninstall`: runs the daemon as a service of this user. */
 export const service = async (call: Call): Promise<number> => {
   const [action = ''] = call.words;
-  const act = ACTIONS[action];
+  const act = ownValue(ACTIONS, action);
   if (act === undefined)
     throw new UsageError(`service takes install, status or uninstall, not ${action}`);
   if (process.platform === 'linux') return tell(call, await act(call));

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:os';
+import { ownValue } from '../../store/base/own-value.ts';
 import { jsonText } from '../../store/base/visible.ts';
 import type { WriteStage } from '../../store/base/write-stage.ts';
 import { ERRORS, type ErrorCode, ServiceError } from '../errors.ts';
@@ -132,7 +133,7 @@ const FILE_SYSTEM: Record<string, [ErrorCode, string]> = {
 
 const fromFileSystem = (thrown: Error, claim = ''): ServiceError | undefined => {
   const code = codeOf(thrown);
-  const known = Object.hasOwn(FILE_SYSTEM, code) ? FILE_SYSTEM[code] : undefined;
+  const known = ownValue(FILE_SYSTEM, code);
   return known && new ServiceError(known[0], `${claim}${known[1]} (${code})`, { cause: thrown });
 };
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ownValue } from '../base/own-value.ts';
 import { sha256 } from '../base/sha256.ts';
 import { parseFrontMatter } from '../front-matter/front-matter.ts';
 import { ifReadable } from '../front-matter/problem.ts';
@@ -76,7 +77,7 @@ const hashOf = async (path: string): Promise<string> => {
 
 /** The text of an unchanged default file of a new workspace. Undefined for any other file. */
 export const defaultAt = async (layout: Layout, path: string): Promise<string | undefined> => {
-  const text = WORKSPACE_FILES[path];
+  const text = ownValue(WORKSPACE_FILES, path);
   if (text === undefined) return undefined;
   const own = { path, size: Buffer.byteLength(text), sha256: sha256(text) };
   return (await occupancyOf(layout, own)) === 'same' ? text : undefined;

@@ -1,4 +1,5 @@
 import { isMap, isScalar, isSeq } from 'yaml';
+import { ownValue } from '../base/own-value.ts';
 import { type FrontMatter, mapOf } from './front-matter.ts';
 import { Problem, type TextPosition, together } from './problem.ts';
 
@@ -49,9 +50,7 @@ const wording = (
   if (keyword === 'required') return missingIn(complaint).length > 1 ? 'are missing' : 'is missing';
   if (Array.isArray(params.allowedValues))
     return `must be one of ${params.allowedValues.join(', ')}`;
-  const wanted = Object.hasOwn(WANTED, String(params.type))
-    ? WANTED[String(params.type)]
-    : undefined;
+  const wanted = ownValue(WANTED, String(params.type));
   if (wanted === undefined) return message;
   const value = path.reduce<unknown>((at, step) => (at as Record<string, unknown>)?.[step], data);
   const advice = wanted.advise(value);

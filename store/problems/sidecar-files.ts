@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { TSchema } from 'typebox';
 import { isRecordName } from '../base/names.ts';
+import { ownValue } from '../base/own-value.ts';
 import { parseTimeline } from '../codehost/timeline.ts';
 import { type ReadEntry, readEntry, withProblem } from '../front-matter/entry.ts';
 import { listFolder } from '../front-matter/folder.ts';
@@ -19,7 +20,7 @@ type Kind = (name: string) => ((text: string) => unknown) | undefined;
 const named =
   (kinds: Readonly<Record<string, (text: string) => unknown>>): Kind =>
   (name) =>
-    Object.hasOwn(kinds, name) ? kinds[name] : undefined;
+    ownValue(kinds, name);
 
 const records = (schema: TSchema): Kind => {
   const parse = parserOf(schema);

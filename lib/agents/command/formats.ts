@@ -1,4 +1,5 @@
 import { orElse } from '../../../store/base/attempt.ts';
+import { ownValue } from '../../../store/base/own-value.ts';
 import type { FORMATS } from '../../../store/records/settings.ts';
 import { list, record, text, type Wire } from '../../text/unknown-json.ts';
 import { exitCodeIn, exitCodeSaid } from '../exit-code.ts';
@@ -16,7 +17,7 @@ export const hearLine = (format: Format): Hear => {
     if (line.trim() === '') return;
     const value = parsed(line);
     const type = text(value?.type) ?? 'output';
-    const hear = Object.hasOwn(lines, type) ? lines[type] : undefined;
+    const hear = ownValue(lines, type);
     if (value === undefined || hear === undefined) reader.other(type, value ?? line);
     else hear(reader, value);
   };
@@ -74,7 +75,7 @@ const hearItem =
   (done: boolean) =>
   (reader: OutputReader, { item }: Wire): void => {
     const type = text(record(item).type) ?? 'item';
-    const hear = ITEMS[type];
+    const hear = ownValue(ITEMS, type);
     if (hear === undefined) reader.other(type, item);
     else hear(reader, record(item), done);
   };

@@ -1,3 +1,4 @@
+import { ownValue } from '../../../store/base/own-value.ts';
 import type { Case, Data } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
 import { counted, snapshotsText } from '../../text/wording.ts';
@@ -14,7 +15,7 @@ const ACTIONS: Readonly<Record<string, (given: Verb) => Promise<number | undefin
 /** `dossier worktrees [list|rm ITEM|clean]`: lists worktrees, and removes those where no work would be lost. */
 export const worktrees = verb(async (given) => {
   const [name = 'list', item] = given.words;
-  const action = ACTIONS[name];
+  const action = ownValue(ACTIONS, name);
   const { force, 'dry-run': dry, shared } = given.values;
   const isGiven =
     action !== undefined &&

@@ -1,3 +1,4 @@
+import { ownValue } from '../../../store/base/own-value.ts';
 import { list, record } from '../../text/unknown-json.ts';
 import { type EditorClient, messageBytes } from './client.ts';
 import { type Envelope, messageId, withId } from './json-rpc.ts';
@@ -137,7 +138,7 @@ const isNotDone = (answer: Buffer): boolean =>
 // The answer of an editor without optional features.
 const answerTo = (message: Buffer): Buffer => {
   const { id, method, params } = JSON.parse(message.toString('utf8'));
-  const answer = ANSWERS[method]?.(params);
+  const answer = ownValue(ANSWERS, method)?.(params);
   if (answer !== undefined) return messageBytes({ jsonrpc: '2.0', id, result: answer });
   const error = { code: NOT_DONE, message: `No editor is connected to handle ${method}` };
   return messageBytes({ jsonrpc: '2.0', id, error });

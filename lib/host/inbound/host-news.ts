@@ -1,3 +1,4 @@
+import { ownValue } from '../../../store/base/own-value.ts';
 import { GITHUB } from '../../codehost/github/address.ts';
 import { list, record, text, type Wire } from '../../text/unknown-json.ts';
 import {
@@ -34,7 +35,7 @@ export const readNews = (event: string, payload: Wire): HostNews | undefined => 
   const at = payloadRepository(payload);
   if (at === undefined) return undefined;
   const action = text(payload.action);
-  const read = READERS[event];
+  const read = ownValue(READERS, event);
   const nothing = { pulls: [], issues: [], commit: undefined, formerly: undefined };
   return { ...at, event, action, ...nothing, ...read?.(payload) };
 };

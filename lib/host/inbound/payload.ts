@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { orElse } from '../../../store/base/attempt.ts';
+import { ownValue } from '../../../store/base/own-value.ts';
 import type { PullTransition } from '../../../store/records/pull-request.ts';
 import type { PullState } from '../../codehost/code-host.ts';
 import { GITHUB } from '../../codehost/github/address.ts';
@@ -107,7 +108,7 @@ const ofPull = (payload: Wire, pull: Wire): Change['event'] | undefined => {
   const action = text(payload.action) ?? '';
   if (action === 'closed') return isMerged(pull) ? 'merged' : 'closed';
   if (action === 'edited') return 'title' in record(payload.changes) ? 'renamed' : undefined;
-  return Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
+  return ownValue(ACTIONS, action);
 };
 
 const ofReview = (name: string, { action }: Wire): Change['event'] | undefined =>

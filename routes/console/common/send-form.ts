@@ -1,4 +1,5 @@
 import { type Dossier, Problem } from '../../../lib/client/client.ts';
+import { ownValue } from '../../../store/base/own-value.ts';
 import type { ProblemSummary } from './page.ts';
 
 type Json = Record<string, unknown>;
@@ -48,7 +49,7 @@ export const sendForm = async (
 
 const onceOf = (directives: ReadonlyMap<string, string>, made: Json): string | undefined => {
   const name = directives.get('_once');
-  return name === undefined ? undefined : String(ownMember(made, name));
+  return name === undefined ? undefined : String(ownValue(made, name));
 };
 
 const callOnce = async (
@@ -145,7 +146,7 @@ const put = (body: Json, [name, value]: [string, string], given: string): void =
   if (OMITTED_IF_EMPTY.has(kind) && value.trim() === '') return;
   const { inside, last: written } = placeOf(body, key);
   const last = written === '{name}' ? given.trim() : written;
-  inside[last] = PARSERS[kind]?.(value.replaceAll('\r\n', '\n'), ownMember(inside, last));
+  inside[last] = PARSERS[kind]?.(value.replaceAll('\r\n', '\n'), ownValue(inside, last));
 };
 
 // These kinds are omitted if empty; a plain text is sent, because it may be cleared.
@@ -165,11 +166,7 @@ const placeOf = (body: Json, key: string): { inside: Json; last: string } => {
   const dot = key.indexOf('.');
   if (dot < 0) return { inside: body, last: key };
   const member = key.slice(0, dot);
-  const inside = (ownMember(body, member) ?? {}) as Json;
+  const inside = (ownValue(body, member) ?? {}) as Json;
   Object.defineProperty(body, member, { value: inside, enumerable: true, configurable: true });
   return { inside, last: key.slice(dot + 1) };
 };
-
-// Ignores inherited members such as __proto__.
-const ownMember = (body: Json, name: string): unknown =>
-  Object.hasOwn(body, name) ? body[name] : undefined;

@@ -11,6 +11,7 @@ import {
 } from '@codemirror/lsp-client';
 import type { Extension } from '@codemirror/state';
 import type { EditorView } from '@codemirror/view';
+import { ownValue } from '../../../store/base/own-value.ts';
 import { visible } from '../../../store/base/visible.ts';
 import type { Api } from '../common/page.ts';
 import { problemSummary } from '../common/send-form.ts';
@@ -72,7 +73,7 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
 /** The language of a file, by its extension. */
 export const languageOf = (path: string): Language => {
   const ending = path.slice(path.lastIndexOf('.') + 1).toLowerCase();
-  return Object.hasOwn(LANGUAGES, ending) ? (LANGUAGES[ending] as Language) : {};
+  return ownValue(LANGUAGES, ending) ?? {};
 };
 
 interface ServerOptions {

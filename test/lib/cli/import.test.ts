@@ -278,6 +278,15 @@ describe('conflicts of an import', () => {
     assert.deepEqual([...filesOf(workspace).keys()], []);
   });
 
+  it('are told of a file whose name every object has as a property', async (t) => {
+    const workspace = temporaryDirectory(t);
+    writeFiles(workspace, { constructor: 'Mine\n' });
+    await assert.rejects(
+      run(workspace, zipAt(t, exportOf({ ...FILES, constructor: 'Theirs\n' }))),
+      /constructor is here with other content/,
+    );
+  });
+
   it('are what would become part of a Work item that is here', async (t) => {
     const workspace = temporaryDirectory(t);
     writeFiles(workspace, { 'cases/a/case.md': caseText(ONE) });

@@ -43,6 +43,15 @@ describe('dossier service', () => {
     assertSentence(ended, /systemd\/user cannot be created, so nothing was installed\. /);
   });
 
+  it('says which actions it has, also for the name of a property of every object', async (t) => {
+    const { run } = scene(t);
+    for (const action of ['start', 'toString', 'constructor']) {
+      const ended = await run(action);
+      assert.equal(ended.code, 2);
+      assertSentence(ended, /service takes install, status or uninstall, not /);
+    }
+  });
+
   it('writes a unit with all that it needs, whose command runs in an empty environment', async (t) => {
     const { home, unit, run } = scene(t);
     const ended = await run('install', '--port', '0');

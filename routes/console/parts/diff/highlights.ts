@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { FilePatch } from '../../../../lib/text/patch.ts';
+import { ownValue } from '../../../../store/base/own-value.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import type { Pieces, startHighlighter } from './highlight-worker.ts';
 import { linesIn, type Row } from './rows.ts';
@@ -53,7 +54,7 @@ export const highlightKey = (path: string, text: string): string => `${languageO
 
 const languageOf = (path: string): string | undefined => {
   const ending = path.slice(path.lastIndexOf('.') + 1).toLowerCase();
-  return Object.hasOwn(LANGUAGES, ending) ? LANGUAGES[ending] : undefined;
+  return ownValue(LANGUAGES, ending);
 };
 
 type Highlighter = ReturnType<typeof startHighlighter>;
