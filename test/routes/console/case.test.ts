@@ -128,7 +128,8 @@ describe('the page of a Work item', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Discard yours' }).click();
     await text.waitFor({ state: 'hidden' });
     await page.keyboard.press('e');
-    assert.equal(await text.inputValue(), 'Theirs.\n');
+    // The browser tells that the form was closed and opened after it has done both.
+    await until(async () => (await text.inputValue()) === 'Theirs.\n');
     assert.equal((await read()).description, 'Theirs.\n');
   });
 
