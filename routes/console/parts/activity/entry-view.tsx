@@ -76,20 +76,19 @@ const Folded = ({ name, about, children }: FoldedProps) => {
   );
 };
 
-const STATUS: Readonly<Record<ToolCall['status'], { name: string; kind: string }>> = {
-  pending: { name: 'Pending', kind: '' },
-  in_progress: { name: 'Running', kind: 'working' },
-  completed: { name: 'Completed', kind: 'completed' },
-  failed: { name: 'Failed', kind: 'failed' },
-  killed: { name: 'Killed', kind: 'failed' },
+const STATUS: Readonly<Record<ToolCall['status'], string>> = {
+  pending: 'Pending',
+  in_progress: 'Running',
+  completed: 'Completed',
+  failed: 'Failed',
+  killed: 'Killed',
 };
 
 const ToolCallEntry = ({ of, entry }: EntryProps<ToolCall>) => {
   const { title, tool, status, files, diffs, output, cut } = entry;
   const name = (
     <>
-      <span class={`tag ${STATUS[status].kind}`}>{STATUS[status].name}</span>{' '}
-      <code>{visible(title)}</code>
+      <span class={`tag call-${status}`}>{STATUS[status]}</span> <code>{visible(title)}</code>
     </>
   );
   return (
