@@ -3,11 +3,14 @@ import type { TestContext } from 'node:test';
 import { parseCommandLine } from '../../lib/cli/args/read.ts';
 import { COMMANDS } from '../../lib/cli/commands.ts';
 import { EVENTS } from '../../lib/daemon/events.ts';
+import { createServer } from '../../lib/daemon/server.ts';
 import { startService } from '../../lib/daemon/startup.ts';
 import type { Log } from '../../lib/log.ts';
+import { createKeyCheck } from '../../lib/mcp/serve.ts';
+import { operatorConsole } from '../../routes/console/console.ts';
+import { sections } from '../../routes/index.ts';
 import { makeWorkspaceFiles } from '../../store/workspace/workspace-files.ts';
 import { atEnd } from './at-end.ts';
-import { listeningServer } from './kept-server.ts';
 import { VERSION } from './version.ts';
 
 export interface DaemonHere {
@@ -35,13 +38,15 @@ export const startHere = async (
   await makeWorkspaceFiles(running.service.store.layout);
   const { service } = running;
   const { host, port } = config;
-  const kind = { host, port, events: EVENTS };
-  const server = await listeningServer({ service, log: SILENT }, kind);
-  const { uri: url } = server.hapi.info;
-  service.address.url = url;
-  running.open.lock.tell({ url });
+  const server = createServer({
+    ...{ sections, console: operatorConsole, events: EVENTS, service },
+    ...{ log: SILENT, host, port, checkKey: createKeyCheck(service) },
+  });
+  await server.start();
+  service.address.url = server.info.uri;
+  running.open.lock.tell({ url: server.info.uri });
   const stop = async (): Promise<void> => {
-    await server.end({ timeout: 100 });
+    await server.stop({ timeout: 100 });
     await running.close();
   };
   let stopped: Promise<void> | undefined;
@@ -50,7 +55,7 @@ export const startHere = async (
     return stopped;
   };
   atEnd(t, end);
-  return { url, end };
+  return { url: server.info.uri, end };
 };
 
 const nothing = (): void => undefined;

@@ -1,6 +1,6 @@
-/** Servers, each used by one life of the service after the other: hapi takes longer to make one than the service to start. */
+/** Servers that do not listen, each used by one life of the service after the other: hapi takes longer to make one than the service to start. */
 import type { Server } from '@hapi/hapi';
-import { createServer, type ServerOptions } from '../../lib/daemon/server.ts';
+import { createServer } from '../../lib/daemon/server.ts';
 import type { Console } from '../../lib/http/console-page.ts';
 import type { Section } from '../../lib/http/route.ts';
 import type { Log } from '../../lib/log.ts';
@@ -20,49 +20,21 @@ interface Kept {
   life: Life;
 }
 
-type Kind = Pick<ServerOptions, 'host' | 'port' | 'events'>;
-
-/** It listens nowhere, and is asked by hapi's inject. */
-const UNHEARD: Kind = { host: '127.0.0.1', port: 4870 };
-const unused = new Map<string, Kept[]>();
-
-interface Given {
-  hapi: Server;
-  end: Server['stop'];
-}
+const unused: Kept[] = [];
 
 /** A server for this service, initialized. Whoever asks for it gives it back with `end`, which is hapi's stop. */
-export const keptServer = (life: Life): Promise<Given> =>
-  given(life, UNHEARD, (hapi) => hapi.initialize());
-
-/** The same where it listens. */
-export const listeningServer = (life: Life, kind: Kind): Promise<Given> =>
-  given(life, kind, (hapi) => hapi.start());
-
-const given = async (
-  life: Life,
-  kind: Kind,
-  begin: (hapi: Server) => Promise<void>,
-): Promise<Given> => {
-  const all = keptOf(kind);
-  const kept = all.pop() ?? make(life, kind);
+export const keptServer = async (life: Life): Promise<{ hapi: Server; end: Server['stop'] }> => {
+  const kept = unused.pop() ?? make(life);
   kept.life = life;
-  await begin(kept.hapi);
+  await kept.hapi.initialize();
   const end: Server['stop'] = async (options) => {
     await kept.hapi.stop(options);
-    all.push(kept);
+    unused.push(kept);
   };
   return { hapi: kept.hapi, end };
 };
 
-const keptOf = ({ host, port, events = [] }: Kind): Kept[] => {
-  const key = `${host} ${port} ${events.length}`;
-  const all = unused.get(key) ?? [];
-  unused.set(key, all);
-  return all;
-};
-
-const make = (life: Life, kind: Kind): Kept => {
+const make = (life: Life): Kept => {
   const kept = { life } as Kept;
   // For the guards alone. A handler may outlive its request, and is given the service itself.
   const service = new Proxy({} as Service, {
@@ -77,7 +49,7 @@ const make = (life: Life, kind: Kind): Kept => {
   kept.hapi = createServer({
     sections: sections.map((section) => served(section, kept)),
     console: shown(operatorConsole, kept),
-    ...{ service, log, ...kind, checkKey: createKeyCheck(service) },
+    ...{ service, log, host: '127.0.0.1', port: 4870, checkKey: createKeyCheck(service) },
   });
   return kept;
 };

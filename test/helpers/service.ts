@@ -3,13 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Config } from '../../lib/config.ts';
+import { createServer } from '../../lib/daemon/server.ts';
 import { startService } from '../../lib/daemon/startup.ts';
 import type { Log } from '../../lib/log.ts';
+import { createKeyCheck } from '../../lib/mcp/serve.ts';
 import type { Service } from '../../lib/service.ts';
+import { operatorConsole } from '../../routes/console/console.ts';
+import { sections } from '../../routes/index.ts';
 import { type EventBody, isStarred } from '../../store/records/event.ts';
 import { atEnd } from './at-end.ts';
 import { assertDeclared } from './declared.ts';
-import { keptServer, listeningServer } from './kept-server.ts';
+import { keptServer } from './kept-server.ts';
 import { makeRepository, seenByRuns, type TestRepository } from './repository.ts';
 import { STATE_DIR } from './state-dir.ts';
 import { assertStream } from './stream.ts';
@@ -166,9 +170,7 @@ const live = async (config: Config, { events, told, logged, watch, listen }: Hea
   });
   if (watch) await watching;
   const life = { service: running.service, log: logInto(logged) };
-  const { hapi, end } = await (listen
-    ? listeningServer(life, { host: '127.0.0.1', port: 0 })
-    : keptServer(life));
+  const { hapi, end } = listen ? await listening(life) : await keptServer(life);
   let stopped = false;
   return {
     service: running.service,
@@ -209,6 +211,15 @@ const live = async (config: Config, { events, told, logged, watch, listen }: Hea
       await running.close();
     },
   };
+};
+
+const listening = async ({ service, log }: { service: Service; log: Log }) => {
+  const { host } = service.config;
+  const checkKey = createKeyCheck(service);
+  const options = { sections, console: operatorConsole, service, log, host, port: 0, checkKey };
+  const hapi = createServer(options);
+  await hapi.start();
+  return { hapi, end: hapi.stop.bind(hapi) };
 };
 
 const typeOf = (body: unknown): Record<string, string> => {
