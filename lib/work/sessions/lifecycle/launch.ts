@@ -2,7 +2,8 @@ import { messageOf } from '../../../../store/base/attempt.ts';
 import { lockOn } from '../../../../store/base/locks.ts';
 import { withoutLocks } from '../../../../store/base/mutex.ts';
 import { readCase } from '../../../../store/cases/cases.ts';
-import { notice } from '../../../../store/reconcile/items.ts';
+import { caseStateOf } from '../../../../store/reconcile/item.ts';
+import { itemOf, notice } from '../../../../store/reconcile/items.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { LockMatter } from '../../../../store/records/lock.ts';
 import { isEnded } from '../../../../store/records/session.ts';
@@ -33,6 +34,7 @@ import { refuseElsewhere, refuseUnconfirmed, startPlanning } from '../rules/rule
 import { failSession, pauseTurn } from '../turns/end.ts';
 import { planTurn } from '../turns/plan-turn.ts';
 import { type WorkTurn, workTurn } from '../turns/work-turn.ts';
+import { wrapUp } from '../turns/wrap-up.ts';
 
 /** Starts queued sessions: for each Work item in order of creation, overall at most `max_sessions` at once. */
 export const startQueued = async (service: SessionNeeds): Promise<void> => {
@@ -158,16 +160,23 @@ const runInBackground = (
     service.log.error({ err: error, session_id }, 'ending a session failed');
   live.onSlotYielded = () => void startQueued(service).catch(complain);
   service.engine.live.set(session_id, live);
-  let wasClosed: Promise<boolean> | undefined;
+  let wasOpen = false;
   const waits = (): void => {
     noteStatus(service.engine, kept, { waits_for: 'max_sessions' });
     notice(service.store, case_id);
-    wasClosed = isCaseClosed(service, case_id);
+    // The decision has just read it. A promise would have nobody who hears its rejection before there is a place.
+    const item = itemOf(service.store, case_id);
+    wasOpen = item !== undefined && !isClosed(caseStateOf(item));
   };
   live.finished = waitForSlot(service, live, waits)
     .then(async () => {
-      const isLate = (await wasClosed) === false && (await isCaseClosed(service, case_id));
-      await (isLate && !live.stopping ? pauseTurn(service, kept, CLOSED) : turn(kept));
+      const isLate = wasOpen && (await isCaseClosed(service, case_id)) && !live.stopping;
+      // As at a pause: its turn runs nothing, and records where the work begins.
+      if (isLate) live.stopping = true;
+      await turn(kept);
+      if (!isLate || service.engine.closing) return;
+      const ending = await wrapUp(service, kept, { status: 'paused', error: CLOSED });
+      await pauseTurn(service, kept, CLOSED, ending);
     })
     .catch((error: unknown) => failAfterError(service, kept, error))
     .catch((error: unknown) => {

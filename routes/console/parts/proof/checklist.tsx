@@ -175,7 +175,7 @@ export const ProofGateLine = ({ gate: { satisfied, missing, stale }, state, coun
 const provenOf = (state: Case['state']): string => {
   if (state === 'RESOLVED') return 'The Work item is resolved.';
   if (state === 'VERIFYING')
-    return 'But the proof was verified before the last work ended. Verify one again to resolve the Work item.';
+    return 'It was before the last work ended. Verify a proof, or tick or waive an item, to resolve the Work item.';
   return 'All required proof is verified. The Work item can be resolved.';
 };
 

@@ -163,7 +163,7 @@ const Decide = ({ proof, etag, at, resolves, viewed }: RowProps & { at: string }
         <CallButton
           call={`DELETE ${at}/verify`}
           if_match={etag}
-          keys={resolves ? 'r' : 'v'}
+          keys={resolves ? 'u' : 'v'}
           label={`Revoke verification: ${type}`}
         >
           Revoke verification
