@@ -56,7 +56,16 @@ const lookForAbsent = async (
   there: ReadonlySet<string>,
 ): Promise<void> => {
   const absent = allItems(store).filter(({ dir }) => dir.startsWith(`${from}/`) && !there.has(dir));
-  await Promise.all(absent.map(({ id }) => reconcile(store, id)));
+  await lookFor(store, absent);
+};
+
+/** Compares Work items that a walk did not find. Where one cannot be compared, that is reported. */
+export const lookFor = async (store: Store, absent: readonly Item[]): Promise<void> => {
+  await Promise.all(
+    absent.map(({ id, dir }) =>
+      reconcile(store, id).catch((error) => store.report(error, `looking for ${dir}`)),
+    ),
+  );
 };
 
 /** Watches a Work item or a folder of Work items, and reports a directory that is not entered, which may be either. */

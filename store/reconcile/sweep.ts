@@ -3,11 +3,11 @@ import { lockOn } from '../base/locks.ts';
 import { refreshGlobals } from '../settings/globals.ts';
 import type { Store } from '../store.ts';
 import { runDeferred } from './deferred.ts';
-import { canLookAgain, meet, noteDirectory } from './discover.ts';
+import { canLookAgain, lookFor, meet, noteDirectory } from './discover.ts';
 import { allItems, clearUnusable, forgetItem, itemIn, itemsOf } from './items.ts';
 import { isUnread, readJournaled } from './journaled.ts';
 import { readItemFiles, sameFiles } from './read-item.ts';
-import { reconcile, updateLockState } from './reconcile.ts';
+import { updateLockState } from './reconcile.ts';
 import { type WalkedDirectory, walk } from './walk.ts';
 
 const IN_FLIGHT = 256;
@@ -97,11 +97,7 @@ const checkAbsent = async (
   for (const dir of unsettled.keys()) if (!found.has(dir)) unsettled.delete(dir);
   const absent = allItems(store).filter(({ dir }) => !mayBeThere(found.get(dir)));
   for (const item of absent) if (isUnread(store, item.id)) forgetItem(store, item);
-  await Promise.all(
-    absent.map(({ id, dir }) =>
-      reconcile(store, id).catch((error) => store.report(error, `looking for ${dir}`)),
-    ),
-  );
+  await lookFor(store, absent);
 };
 
 // A link in the place of a Work item is not the Work item.

@@ -27,17 +27,26 @@ export const filesInTheWay = async (
 ): Promise<string[]> => {
   if (written.length === 0) return [];
   const tracked = new Set(await git.names(['ls-files', '-z'], { max_bytes: MOST_LISTED }));
-  const found = new Set<string>();
+  const search: Search = { worktree: git.place, tracked, found: new Set() };
   const known = new Map<string, Kind>();
-  for (const { path, isSubmodule } of written) {
-    if (found.size >= MOST_FOUND) break;
-    const top = await topmost(git.place, path, known);
-    if (top !== undefined && top.kind !== 'absent' && !tracked.has(top.place)) found.add(top.place);
-    // git leaves a directory where it puts a submodule.
-    if (top === undefined && !isSubmodule)
-      await addBelow(path, { worktree: git.place, tracked, found });
+  for (const each of written) {
+    if (search.found.size >= MOST_FOUND) break;
+    await addFor(each, search, known);
   }
-  return [...found];
+  return [...search.found];
+};
+
+const addFor = async (
+  { path, isSubmodule }: WrittenPath,
+  search: Search,
+  known: Map<string, Kind>,
+): Promise<void> => {
+  const { worktree, tracked, found } = search;
+  const top = await topmost(worktree, path, known);
+  if (top !== undefined && top.kind !== 'absent') {
+    if (!tracked.has(top.place)) found.add(top.place);
+    // git leaves a directory where it puts a submodule. What cannot be looked at seems absent, and is named by `addBelow`.
+  } else if (!isSubmodule) await addBelow(path, search);
 };
 
 const MOST_FOUND = 100;
