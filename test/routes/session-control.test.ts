@@ -342,6 +342,18 @@ describe('the queue of all Work items', () => {
     assert.equal((await call('POST', `/api/cases/${other.id}/session/resume`)).status, 200);
     await eventually(async () => assert.equal(await statusOf(), 'completed'));
   });
+
+  it('says that nothing was run of an approved session that waited when the daemon stopped', async (t) => {
+    const { it, call, other, mine, at, statusOf } = await waitingForPlace(t);
+    await it.running.restart();
+    const { body } = await call<Session>('GET', at);
+    assert.equal(body.status, 'paused');
+    assert.match(body.error ?? '', /waited for one of the max_sessions places, so nothing was run/);
+    const ran = (await call<Session>('GET', `${it.at}/sessions/${mine.id}`)).body.error;
+    assert.match(ran ?? '', /stopped while the session was running/);
+    assert.equal((await call('POST', `/api/cases/${other.id}/session/resume`)).status, 200);
+    await eventually(async () => assert.equal(await statusOf(), 'completed'));
+  });
 });
 
 describe('the queue', () => {

@@ -161,8 +161,9 @@ const runInBackground = (
   live.onSlotYielded = () => void startQueued(service).catch(complain);
   service.engine.live.set(session_id, live);
   let wasOpen = false;
+  const noteWaits = (): void => noteStatus(service.engine, kept, { waits_for: 'max_sessions' });
   const waits = (): void => {
-    noteStatus(service.engine, kept, { waits_for: 'max_sessions' });
+    noteWaits();
     notice(service.store, case_id);
     // The decision has just read it. A promise would have nobody who hears its rejection before there is a place.
     const item = itemOf(service.store, case_id);
@@ -170,10 +171,13 @@ const runInBackground = (
   };
   live.finished = waitForSlot(service, live, waits)
     .then(async () => {
+      const hasEnded = live.stopping;
       const isLate = wasOpen && (await isCaseClosed(service, case_id)) && !live.stopping;
       // As at a pause: its turn runs nothing, and records where the work begins.
       if (isLate) live.stopping = true;
       await turn(kept);
+      // The last status tells the next daemon that nothing was run.
+      if (hasEnded && service.engine.closing) noteWaits();
       if (!isLate || service.engine.closing) return;
       const ending = await wrapUp(service, kept, { status: 'paused', error: CLOSED });
       await pauseTurn(service, kept, CLOSED, ending);

@@ -27,7 +27,13 @@ import type { Engine } from '../live/engine.ts';
 import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
 import { noteMessages, noteStatus } from '../live/stream.ts';
 import { digestOf } from '../live/transcript-summary.ts';
-import { type FinishedTurn, fail, INTERRUPTED, interrupt } from '../rules/rules.ts';
+import {
+  type FinishedTurn,
+  fail,
+  INTERRUPTED,
+  INTERRUPTED_WAITING,
+  interrupt,
+} from '../rules/rules.ts';
 import { nextStatus } from '../rules/transitions.ts';
 import { undoInterrupted } from '../turns/baseline.ts';
 import { turnOfSession } from '../turns/reading-turn.ts';
@@ -94,11 +100,11 @@ const ruleFor = async (
   service: TurnNeeds & WithLog,
   found: StoredSession,
 ): Promise<SessionRule> => {
-  const turn = await unrecordedTurn(service, found);
+  const { turn, waited } = await unrecordedTurn(service, found);
   try {
     await unstageConflict(service, found);
     const violation = await undoInterrupted(service, turnOfSession(service, found));
-    if (violation === undefined) return await interrupted(service, found, turn);
+    if (violation === undefined) return await interrupted(service, found, { turn, waited });
     const ending = await wrapUp(service, found, { status: 'failed', error: violation, turn });
     return fail({ ...ending, error: violation });
   } catch (error) {
@@ -112,9 +118,10 @@ const ruleFor = async (
 const interrupted = async (
   service: TurnNeeds,
   found: StoredSession,
-  turn: FinishedTurn | undefined,
+  { turn, waited }: Unrecorded,
 ): Promise<SessionRule> => {
-  const error = (await lostWork(service.store, found.session)) ?? INTERRUPTED;
+  const stopped = waited ? INTERRUPTED_WAITING : INTERRUPTED;
+  const error = (await lostWork(service.store, found.session)) ?? stopped;
   if (nextStatus(found.session, 'interrupt') === undefined) return interrupt(error);
   return interrupt(error, await wrapUp(service, found, { status: 'paused', error, turn }));
 };
@@ -164,25 +171,27 @@ const reclaim = async (
 
 const RECLAIMED = 'reclaiming a session by its lock: .dossier/ or its journal was removed';
 
-/**
- * The usage of a turn that ended with its daemon, from its events. Undefined when there is no such turn that is not
- * counted yet. Its open questions are cancelled.
- */
-const unrecordedTurn = async (
-  service: EngineNeeds,
-  kept: StoredSession,
-): Promise<FinishedTurn | undefined> => {
-  const { usage, questions } = await digestOf(service.engine, kept);
+interface Unrecorded {
+  /** Undefined when there is no turn that is not counted yet. */
+  turn: FinishedTurn | undefined;
+  /** Whether the turn waited for its place, so that nothing of it ran. */
+  waited: boolean;
+}
+
+/** The usage of a turn that ended with its daemon, from its events. Its open questions are cancelled. */
+const unrecordedTurn = async (service: EngineNeeds, kept: StoredSession): Promise<Unrecorded> => {
+  const { usage, questions, waits: waited } = await digestOf(service.engine, kept);
   await cancelQuestions(service, kept, questions);
-  if (usage === undefined) return undefined;
+  if (usage === undefined) return { turn: undefined, waited };
   const { native_session_id, native_cost_usd = 0 } = kept.matter;
-  return {
+  const turn = {
     usage: atLeast(usage),
     ...(native_session_id !== undefined && {
       native_session_id,
       native_cost_usd: native_cost_usd + (usage.cost_usd ?? 0),
     }),
   };
+  return { turn, waited };
 };
 
 // The agent that asked ended with its daemon.

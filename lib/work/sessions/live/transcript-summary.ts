@@ -45,6 +45,8 @@ export interface SessionDigest {
   last_words: string;
   /** The usage of the newest turn, if it was cut off. */
   usage: Usage | undefined;
+  /** Whether its newest turn waits for a place among `max_sessions`, so that nothing of it ran. */
+  waits: boolean;
 }
 
 interface Reading {
@@ -64,6 +66,7 @@ interface Reading {
   questions: AskedQuestions;
   said: string;
   usage: Usage | undefined;
+  waits: boolean;
 }
 
 /** Reads the events of a session in batches, so that their number does not matter. */
@@ -83,13 +86,14 @@ export const digestOf = async (engine: Engine, kept: StoredSession): Promise<Ses
     questions: new Map(),
     said: '',
     usage: undefined,
+    waits: false,
   };
   for await (const events of engine.transcript(kept).soFar(0))
     for (const { event, data } of events) READERS.get(event)?.(reading, data);
-  const { calls, reached, refused, refs, git, left, questions, said, usage } = reading;
+  const { calls, reached, refused, refs, git, left, questions, said, usage, waits } = reading;
   const network = { reached: [...reached], refused: [...refused] };
   const told = { calls: [...calls.values()], network, refs, git, left, questions };
-  return { ...told, refusals: [...reading.refusals], last_words: said, usage };
+  return { ...told, refusals: [...reading.refusals], last_words: said, usage, waits };
 };
 
 type EventReader = (reading: Reading, data: TranscriptEvent['data']) => void;
@@ -97,8 +101,9 @@ type EventReader = (reading: Reading, data: TranscriptEvent['data']) => void;
 // A map, because an event name in an edited file can be anything, `constructor` too.
 const READERS = new Map<string, EventReader>(
   Object.entries({
-    status: (reading, { status, mode }) => {
+    status: (reading, { status, mode, waits_for }) => {
       reading.usage = undefined;
+      reading.waits = waits_for === 'max_sessions';
       reading.running = isRunning(status as Session['status']);
       if (status === 'paused') killOpenCalls(reading.calls);
       if (mode !== 'work' || reading.working) return;

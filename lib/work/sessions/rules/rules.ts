@@ -173,6 +173,10 @@ const clearedPause = ({ pause_reason, resume_at }: SessionMatter): SessionChange
 export const INTERRUPTED =
   'The daemon stopped while the session was running. The work so far is in the worktree.';
 
+/** The same for one whose turn had not begun. */
+export const INTERRUPTED_WAITING =
+  'The daemon stopped while the session waited for one of the max_sessions places, so nothing was run in this turn. Resume it, or abort it.';
+
 /** The usage of a session over all its turns; null where no agent reported any. */
 export const totalUsage = (before: Usage | null, more: Usage | undefined): Usage | null =>
   more === undefined ? before : addUsage(before, more);

@@ -85,6 +85,7 @@ const SUMMARY = summaryOf({
     refusals: [],
     last_words: SAID,
     usage: undefined,
+    waits: false,
   },
   usage: null,
 });

@@ -60,6 +60,7 @@ const done = (rest: Partial<WorkDone> = {}): WorkDone => ({
     refusals: [],
     last_words: 'It greets now.\n',
     usage: undefined,
+    waits: false,
   },
   usage: { input_tokens: 12_000, output_tokens: 150, cost_usd: null },
   ...rest,
@@ -137,6 +138,7 @@ describe('summaryOf', () => {
           refusals: [],
           last_words: '',
           usage: undefined,
+          waits: false,
         },
         usage: null,
       }),
@@ -189,6 +191,7 @@ describe('summaryOf', () => {
           refusals: [],
           last_words: '',
           usage: undefined,
+          waits: false,
         },
       }),
     );
