@@ -32,7 +32,7 @@ export const readImage = (store: Store, caseId: string, url: string): StoredImag
 /** The file name of a stored image. */
 export const imageName = (store: Store, caseId: string, url: string): string | undefined => {
   const dir = pathOfItem(store, caseId, imagesDir);
-  return dir && listFolder(dir).names.find((name) => name.startsWith(`${keyOf(url)}.`));
+  return dir && listFolder(dir).names.find((name) => name.startsWith(`${imageKey(url)}.`));
 };
 
 /** Stores an image beside the issue's copy, named by the hash of its address. False if the bytes are no image. */
@@ -45,7 +45,7 @@ export const saveImage = async (
   if (type === undefined) return false;
   await changeItem(store, caseId, async (item) => {
     const dir = imagesDir(join(store.layout.root, item.dir));
-    const path = join(dir, `${keyOf(url)}.${type.replace('image/', '')}`);
+    const path = join(dir, `${imageKey(url)}.${type.replace('image/', '')}`);
     await createItemFile(store, item, path, bytes);
     notifyItemChanged(store, caseId);
   });
@@ -65,5 +65,5 @@ const TYPES: readonly (readonly [RegExp, string])[] = [
   [/^52494646.{8}57454250/, 'image/webp'],
 ];
 
-// Without the query, which may have a signature that changes.
-const keyOf = (url: string): string => sha256(url.split(/[?#]/)[0] ?? '').slice(0, 16);
+/** The same for addresses of one stored image: without the query, which may have a signature that changes. */
+export const imageKey = (url: string): string => sha256(url.split(/[?#]/)[0] ?? '').slice(0, 16);

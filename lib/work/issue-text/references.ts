@@ -1,3 +1,4 @@
+import { imageKey } from '../../../store/codehost/images.ts';
 import type { ExtractedIssue } from '../../../store/records/extracted.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 
@@ -102,7 +103,7 @@ export const linkedUrls = (
   text: string,
   { host = 'github.com', repository }: Pick<IssueLinkMatter, 'host' | 'repository'>,
 ): string[] => {
-  const images = new Set(imagesIn(text));
+  const images = new Set(imageUrls(text));
   const links = linksIn(text).map(({ url }) => url);
   const named = mentionsIn(text).map(
     (mention) =>
@@ -117,8 +118,17 @@ const MOST = 50;
 // An address holds nothing that is not seen.
 const SEEN = /^[!-~]+$/;
 
-/** The https URLs of the images of a Markdown text, each once, in order of appearance. */
+/** The https URLs of the images of a Markdown text, one for each image that is stored, in order of appearance. */
 export const imagesIn = (markdown: string): string[] => {
+  const found = new Map<string, string>();
+  for (const url of imageUrls(markdown)) {
+    const key = imageKey(url);
+    if (!found.has(key)) found.set(key, url);
+  }
+  return [...found.values()];
+};
+
+const imageUrls = (markdown: string): string[] => {
   const text = markdown.slice(0, MOST_TEXT);
   const found = [
     ...text.matchAll(MARKDOWN_IMAGE),

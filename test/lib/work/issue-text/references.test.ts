@@ -20,6 +20,15 @@ describe('imagesIn', () => {
     );
   });
 
+  it('names one address of an image, whatever follows its path', () => {
+    const of = (...urls: string[]) => imagesIn(urls.map((url) => `![](${url})`).join('\n'));
+    const [one, other] = ['https://h.example/1.png', 'https://h.example/2.png'];
+    assert.deepEqual(of(`${one}?x=1`, one, `${other}?x=1`, `${one}?x=2`, `${one}#top`), [
+      `${one}?x=1`,
+      `${other}?x=1`,
+    ]);
+  });
+
   it('reads any text in a time in proportion to its length', () => {
     for (const piece of ['<img ', '![', '<img src=', '![](https://', '<img src="https://a'])
       assert.ok(Array.isArray(imagesIn(piece.repeat(100_000))));
