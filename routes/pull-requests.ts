@@ -73,10 +73,10 @@ export const pullRequestRoutes = [
   route('POST /api/cases/{id}/pr/push', {
     summary: "Push new commits of the Work item's branch to its pull request",
     description:
-      'Works as `…/pr/create`, for later changes such as a feedback session or commits by hand. After a rebase use `…/conflicts/push-rebased`.',
+      'Works as `…/pr/create`, for later changes such as a feedback session or commits by hand. Reads the state of the pull request first: nothing is pushed once it is closed or merged, nor where the branch was deleted on the remote. After a rebase use `…/conflicts/push-rebased`.',
     body: Type.Optional(Type.Pick(WantedPull, ['changes'])),
     response: PushedPull,
-    errors: ['file_busy', ...PUSH],
+    errors: ['file_busy', 'pull_mismatch', ...PUSH],
     handler: ({ params, body }, service) => pushPull(service, params.id, body ?? {}),
   }),
   route('GET /api/cases/{id}/pr/draft', {

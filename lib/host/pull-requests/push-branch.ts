@@ -136,11 +136,25 @@ const refuseOthers = async (
   worktree: WorktreeRecord,
   { there, commit, pushed }: { there: string | null; commit: string; pushed: string | null },
 ): Promise<void> => {
+  if (there === null) refuseGone(worktree, pushed);
   if (there === null || there === pushed) return;
   if (await isAncestor(git.at(worktree), there, commit)) return;
   throw new ServiceError(
     'remote_moved',
     `${worktree.branch} on the remote has commits that the worktree does not have (${there.slice(0, 12)}). Nothing was overwritten. After a rebase send …/conflicts/push-rebased; else run git fetch and git merge in ${worktree.path}, or use another branch.`,
+  );
+};
+
+/** Throws 409 `remote_moved` where a commit of the branch was pushed, but the remote has the branch no more. */
+export const refuseGone = (
+  { branch, case_id }: WorktreeRecord,
+  pushed: string | null | undefined,
+): void => {
+  if (pushed == null) return;
+  const at = `/api/cases/${case_id}/pr`;
+  throw new ServiceError(
+    'remote_moved',
+    `${branch} was deleted on the remote after ${pushed.slice(0, 12)} was pushed. Nothing was pushed. Send POST ${at}/sync-state: if the pull request is closed or merged, POST ${at}/create opens another one; else restore the branch on the code host.`,
   );
 };
 

@@ -1,4 +1,4 @@
-import { readPull } from '../../../store/codehost/pulls.ts';
+import { readPull, type StoredPull } from '../../../store/codehost/pulls.ts';
 import type { PushedRebase } from '../../../store/records/conflict.ts';
 import type { PushedPull, WantedPull } from '../../../store/records/pull-call.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
@@ -10,7 +10,7 @@ import {
 } from '../../../store/sessions/conflicts.ts';
 import type { Store } from '../../../store/store.ts';
 import { withWorktreeLogin } from '../../code/projects/git-login.ts';
-import type { HostedNeeds } from '../../code/projects/hosted-repository.ts';
+import { type HostedNeeds, hostedRepositoryNamed } from '../../code/projects/hosted-repository.ts';
 import { invalidState, ServiceError } from '../../errors.ts';
 import { commitOf, isAncestor } from '../../tools/git/read/repository.ts';
 import { pushWithLease } from '../../tools/git/remote/push.ts';
@@ -20,9 +20,9 @@ import { headOnBranch } from '../../work/conflicts/preflight.ts';
 import { exclusively } from '../../work/sessions/lifecycle/operation.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
 import { commitChanges } from './commit-changes.ts';
-import { pushBranch, recordPush, refuseBaseBranch } from './push-branch.ts';
-import { getOpenPull, isOpen, underPullLock } from './record.ts';
-import { baseBranches, pullTarget } from './target.ts';
+import { pushBranch, recordPush, refuseBaseBranch, refuseGone } from './push-branch.ts';
+import { getOpenPull, isOpen, type PullNeeds, recordPull, underPullLock } from './record.ts';
+import { baseBranches, pullTarget, type Where } from './target.ts';
 
 /** Commits what the newest session left and pushes the branch of the pull request. */
 export const pushPull = (
@@ -37,6 +37,7 @@ export const pushPull = (
       const { now } = await headOnBranch(service, worktree);
       if (matter.head_ref !== worktree.branch) throw otherBranch(matter.head_ref, worktree.branch);
       const where = await pullTarget(service, worktree, matter.repository);
+      await refuseEnded(service, kept, where);
       const { push } = where;
       const { main } = await baseBranches(service, worktree, where);
       const title = `Work on #${matter.number}: ${matter.title}`;
@@ -58,6 +59,19 @@ export const pushPull = (
       };
     });
   });
+
+// Its branch is often deleted on the host with the end, so a push would only bring that branch back.
+const refuseEnded = async (
+  { codeHost, store }: PullNeeds,
+  { case_id, matter }: StoredPull,
+  where: Where,
+): Promise<void> => {
+  const hosted = hostedRepositoryNamed(codeHost, where.base);
+  const pull = await hosted.pull(matter.number);
+  if (isOpen(pull.state)) return;
+  await recordPull(store, case_id, { name: hosted.name, pull });
+  getOpenPull(store, case_id);
+};
 
 const otherBranch = (proposed: string, here: string): ServiceError =>
   invalidState(
@@ -82,6 +96,9 @@ const push = async (service: HostedNeeds, worktree: WorktreeRecord): Promise<Pus
   const head = await headToPush(git, worktree, conflict);
   const expected = conflict.matter.pushed_commit ?? remote.commit;
   const { name, ref } = remote;
+  const own =
+    pull?.matter.head_ref === worktree.branch && isOpen(pull.matter.state) ? pull : undefined;
+  if (expected === null) refuseGone(worktree, own?.matter.pushed_commit);
   if (expected !== head)
     await withWorktreeLogin(service, worktree, { remote: name, direction: 'push' }, (asked) =>
       pushWithLease(git.at(worktree), { remote: asked, ref, commit: head, expected, name }),
@@ -91,8 +108,7 @@ const push = async (service: HostedNeeds, worktree: WorktreeRecord): Promise<Pus
     pushed_commit: head,
     line: `pushed ${head} to ${ref} on ${name}, where ${expected ?? 'nothing'} was`,
   });
-  if (pull?.matter.head_ref === worktree.branch && isOpen(pull.matter.state))
-    await recordPush(store, pull, { remote: name, commit: head });
+  if (own !== undefined) await recordPush(store, own, { remote: name, commit: head });
   return { status: 'pushed', remote: name, ref, head, replaced: expected };
 };
 

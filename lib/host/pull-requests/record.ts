@@ -132,7 +132,7 @@ export const getOpenPull = (store: Store, caseId: string): StoredPull => {
   const { state, number } = kept.matter;
   if (isOpen(state)) return kept;
   throw invalidState(
-    `Pull request #${number} is ${state}. If that has changed on the host, send POST /api/cases/${caseId}/pr/sync-state.`,
+    `Pull request #${number} is ${state}. If that has changed on the host, send POST /api/cases/${caseId}/pr/sync-state. To propose new commits, open another one with POST /api/cases/${caseId}/pr/create.`,
   );
 };
 

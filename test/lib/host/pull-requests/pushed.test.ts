@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { openedScene, type PullScene } from './fixture.ts';
+import { writeFiles } from '../../../helpers/repository.ts';
+import { assertProblem } from '../../../helpers/work-item.ts';
+import { type Answer, openedScene, type PullScene } from './fixture.ts';
 
 const recorded = async ({ get }: PullScene): Promise<unknown[]> => {
   const { body } = await get<{ stale: boolean; head_sha: string }>('');
@@ -55,5 +57,49 @@ describe('the record of a pull request whose branch is pushed', () => {
     const synced = await post('sync-state');
     assert.equal(synced.status, 200, synced.text);
     assert.deepEqual(await recorded(scene), [false, head]);
+  });
+});
+
+describe('a push once the pull request was ended on the host', () => {
+  const deleteBranch = ({ host, worktree }: PullScene): void => {
+    host.repository.git('update-ref', '-d', `refs/heads/${worktree.branch}`);
+  };
+
+  for (const end of ['merge', 'close'] as const)
+    it(`is refused without a sync, commits nothing and brings no branch back (${end})`, async (t) => {
+      const scene = await openedScene(t);
+      const { host, worktree, git, post } = scene;
+      await host.pulls[end](scene.number);
+      deleteBranch(scene);
+      const later = scene.work({ 'later.ts': '1\n' });
+      writeFiles(worktree.path, { 'open.ts': '1\n' });
+      const refused = assertProblem(
+        await post('push', { changes: 'commit' }),
+        422,
+        'invalid_state',
+      );
+      assert.match(refused.detail, /is (merged|closed)\..*sync-state.*pr\/create/);
+      assert.equal(await host.repositories.headOf(worktree.branch), undefined);
+      assert.equal(git('rev-parse', 'HEAD').trim(), later);
+      assert.equal((await scene.get('')).body.state, end === 'merge' ? 'merged' : 'closed');
+    });
+
+  it('is refused where the branch alone is gone, also after a rebase, and create opens another one', async (t) => {
+    const scene = await openedScene(t);
+    const { host, worktree, running, item, post } = scene;
+    deleteBranch(scene);
+    scene.work({ 'later.ts': '1\n' });
+    const refused = assertProblem(await post('push'), 409, 'remote_moved');
+    assert.match(refused.detail, /was deleted on the remote .* Nothing was pushed\./);
+    await host.repositories.push({ branch: 'main', files: { 'base.ts': '1\n' } });
+    const rebased = await running.call('POST', `/api/cases/${item.id}/pr/rebase`);
+    assert.equal(rebased.status, 200, rebased.text);
+    const path = `/api/cases/${item.id}/conflicts/push-rebased`;
+    assertProblem(await running.call<Answer>('POST', path), 409, 'remote_moved');
+    assert.equal(await host.repositories.headOf(worktree.branch), undefined);
+    await host.pulls.close(scene.number);
+    assertProblem(await post('push'), 422, 'invalid_state');
+    const again = await post('create');
+    assert.deepEqual([again.status, again.body.adopted], [201, false], again.text);
   });
 });
