@@ -8,7 +8,7 @@ import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { findWorktree } from '../../code/worktrees/read.ts';
 import type { HostReview, Pull, ReviewThread } from '../../codehost/code-host.ts';
 import { counted } from '../../text/wording.ts';
-import { commitOf } from '../../tools/git/read/repository.ts';
+import { commitOf, isAncestor } from '../../tools/git/read/repository.ts';
 import { status } from '../../tools/git/read/status.ts';
 import { getGate } from '../../work/proof/checklist.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
@@ -21,8 +21,15 @@ export interface ReadinessFindings {
   pull: Pull;
   unresolved: readonly Unresolved[];
   /** Undefined without a worktree, which has nothing to publish. */
-  local: { files: readonly string[]; head: string | null } | undefined;
+  local: LocalState | undefined;
   remote: RemoteHead;
+}
+
+interface LocalState {
+  files: readonly string[];
+  head: string | null;
+  /** Whether the head contains the commit of the branch on the remote, so that a push replaces nothing. */
+  has_remote: boolean;
 }
 
 /** Whether the pull request may be marked ready: every check with its finding and what to do. Changes nothing. */
@@ -43,12 +50,13 @@ export const readFindings = async (
   ]);
   const known = listReviews(service.store, kept.case_id) ?? [];
   const settled = resolvedIn(known.map(({ matter }) => matter));
+  const remote = await remoteHead(service, kept);
   return {
     gate: await getGate(service, kept.case_id),
     pull,
     unresolved: unresolvedOf(reviews, threads).filter(({ id }) => !settled.has(id)),
-    local: await localState(service, kept.case_id),
-    remote: await remoteHead(service, kept),
+    local: await localState(service, kept.case_id, remote),
+    remote,
   };
 };
 
@@ -59,13 +67,17 @@ export const resolvedIn = (all: readonly ReviewMatter[]): ReadonlySet<string> =>
 const localState = async (
   { store, git }: GitNeeds,
   caseId: string,
-): Promise<ReadinessFindings['local']> => {
+  remote: RemoteHead,
+): Promise<LocalState | undefined> => {
   const worktree = findWorktree(store, caseId);
   if (worktree === undefined) return undefined;
   await checkState(worktree);
   const { files } = await status(git.at(worktree));
   const head = await commitOf(git.at(worktree), `refs/heads/${worktree.branch}`);
-  return { files: files.map(({ path }) => path), head: head ?? null };
+  const there = 'commit' in remote ? remote.commit : null;
+  const has_remote =
+    head !== undefined && there !== null && (await isAncestor(git.at(worktree), there, head));
+  return { files: files.map(({ path }) => path), head: head ?? null, has_remote };
 };
 
 type Check = ReadyCheck['checks'][number];
@@ -121,12 +133,14 @@ const clean = ({ local }: ReadinessFindings): Check => {
 const pushed = ({ local, remote }: ReadinessFindings): Check => {
   if ('unknown' in remote) return check('pushed', false, remote.unknown);
   if (local === undefined) return check('pushed', true, NO_WORKTREE);
-  return check(
-    'pushed',
-    local.head === remote.commit,
-    'The remote has every commit',
-    'The remote does not have the local commits. Send …/pr/push, or after a rebase …/conflicts/push-rebased',
-  );
+  const isPushed = local.head === remote.commit;
+  return check('pushed', isPushed, 'The remote has every commit', unpushed(local, remote.commit));
+};
+
+const unpushed = ({ has_remote }: LocalState, there: string | null): string => {
+  if (has_remote) return 'The remote does not have the local commits. Send …/pr/push';
+  if (there === null) return 'The remote does not have the branch. Send …/pr/sync-state';
+  return `The remote has commits that the worktree does not have (${there.slice(0, 12)}). After a rebase send …/conflicts/push-rebased; else run git fetch and git merge in the worktree, then check again`;
 };
 
 const inSync = ({ pull: { head_sha }, remote }: ReadinessFindings): Check => {

@@ -177,6 +177,24 @@ describe('GET /api/cases/{id}/pr/ready-check', () => {
     await host.repositories.check(worktree.branch, 'build', 'failure');
     assert.deepEqual(await failing(scene), ['mergeable', 'checks']);
   });
+
+  it('says that the remote has more, after a colleague pushed, and advises no push', async (t) => {
+    const scene = await openedScene(t);
+    const { host, worktree, git } = scene;
+    await scene.prove();
+    const theirs = await host.repositories.push({ branch: worktree.branch });
+    const words = new RegExp(`remote has commits .* \\(${theirs.slice(0, 12)}\\).* git merge`);
+    const check = async (): Promise<string | undefined> => {
+      const { body } = await scene.get<{ checks: Check[] }>('ready-check');
+      return body.checks.find(({ ok }) => !ok)?.detail;
+    };
+    assert.match((await check()) ?? '', words);
+    assert.match(assertProblem(await scene.post('mark-ready'), 422, 'invalid_state').detail, words);
+    git('fetch', '--quiet', host.repository.root, worktree.branch);
+    assert.match((await check()) ?? '', words);
+    git('merge', '--quiet', '--ff-only', 'FETCH_HEAD');
+    assert.deepEqual(await failing(scene), []);
+  });
 });
 
 describe('POST /api/cases/{id}/pr/mark-ready', () => {

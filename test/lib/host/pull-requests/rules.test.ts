@@ -15,7 +15,7 @@ const found = (
 ): ReadinessFindings => ({
   gate: { satisfied: true, missing: [], stale: [] },
   unresolved: [],
-  local: { files: [], head: SHA },
+  local: { files: [], head: SHA, has_remote: true },
   remote: { commit: SHA },
   ...over,
   pull: {
@@ -63,11 +63,23 @@ describe('evaluate', () => {
     assert.deepEqual(failing({ gate }), ['proof_gate']);
     const unresolved = [{ id: 'review:1', detail: 'you ask for changes' }];
     assert.deepEqual(failing({ unresolved }), ['reviews']);
-    assert.deepEqual(failing({ local: { files: ['a'], head: SHA } }), ['worktree_clean']);
-    assert.deepEqual(failing({ local: { files: [], head: 'b' } }), ['pushed']);
+    assert.deepEqual(failing({ local: { files: ['a'], head: SHA, has_remote: true } }), [
+      'worktree_clean',
+    ]);
+    assert.deepEqual(failing({ local: { files: [], head: 'b', has_remote: true } }), ['pushed']);
     assert.deepEqual(failing({}, { head_sha: 'b'.repeat(40) }), ['head_in_sync']);
     assert.deepEqual(failing({}, { mergeable: false }), ['mergeable']);
     assert.deepEqual(failing({}, { checks: 'failure' }), ['checks']);
+  });
+
+  it('advises a push only where it replaces nothing of the remote', () => {
+    const said = (has_remote: boolean, commit: string | null): string | undefined =>
+      evaluate(
+        found({ local: { files: [], head: 'b', has_remote }, remote: { commit } }),
+      ).checks.find(({ name }) => name === 'pushed')?.detail;
+    assert.match(said(true, SHA) ?? '', /does not have the local commits\. Send …\/pr\/push$/);
+    assert.match(said(false, SHA) ?? '', /^The remote has commits .* \(a{12}\)\. .* git merge/);
+    assert.match(said(false, null) ?? '', /does not have the branch\. Send …\/pr\/sync-state$/);
   });
 
   it('is not ready when the remote cannot be looked at', () => {
