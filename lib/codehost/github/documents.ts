@@ -133,8 +133,9 @@ export const THREAD_COMMENTS = `query ThreadComments($thread: ID!, $cursor: Stri
 ${THREAD_COMMENT}`;
 
 export const MARK_READY = `mutation MarkReady($id: ID!) {
-  markPullRequestReadyForReview(input: { pullRequestId: $id }) { pullRequest { isDraft } }
-}`;
+  markPullRequestReadyForReview(input: { pullRequestId: $id }) { pullRequest { ...OnePull } }
+}
+${PULL}`;
 
 export const RESOLVE_THREAD = `mutation ResolveThread($thread: ID!) {
   resolveReviewThread(input: { threadId: $thread }) { thread { isResolved } }

@@ -124,14 +124,15 @@ export const postReady = async (place: RepositoryContext, number: number): Promi
     { id: before.node_id },
     { about, needs: 'pull_requests=write' },
   );
-  if (answer.markPullRequestReadyForReview?.pullRequest?.isDraft === false)
-    return { ...before, state: 'open' };
+  // What it was before may be out of date: others may have pushed since.
+  const after = answer.markPullRequestReadyForReview?.pullRequest;
+  if (after?.isDraft === false) return pullFromGraphql(after);
   const detail = `${about} is still a draft, although ${place.name.host} accepted the request. Check it there, then try again.`;
   throw new ServiceError('codehost_conflict', detail);
 };
 
 interface Readied {
-  markPullRequestReadyForReview: { pullRequest: { isDraft: boolean } | null } | null;
+  markPullRequestReadyForReview: { pullRequest: GraphqlPull | null } | null;
 }
 
 /** The events of a pull request, oldest first. */

@@ -38,8 +38,9 @@ export const markReady = (service: SessionNeeds, caseId: string): Promise<Marked
     refuseUnready(evaluate(found));
     const changed = found.pull.state === 'draft';
     const pull = changed ? await endDraft(service, before) : found.pull;
-    const kept = await recordReady(service, before, { pull, changed });
-    const warnings: string[] = [];
+    const checked = found.pull.head_sha;
+    const kept = await recordReady(service, before, { pull, checked, changed });
+    const warnings = checked === pull.head_sha ? [] : [movedSince(checked, pull)];
     const comment = await postProof(service, kept).catch((error: unknown) => {
       warnings.push(warningOf('Posting the proof failed; send …/pr/comment-proof', error));
       return null;
@@ -85,16 +86,20 @@ const endDraft = async (service: HostedNeeds, kept: StoredPull): Promise<Pull> =
   );
 };
 
+const movedSince = (checked: string, { number, head_sha }: Pull): string =>
+  `#${number} was marked ready at ${head_sha.slice(0, 12)}, which was pushed after ${checked.slice(0, 12)} had been checked. Look at it on the host, and send …/pr/ready-check.`;
+
 const recordReady = async (
   service: PullNeeds,
   before: StoredPull,
-  { pull, changed }: { pull: Pull; changed: boolean },
+  { pull, checked, changed }: { pull: Pull; checked: string; changed: boolean },
 ): Promise<StoredPull> => {
   const { name } = hostedFor(service.codeHost, before);
   const kept = await recordPull(service.store, before.case_id, {
     name,
     pull,
-    besides: { head_in_sync: true },
+    // The remote was at the checked commit; where it is now was not asked.
+    besides: { head_in_sync: pull.head_sha === checked ? true : null },
   });
   if (changed)
     await addTransitions(service.store, before.case_id, await readied(service, kept, pull));

@@ -288,6 +288,22 @@ describe('POST /api/cases/{id}/pr/mark-ready', () => {
     assert.deepEqual(await transitions(scene), ['none draft service', 'draft open service']);
   });
 
+  it('records the head that the host answers, and warns where it is not the checked one', async (t) => {
+    const scene = await openedScene(t);
+    const { host, worktree } = scene;
+    await scene.prove();
+    const held = host.fail('silence', { graphql: 'markPullRequestReadyForReview' });
+    const answer = scene.post('mark-ready');
+    await held.met;
+    const theirs = await host.repositories.push({ branch: worktree.branch });
+    held.release();
+    const { status, body } = await answer;
+    assert.deepEqual([status, body.state, body.head_sha], [200, 'open', theirs]);
+    assert.match(body.warnings[0] ?? '', new RegExp(`marked ready at ${theirs.slice(0, 12)}`));
+    const kept = (await scene.get('')).body;
+    assert.deepEqual([kept.head_sha, kept.head_in_sync], [theirs, null]);
+  });
+
   it('leaves one alone that is closed', async (t) => {
     const scene = await openedScene(t);
     await scene.prove();
