@@ -31,6 +31,8 @@ export interface Layout {
   readonly arrivals: string;
   readonly worktrees: string;
   readonly baselines: string;
+  /** What others wrote in the prompts of plans, by session. */
+  readonly told: string;
   /** Repositories of running agent turns, with a record for each. */
   readonly repositories: string;
   /** Running language servers. */
@@ -80,6 +82,7 @@ export const layoutOf = (root: string, state?: string): Layout => {
     arrivals: join(dossier, 'arrivals'),
     worktrees: join(dossier, 'worktrees'),
     baselines: join(dossier, 'baselines'),
+    told: join(dossier, 'told'),
     repositories: join(dossier, 'repositories'),
     languageServers: join(dossier, 'language-servers'),
     unsandboxed: join(dossier, 'unsandboxed'),

@@ -28,7 +28,7 @@ export interface PromptParts {
   /** The issue of the description, `owner/name#12`: its text may be written by others. */
   issue?: string;
   /** Its images, or why one is missing. */
-  images?: ({ url: string } & (IssueImage | { missing: string }))[];
+  images?: ({ url: string } & (IssueImage | { missing: string; bytes?: undefined }))[];
   /** The URLs that it links to. */
   links?: string[];
   /** The description is the whole prompt, without a task and Work item. */

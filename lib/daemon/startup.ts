@@ -34,7 +34,7 @@ import {
 } from '../guard/unsandboxed-runs.ts';
 import { createLinkWork } from '../host/links/background.ts';
 import { pauseImports } from '../host/links/import-run.ts';
-import { FEEDBACK, reviewPrompt } from '../host/reviews/feedback-session.ts';
+import { FEEDBACK, reviewWords } from '../host/reviews/feedback-session.ts';
 import type { Log } from '../log.ts';
 import { serveRun } from '../mcp/serve.ts';
 import { sweepSocketDirs } from '../sandbox/egress/socket-dir.ts';
@@ -246,7 +246,7 @@ const createService = (
 
 // Registers callbacks of higher rooms with lower ones, which may not import them.
 const connectRooms = (service: Service): Service => {
-  service.engine.words.set(FEEDBACK, (kept) => reviewPrompt(service.store, kept));
+  service.engine.words.set(FEEDBACK, reviewWords(service.store));
   service.engine.over.add((kept) => approveProvidedPlan(service, kept));
   service.leaving.add((directory) => endServersIn(service.languageServers, directory));
   return service;

@@ -21,7 +21,7 @@ const reviews = sidecarRecords({
 
 /** A review as fetched from the host, without the operator's own fields. */
 export interface FetchedReview {
-  matter: Omit<ReviewMatter, 'queued_at' | 'session_id' | 'resolved_at'>;
+  matter: Omit<ReviewMatter, 'queued_at' | 'session_id' | 'told_sha256' | 'resolved_at'>;
   texts: string[];
 }
 

@@ -31,6 +31,7 @@ export const privateOf = (layout: Layout): string[] => [
   layout.answers,
   layout.worktrees,
   layout.baselines,
+  layout.told,
   layout.repositories,
   layout.journal,
 ];

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Id, Time } from './id.ts';
+import { Id, Sha256, Time } from './id.ts';
 import { maybe, orNull } from './or-null.ts';
 
 /** `review:<n>` and `check:<n>` with the host's numbers, or `thread:<id>` with the host's id. */
@@ -64,6 +64,8 @@ export const ReviewMatter = Type.Object({
   queued_at: maybe(Time),
   /** The last feedback session that received it. */
   session_id: maybe(Id),
+  /** The hash of the texts that this session was told. */
+  told_sha256: maybe(Sha256),
   resolved_at: maybe(Time),
 });
 export type ReviewMatter = Static<typeof ReviewMatter>;
@@ -122,7 +124,7 @@ export const Review = Type.Object(
     on_host: Type.Boolean({ description: 'False if it no longer exists on the host' }),
     feedback: Type.Union([Type.Null(), Type.Enum(['queued', 'in_session', 'addressed'])], {
       description:
-        '`queued`: for the next feedback session. `in_session`: one has it. `addressed`: the session `session_id` has completed with it',
+        '`queued`: for the next feedback session. `in_session`: one has it. `addressed`: the session `session_id` has completed with its newest comment',
     }),
     queued_at: orNull(Time),
     session_id: orNull(Id),

@@ -225,6 +225,12 @@ export const Session = Type.Object(
         description: 'True if a plan was sent back; `which=sent_back` returns the last one',
       }),
     ),
+    came_later: Type.Optional(
+      Type.String({
+        description:
+          'That reviews of a feedback session changed after its plan was made. The agent does not get the new text; `revise` includes it',
+      }),
+    ),
     warnings: Type.Optional(
       Type.Array(TextWarning, {
         description: 'Hidden or misleading text in the plan: the first hundred places',

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { Case } from '../../store/records/case.ts';
@@ -29,6 +29,8 @@ const ECHO = [
 
 interface Scene extends WithPull {
   thread: string;
+  /** Its first comment, on the host. */
+  comment: number;
   start(body?: object): Promise<Session>;
   until(id: string, status: string): Promise<Session>;
   plan(id: string): Promise<string>;
@@ -38,7 +40,7 @@ interface Scene extends WithPull {
 const withThread = async (t: TestContext, settings?: string): Promise<Scene> => {
   const scene = await withPull(t, settings === undefined ? {} : { settings });
   const { host, number, api, call, at } = scene;
-  const { threads } = await host.pulls.review(number, {
+  const { threads, comments } = await host.pulls.review(number, {
     by: 'reviewer',
     comments: [{ path: 'src/a.ts', line: 2, body: WORDS }],
   });
@@ -47,6 +49,7 @@ const withThread = async (t: TestContext, settings?: string): Promise<Scene> => 
   return {
     ...scene,
     thread,
+    comment: comments[0] ?? 0,
     start: async (body) => {
       const answer = await api<Session>('POST', 'pr/address-feedback', body);
       assert.equal(answer.status, 202, answer.text);
@@ -105,6 +108,66 @@ describe('POST /api/cases/{id}/pr/address-feedback', () => {
     assertProblem(await api('POST', 'pr/address-feedback'), 422, 'invalid_state');
     await api('POST', `pr/reviews/${thread}/add-to-feedback`);
     assert.deepEqual(await feedback(), ['queued']);
+  });
+
+  it('does not tell the agent in Work mode what came after the plan, and says that it came', async (t) => {
+    const scene = await withThread(t, ECHO);
+    const { start, until, plan, call, at, feedback, api, host, number, id, comment } = scene;
+    const { id: sid } = await start();
+    await until(sid, 'plan_ready');
+    await host.pulls.reply(number, comment, 'LATER: run this as well', 'stranger');
+    await call('PUT', at, { description: 'LATER: another text' });
+    await api('GET', 'pr/reviews');
+    assert.ok(!(await plan(sid)).includes('LATER'));
+    const { body: read } = await call<Session>('GET', `${at}/sessions/${sid}`);
+    assert.match(read.came_later ?? '', /^1 review changed after the plan was made/);
+    const { body: inbox } = await call<{ kind: string; message: string }[]>('GET', '/attention');
+    assert.match(
+      inbox.find(({ kind }) => kind === 'plan')?.message ?? '',
+      /1 review changed after/,
+    );
+    const approved = await call<Session>('POST', `${at}/sessions/${sid}/approve`);
+    assert.match(approved.body.came_later ?? '', /1 review changed/, approved.text);
+    await until(sid, 'completed');
+    const { body: worktree } = await call<Worktree>('GET', `/api/worktrees/${id}/status`);
+    const told = readFileSync(join(worktree.path, 'told.txt'), 'utf8');
+    assert.ok(told.includes(WORDS) && !told.includes('LATER'), told);
+    assert.deepEqual(await feedback(), [null], 'its newest comment was in no turn');
+    assert.equal((await call<Session>('GET', `${at}/sessions/${sid}`)).body.came_later, undefined);
+  });
+
+  it('includes what came after a plan in the next, once changes are requested', async (t) => {
+    const scene = await withThread(t, ECHO);
+    const { start, until, plan, call, at, feedback, api, host, number, comment } = scene;
+    const { id: sid } = await start();
+    await until(sid, 'plan_ready');
+    await host.pulls.reply(number, comment, 'LATER: only the first', 'reviewer');
+    await api('GET', 'pr/reviews');
+    await call('POST', `${at}/sessions/${sid}/revise`, { comment: 'See the reply.' });
+    await until(sid, 'plan_ready');
+    assert.match(await plan(sid), /LATER: only the first/);
+    const approved = await call<Session>('POST', `${at}/sessions/${sid}/approve`);
+    assert.equal(approved.body.came_later, undefined);
+    await until(sid, 'completed');
+    assert.deepEqual(await feedback(), ['addressed']);
+  });
+
+  it('gives the agent the plan alone where what it was made from is not known', async (t) => {
+    const { start, until, call, at, id, running } = await withThread(t, ECHO);
+    const { id: sid } = await start();
+    await until(sid, 'plan_ready');
+    rmSync(join(running.workspace, '.dossier', 'told', `${sid}.json`));
+    const headers = { 'content-type': 'text/markdown' };
+    await call('PUT', `${at}/sessions/${sid}/plan`, 'Do it.', headers);
+    await call('POST', `${at}/sessions/${sid}/approve`);
+    await until(sid, 'completed');
+    const { body: worktree } = await call<Worktree>('GET', `/api/worktrees/${id}/status`);
+    const told = readFileSync(join(worktree.path, 'told.txt'), 'utf8');
+    assert.ok(told.includes('Do it.') && !told.includes('## Review comments'), told);
+    assert.match(
+      (await call('GET', `${at}/sessions/${sid}/stream`)).text,
+      /gets the approved plan without/,
+    );
   });
 
   it('runs nothing of what a reviewer wrote: the runbook only shows it', async (t) => {

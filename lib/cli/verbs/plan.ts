@@ -48,7 +48,7 @@ const readPlanHead = async (
   { session, sha256 }: PlanRead,
   ask: string[] = [],
 ): Promise<PlanHead> => {
-  const { provider, model, effort, base_commit, usage, warnings = [] } = session;
+  const { provider, model, effort, base_commit, usage, came_later, warnings = [] } = session;
   const boundary = await readBoundary(dossier, session, ask);
   const approval = approvalFor(boundary, sha256, ask);
   const from = await readBaseText(dossier, session.case_id);
@@ -65,6 +65,7 @@ const readPlanHead = async (
       ...(typeof boundary === 'string'
         ? [`Its isolation is unknown: ${boundary}`]
         : alarmsOf(boundary)),
+      ...(came_later === undefined ? [] : [came_later]),
       ...warnings.map(
         ({ kind, line, column, text }) =>
           `Invisible or misleading text in line ${line}, column ${column}: ${kind.replaceAll('_', ' ')}, ${text}`,

@@ -5,6 +5,7 @@ import type { WaitingValue } from '../../../store/records/trust.ts';
 import { type StoredSession, sessionsOf } from '../../../store/sessions/sessions.ts';
 import { importedClaims, unconfirmedSession } from '../../../store/sessions/unconfirmed.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
+import { withLaterWords } from '../../work/sessions/lifecycle/read.ts';
 import {
   type AgentRequest,
   requestId,
@@ -104,7 +105,7 @@ const openSessionEntries = (
   if (session.unconfirmed !== undefined) return unconfirmedEntries(store, session, found);
   if (status === 'plan_ready') {
     const answer = post(`/cases/${case_id}/sessions/${id}/approve`, { plan_sha256 });
-    const message = `The plan of ${session.provider} waits for your approval.`;
+    const message = planMessage(service, session);
     return [{ ...found, id: `plan/${id}/${plan_sha256}`, kind: 'plan', message, answer }];
   }
   if (status !== 'paused')
@@ -115,6 +116,12 @@ const openSessionEntries = (
   const when = resume_at === undefined ? {} : { resume_at };
   const told = withFailures(session, withUncommitted(session, why));
   return [{ ...found, ...when, id: `paused/${id}/${since}`, kind: 'paused', ...told, answer }];
+};
+
+const planMessage = ({ engine }: WithEngine, session: Session): string => {
+  const { provider, came_later } = withLaterWords(engine, session);
+  const later = came_later === undefined ? '' : ` ${came_later}`;
+  return `The plan of ${provider} waits for your approval.${later}`;
 };
 
 // For information: the entry says why the session does not run.

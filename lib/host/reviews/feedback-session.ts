@@ -1,33 +1,66 @@
+import { orElse } from '../../../store/base/attempt.ts';
 import { fenceOff } from '../../../store/base/text.ts';
 import { readPull } from '../../../store/codehost/pulls.ts';
-import { listReviews } from '../../../store/codehost/reviews.ts';
+import { changeReview, listReviews, type StoredReview } from '../../../store/codehost/reviews.ts';
 import type { Review } from '../../../store/records/review.ts';
+import type { Session } from '../../../store/records/session.ts';
 import type { StoredSession } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
 import { capText } from '../../text/cap-text.ts';
-import { oneLine } from '../../text/wording.ts';
-import { servedReviews } from './serve.ts';
+import { counted, oneLine } from '../../text/wording.ts';
+import type { OthersWords } from '../../work/sessions/live/engine.ts';
+import { hasNews, servedReviews, textHash } from './serve.ts';
 
 /** The type of a session that addresses reviews. */
 export const FEEDBACK = 'feedback';
 
-/** The prompt part with a feedback session's reviews; undefined when it has none. */
-export const reviewPrompt = (
+/** The reviews of feedback sessions, for the engine. */
+export const reviewWords = (store: Store): OthersWords => ({
+  tell: (kept) => reviewPrompt(store, kept),
+  since: (session) => newerReviews(store, session),
+});
+
+/**
+ * The prompt part with a feedback session's reviews, for its plan; undefined when it has none. Their records say which
+ * text it has.
+ */
+const reviewPrompt = async (
   store: Store,
   { session, matter }: StoredSession,
-): string | undefined => {
-  const { case_id, id } = session;
+): Promise<string | undefined> => {
+  const { case_id } = session;
   const pull = readPull(store, case_id);
-  const kept = (listReviews(store, case_id) ?? []).filter(
-    ({ matter: { session_id } }) => session_id === id,
-  );
+  const kept = reviewsIn(store, session);
   if (pull === undefined || kept.length === 0) return undefined;
+  for (const { matter, texts } of kept)
+    await changeReview(store, case_id, matter.id, () => ({ told_sha256: textHash(texts) }));
   const { number, title } = pull.matter;
   return reviewsAsPrompt(servedReviews(store, pull, kept), {
     about: `#${number} (${title})`,
     comment: matter.comment ?? undefined,
   });
 };
+
+/** Which of a session's reviews have changed since its plan was made, as a sentence; undefined if none has. */
+const newerReviews = (
+  store: Store,
+  session: Pick<Session, 'case_id' | 'id'>,
+): string | undefined => {
+  const kept = orElse(() => reviewsIn(store, session), undefined);
+  if (kept === undefined) return UNREADABLE;
+  const newer = kept.filter(hasNews).length;
+  if (newer === 0) return undefined;
+  return `${counted(newer, 'review')} changed after the plan was made, for example by a reply. The agent does not get the new text; request changes of the plan to include it.`;
+};
+
+const UNREADABLE =
+  'A record of its reviews cannot be read, so what changed after the plan was made is not known. dossier check names the file.';
+
+const reviewsIn = (
+  store: Store,
+  { case_id, id }: Pick<Session, 'case_id' | 'id'>,
+): StoredReview[] =>
+  (listReviews(store, case_id) ?? []).filter(({ matter: { session_id } }) => session_id === id);
 
 /**
  * Reviews for an agent's prompt. Untrusted text, file names included, is in blocks that it cannot close and that no

@@ -1,3 +1,4 @@
+import { sha256 } from '../../../store/base/sha256.ts';
 import type { StoredPull } from '../../../store/codehost/pulls.ts';
 import type { StoredReview } from '../../../store/codehost/reviews.ts';
 import type { PullMatter } from '../../../store/records/pull-request.ts';
@@ -19,15 +20,23 @@ export const servedReviews = (
   const blocking = blockingIn(own.map(({ matter }) => stateNow(matter)));
   const fetched_at = pull.matter.reviews_synced_at ?? null;
   return own
-    .map((one) => ({
+    .map((one) => ({ one, feedback: feedbackOf(store, pull.case_id, one.matter) }))
+    .map(({ one, feedback }) => ({
       ...served({ ...one, matter: stateNow(one.matter) }),
       case_id: pull.case_id,
       blocking: blocking.has(one.matter.id),
-      feedback: feedbackOf(store, pull.case_id, one.matter),
+      feedback: hasNews(one) && feedback === 'addressed' ? null : feedback,
       fetched_at,
     }))
     .sort(byTime);
 };
+
+/** The hash of a review's texts, by which its record says which of them a session has. */
+export const textHash = (texts: readonly string[]): string => sha256(JSON.stringify(texts));
+
+/** Whether a review says more than its session was told. The log of a check may be read later and is not news. */
+export const hasNews = ({ matter: { id, told_sha256 }, texts }: StoredReview): boolean =>
+  told_sha256 != null && kindOf(id) !== 'check' && told_sha256 !== textHash(texts);
 
 const byTime = (a: Review, b: Review): number =>
   (a.submitted_at ?? '').localeCompare(b.submitted_at ?? '') || a.id.localeCompare(b.id);

@@ -14,6 +14,7 @@ import {
   type StoredSession,
   updateSession,
 } from '../../../../store/sessions/sessions.ts';
+import { removeTold } from '../../../../store/sessions/told.ts';
 import type { Store } from '../../../../store/store.ts';
 import { CONFLICT } from '../../../code/worktrees/rebase/rebase-state.ts';
 import { orNotFound, ServiceError } from '../../../errors.ts';
@@ -153,6 +154,7 @@ export const finalize = async (service: EngineNeeds, kept: StoredSession): Promi
     await releaseLock(store, session.case_id, ({ session_id }) => session_id === session.id);
     endStream(service.engine, kept);
     await forgetState(store.layout.states, session.id);
+    removeTold(store.layout, session.id);
   }
   await journalSession(store, session);
 };

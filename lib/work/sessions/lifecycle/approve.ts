@@ -37,7 +37,7 @@ import { markCommentsSent } from '../turns/plan-turn.ts';
 import { allowsPlanCommands } from './boundary.ts';
 import { resumeSession } from './control.ts';
 import { startPlanTurn, startWorkTurn, withSessionLock } from './launch.ts';
-import { getStoredSession } from './read.ts';
+import { getStoredSession, withLaterWords } from './read.ts';
 
 /** What the operator approves, and the API key that was sent, if any. */
 interface ApprovalInput {
@@ -78,7 +78,7 @@ export const approvePlan = async (
   );
   if (approved === undefined) throw notFound('session', id);
   startWorkTurn(service, approved, { isResumed: false });
-  return approved.session;
+  return withLaterWords(service.engine, approved.session);
 };
 
 /** Approves the plan that the operator provided and approved when creating the session, by the hash of that text. */

@@ -13,6 +13,7 @@ import { getItem } from '../../../code/projects/project.ts';
 import { orNotFound } from '../../../errors.ts';
 import { awaitDecisions } from '../guards/decide.ts';
 import { requestText } from '../live/agent-requests.ts';
+import type { Engine } from '../live/engine.ts';
 import type { EngineNeeds } from '../live/needs.ts';
 import { withQueueStatus } from '../live/slots.ts';
 
@@ -35,7 +36,7 @@ export const getSession = async (
  */
 export const withWaitReason = (service: EngineNeeds, kept: Session): Session => {
   const { engine } = service;
-  const session = withQueueStatus(service, kept);
+  const session = withLaterWords(engine, withQueueStatus(service, kept));
   const { waiting, asking, stopping } = engine.live.get(session.id) ?? {};
   const [asked] = stopping === true ? [] : (asking?.values() ?? []);
   if (asked !== undefined) {
@@ -47,6 +48,20 @@ export const withWaitReason = (service: EngineNeeds, kept: Session): Session => 
   const words = stderr === undefined ? {} : { stderr: visible(stderr) };
   return { ...session, waiting: { ...rest, message: visible(message), ...words } };
 };
+
+/** Adds what others wrote after the plan was made, until its session has ended. */
+export const withLaterWords = ({ words }: Engine, session: Session): Session => {
+  const { type, status, elsewhere } = session;
+  if (!HAS_PLAN.has(status) || elsewhere === true) return session;
+  const came_later = words.get(type)?.since(session);
+  return came_later === undefined ? session : { ...session, came_later };
+};
+
+const HAS_PLAN: ReadonlySet<string> = new Set<Session['status']>([
+  'plan_ready',
+  'working',
+  'paused',
+]);
 
 /** The stored session. Throws 404 when it or its Work item does not exist. */
 export const getStoredSession = async (

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { lockOn } from '../../../../store/base/locks.ts';
 import { sha256 } from '../../../../store/base/sha256.ts';
 import { transcriptFile } from '../../../../store/layout.ts';
+import type { Session } from '../../../../store/records/session.ts';
 import { createPieces } from '../../../../store/sessions/log-reader.ts';
 import { type StoredSession, sessionDirOf } from '../../../../store/sessions/sessions.ts';
 import { openTranscript, type Transcript } from '../../../../store/sessions/transcript.ts';
@@ -79,6 +80,12 @@ export const newRun = (
   finished: Promise.resolve(),
 });
 
+/** What others say about the subject of a session. */
+export interface OthersWords {
+  tell(kept: StoredSession): Promise<string | undefined>;
+  since(kept: Pick<Session, 'case_id' | 'id'>): string | undefined;
+}
+
 /** The daemon's memory of running sessions. All of it can be restored from their records. */
 export interface Engine {
   readonly live: Map<string, LiveRun>;
@@ -87,9 +94,10 @@ export interface Engine {
   /** The command prefixes that the operator allows in a session, until it or the daemon ends. */
   readonly prefixes: Map<string, string[]>;
   /**
-   * By session type: what to add to the prompt about the subject, registered by the room that creates such sessions.
+   * By session type: the words of others for a plan's prompt, and which of them have changed since, as a sentence.
+   * Registered by the room that creates such sessions.
    */
-  readonly words: Map<string, (kept: StoredSession) => string | undefined>;
+  readonly words: Map<string, OthersWords>;
   /** Called after each turn, once none of its processes runs. */
   readonly over: Set<(kept: StoredSession) => Promise<void>>;
   /** How long an unanswered request keeps its slot of `max_sessions`. */

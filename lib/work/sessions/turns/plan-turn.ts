@@ -21,7 +21,7 @@ import { comparedRun, undoInterrupted } from './baseline.ts';
 import { endTurn, failSession, wasCancelled } from './end.ts';
 import { needsAnotherRun, recordFinishedRun } from './messages.ts';
 import { prepareWorktree } from './prepare.ts';
-import { promptFor } from './prompt.ts';
+import { promptFor, tellBackground } from './prompt.ts';
 import { turnOfSession } from './reading-turn.ts';
 import { runTurn } from './run.ts';
 
@@ -76,7 +76,10 @@ const propose = async (
   const base_commit = (await headCommit(service.git.at(worktree))) ?? null;
   await updateSession(service.store, case_id, id, () => ({ branch: worktree.branch, base_commit }));
   const given = planGivenTo(service.store, { case_id, matter: kept.matter });
-  if (given !== undefined) return { outcome: 'completed', plan: given.plan };
+  if (given !== undefined) {
+    await tellBackground(service, kept);
+    return { outcome: 'completed', plan: given.plan };
+  }
   await markCommentsSent(service.store, kept);
   const prompt = await promptFor(service, kept, worktree, feedbackFor(service, kept));
   return runTurn(service, { kept, phase: 'plan', worktree, prompt, signed_as });

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import { messageOf } from '../../../../store/base/attempt.ts';
+import { messageOf, orElse } from '../../../../store/base/attempt.ts';
 import { StoreError } from '../../../../store/base/errors.ts';
+import { sha256 } from '../../../../store/base/sha256.ts';
 import { readCase } from '../../../../store/cases/cases.ts';
 import { listGlobalMemory, memoryFilesOf, memoryRootOf } from '../../../../store/cases/memory.ts';
 import { readImage, saveImage } from '../../../../store/codehost/images.ts';
@@ -9,8 +10,10 @@ import type { TextFile } from '../../../../store/front-matter/text-file.ts';
 import { isPlain } from '../../../../store/fs/plain-path.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { IssueLinkMatter } from '../../../../store/records/link.ts';
+import type { Told } from '../../../../store/records/told.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { StoredSession } from '../../../../store/sessions/sessions.ts';
+import { readTold, saveTold } from '../../../../store/sessions/told.ts';
 import type { Store } from '../../../../store/store.ts';
 import type { PromptParts, ToldFile } from '../../../agents/provider.ts';
 import { type HostedNeeds, hostOf } from '../../../code/projects/hosted-repository.ts';
@@ -40,16 +43,73 @@ export const promptFor = async (
   const { store } = service;
   const caseId = kept.session.case_id;
   const before = deliveredTexts(service, kept);
-  const item = await readCase(store, caseId);
-  const subject = await promptSubject(service, kept, worktree, item);
-  const { title = '', type = '', description = '' } = item ?? {};
+  const isPlan = kept.session.mode === 'plan';
+  const about = isPlan ? await tellBackground(service, kept) : toldBackground(service, kept);
   const folder = memoryRootOf(store, caseId)?.path ?? '';
   const memory = bounded(memoryFilesOf(store, caseId) ?? [], MEMORY_CHARACTERS, folder);
   const global_memory = bounded(listGlobalMemory(store), GLOBAL_CHARACTERS, store.layout.memory);
-  const { output } = capText(description, DESCRIPTION_CHARACTERS);
-  const about = { title, type, description: output, memory, global_memory };
-  return { ...about, ...turn, ...before, ...subject };
+  const conflict = await conflictOf(service, kept, worktree);
+  return { ...about, memory, global_memory, ...turn, ...before, ...conflict };
 };
+
+/** What others may have written, which is the same in both modes. */
+type Background = Pick<
+  PromptParts,
+  'title' | 'type' | 'description' | 'issue' | 'images' | 'links' | 'reviews'
+>;
+
+/**
+ * Reads the Work item, its issue and the reviews as they are now, and keeps them: text that comes after the plan was
+ * not in what the operator approved, so Work mode does not get it.
+ */
+export const tellBackground = async (
+  service: SessionNeeds,
+  kept: StoredSession,
+): Promise<Background> => {
+  const { store, engine } = service;
+  const { id, case_id } = kept.session;
+  const item = await readCase(store, case_id);
+  const { title = '', type = '', description = '' } = item ?? {};
+  const { output } = capText(description, DESCRIPTION_CHARACTERS);
+  const reviews = await engine.words.get(kept.session.type)?.tell(kept);
+  const { images, ...issue } = await issueOfItem(service, kept, item);
+  const words = reviews === undefined ? {} : { reviews };
+  const about = { title, type, description: output, ...issue, ...words };
+  const seen = images?.map(({ url, bytes, missing }) =>
+    bytes === undefined ? { url, missing } : { url, sha256: sha256(bytes) },
+  );
+  await saveTold(store.layout, { session_id: id, ...about, ...(seen && { images: seen }) });
+  return { ...about, ...(images && { images }) };
+};
+
+/** The same in Work mode, as it was for the plan; where that is not known, the agent gets the plan alone. */
+const toldBackground = ({ store, engine }: SessionNeeds, kept: StoredSession): Background => {
+  const { id, case_id } = kept.session;
+  const told = orElse(() => readTold(store.layout, id), undefined);
+  if (told?.session_id !== id) {
+    engine.transcript(kept).append('error', { message: UNTOLD });
+    return { title: `Work item ${case_id}`, type: '', description: '' };
+  }
+  const { session_id: _, images, ...about } = told;
+  return {
+    ...about,
+    ...(images && { images: images.map((image) => toldImage(store, case_id, image)) }),
+  };
+};
+
+const UNTOLD =
+  'The agent gets the approved plan without the text of the Work item and its reviews: what the plan was made from is not known on this machine, and newer text was not approved.';
+
+const toldImage = (
+  store: Store,
+  caseId: string,
+  { url, sha256: hash, missing = 'it is not the one that the plan was made from' }: ToldImage,
+): Image => {
+  const known = hash && orElse(() => readImage(store, caseId, url), undefined);
+  return known && sha256(known.bytes) === hash ? { url, ...known } : { url, missing };
+};
+
+type ToldImage = NonNullable<Told['images']>[number];
 
 // The API's limit; a description written by hand can be longer.
 const DESCRIPTION_CHARACTERS = 262_144;
@@ -92,25 +152,17 @@ export const namedPaths = (
     .flatMap((told) => ('path' in told && told.path !== undefined ? [told.path] : []))
     .filter((path) => isPlain(layout.root, path));
 
-/**
- * The subject of a session besides its Work item: the linked issue, and by type the conflict to resolve or the reviews
- * to address.
- */
-const promptSubject = async (
+/** The linked issue of a Work item. */
+const issueOfItem = async (
   service: SessionNeeds,
   kept: StoredSession,
-  worktree: WorktreeRecord,
   item: Case | undefined,
-): Promise<Pick<PromptParts, 'issue' | 'images' | 'links' | 'conflict' | 'reviews'>> => {
-  const reviews = service.engine.words.get(kept.session.type)?.(kept);
+): Promise<Pick<PromptParts, 'issue' | 'images' | 'links'>> => {
   const issue = issueOf(service.store, kept.session.case_id);
+  if (issue === undefined) return {};
   return {
-    ...(await conflictOf(service, kept, worktree)),
-    ...(issue !== undefined && {
-      issue: `${issue.repository}#${issue.number}`,
-      ...(item !== undefined && (await issueParts(service, kept, issue, item))),
-    }),
-    ...(reviews !== undefined && { reviews }),
+    issue: `${issue.repository}#${issue.number}`,
+    ...(item !== undefined && (await issueParts(service, kept, issue, item))),
   };
 };
 
@@ -136,7 +188,7 @@ const MOST_IMAGES = 10;
 
 /**
  * The links of an issue as full addresses, and its images, which the daemon downloads because the sandbox may not reach
- * the code host. They are downloaded once, in Plan mode. A missing image is reported and stops nothing.
+ * the code host. They are downloaded once, for a plan. A missing image is reported and stops nothing.
  */
 const issueParts = async (
   service: SessionNeeds,
@@ -145,7 +197,7 @@ const issueParts = async (
   item: Case,
 ): Promise<Pick<PromptParts, 'images' | 'links'>> => {
   const urls = imagesIn(item.description);
-  const from = { item, host: issue.host ?? 'github.com', fetches: kept.session.mode === 'plan' };
+  const from = { item, host: issue.host ?? 'github.com' };
   const images = await Promise.all(
     urls.slice(0, MOST_IMAGES).map((url) => imageAt(service, url, from)),
   );
@@ -160,18 +212,14 @@ const TOO_MANY = `only the first ${MOST_IMAGES} are read`;
 interface Origin {
   item: Case;
   host: string;
-  /** Whether missing images are downloaded. */
-  fetches: boolean;
 }
 
 type Image = NonNullable<PromptParts['images']>[number];
 
 const imageAt = async (service: HostedNeeds, url: string, from: Origin): Promise<Image> => {
-  const { item, fetches } = from;
   try {
-    const known = readImage(service.store, item.id, url);
+    const known = readImage(service.store, from.item.id, url);
     if (known !== undefined) return { url, ...known };
-    if (!fetches) return { url, missing: 'it was not available when the plan was made' };
     return await fetchImage(service, url, from);
   } catch (error) {
     return { url, missing: messageOf(error) };

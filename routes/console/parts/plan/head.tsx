@@ -24,6 +24,11 @@ export const PlanHead = ({ session, boundary, new_in_base, base }: HeadProps) =>
   return (
     <>
       {boundary && <IsolationWarnings {...boundary} />}
+      {session.came_later !== undefined && (
+        <p class="box warn" role="note">
+          {session.came_later}
+        </p>
+      )}
       <dl class="facts plan-facts">
         <Fact name="Provider">{visible([provider, model, effort].filter(Boolean).join(', '))}</Fact>
         {base_commit !== null && (

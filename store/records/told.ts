@@ -1,0 +1,22 @@
+import { type Static, Type } from 'typebox';
+import { Id, Sha256 } from './id.ts';
+
+const Image = Type.Object({
+  url: Type.String(),
+  /** Absent for an image that is not there. */
+  sha256: Type.Optional(Sha256),
+  missing: Type.Optional(Type.String()),
+});
+
+/** What others wrote in the prompt of a session's plan. Work mode gets exactly this. */
+export const Told = Type.Object({
+  session_id: Id,
+  title: Type.String(),
+  type: Type.String(),
+  description: Type.String(),
+  issue: Type.Optional(Type.String()),
+  images: Type.Optional(Type.Array(Image)),
+  links: Type.Optional(Type.Array(Type.String())),
+  reviews: Type.Optional(Type.String()),
+});
+export type Told = Static<typeof Told>;

@@ -1,0 +1,24 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { readOurs, sealedText } from '../consent/seal.ts';
+import { checkedBy, readRegularFile } from '../front-matter/record-file.ts';
+import { putFile } from '../front-matter/text-file.ts';
+import type { Layout } from '../layout.ts';
+import { Told } from '../records/told.ts';
+
+/** What the plan of a session was made from. Throws `unreadable_record`, also for a file that this machine did not write. */
+export const readTold = (layout: Layout, sessionId: string): Told | undefined =>
+  readOurs(layout, fileOf(layout, sessionId), (value) => checkedBy(Told, value));
+
+/** Saves it, on disk when the promise resolves. */
+export const saveTold = async (layout: Layout, told: Told): Promise<void> => {
+  const path = fileOf(layout, told.session_id);
+  const before = readRegularFile(layout.root, path);
+  await putFile(layout, path, { before, mode: 0o600 }, sealedText(layout, path, told));
+};
+
+/** Removes it, for a session that has ended. */
+export const removeTold = (layout: Layout, sessionId: string): void =>
+  rmSync(fileOf(layout, sessionId), { force: true });
+
+const fileOf = ({ told }: Layout, sessionId: string): string => join(told, `${sessionId}.json`);
