@@ -20,5 +20,5 @@ export const GIVES_MARKDOWN = { response: Type.String(), produces: 'text/markdow
 export const TAKES_MARKDOWN = { body: Type.String(), consumes: 'text/markdown' } as const;
 
 /** 201 or 202 with a new session. */
-export const createdSession = (session: Session) =>
+export const createdSession = <T extends Session>(session: T) =>
   created(`/cases/${session.case_id}/sessions/${session.id}`, session);

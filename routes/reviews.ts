@@ -85,7 +85,7 @@ export const reviewRoutes = [
   route('POST /api/cases/{id}/pr/address-feedback', {
     summary: 'Start a session on the queued reviews',
     description:
-      'Creates a session of type `feedback`, which receives the reviews with file and line, plans, and changes files only after the approval of the plan. The reviews leave the queue when it completes. A RESOLVED Work item becomes OPEN again, also if the session is aborted; a NON_ISSUE one is refused. `…/pr/push` pushes the work.',
+      'Creates a session of type `feedback`, which receives the reviews with file and line as they are on the code host now, without those that are resolved, dismissed or gone there. It plans, and changes files only after the approval of the plan. The reviews leave the queue when it completes. A RESOLVED Work item becomes OPEN again, also if the session is aborted; a NON_ISSUE one is refused. `…/pr/push` pushes the work.',
     body: optionalBody({
       ...ProviderChoice,
       comment: Type.Optional(
@@ -96,9 +96,23 @@ export const reviewRoutes = [
         }),
       ),
     }),
-    response: Session,
+    response: Type.Object({
+      ...Session.properties,
+      left_out: Type.Optional(
+        Type.Array(Type.Object({ id: Type.String(), why: Type.String() }), {
+          description: 'Queued reviews that it did not get because they are over on the host',
+        }),
+      ),
+    }),
     status: 202,
-    errors: ['session_active', 'rebase_in_progress', 'file_busy', ...CREATING],
+    errors: [
+      'session_active',
+      'rebase_in_progress',
+      'file_busy',
+      'pull_mismatch',
+      ...CREATING,
+      ...HOST_ERRORS,
+    ],
     handler: async ({ params, body }, service) =>
       createdSession(await addressFeedback(service, params.id, body ?? {})),
   }),

@@ -170,6 +170,50 @@ describe('POST /api/cases/{id}/pr/address-feedback', () => {
     );
   });
 
+  it('plans from the reviews as they are on the host now', async (t) => {
+    const { start, until, plan, host, number, comment } = await withThread(t, ECHO);
+    await host.pulls.reply(number, comment, 'NEVERMIND, leave it.', 'reviewer');
+    const { id } = await start();
+    await until(id, 'plan_ready');
+    assert.match(await plan(id), /NEVERMIND, leave it\./);
+  });
+
+  it('leaves out what is resolved on the host since it was queued, and says so', async (t) => {
+    const { start, until, plan, host, number, thread, api, feedback } = await withThread(t, ECHO);
+    host.pulls.resolve(thread.slice('thread:'.length));
+    const refused = await api('POST', 'pr/address-feedback');
+    assertProblem(refused, 422, 'invalid_state');
+    assert.match(refused.body.detail, /is resolved on the host/);
+    assert.deepEqual(await feedback(), [null]);
+    const more = await host.pulls.review(number, {
+      by: 'reviewer',
+      comments: [{ path: 'src/a.ts', line: 1, body: 'And this.' }],
+    });
+    const left = await host.pulls.review(number, {
+      by: 'reviewer',
+      comments: [{ path: 'src/a.ts', line: 1, body: 'Not this.' }],
+    });
+    for (const one of [...more.threads, ...left.threads])
+      await api('POST', `pr/reviews/thread:${one}/add-to-feedback`);
+    host.pulls.resolve(left.threads[0] ?? '');
+    const session: Session & { left_out?: object[] } = await start();
+    assert.deepEqual(session.left_out, [
+      { id: `thread:${left.threads[0]}`, why: 'is resolved on the host' },
+    ]);
+    await until(session.id, 'plan_ready');
+    const text = await plan(session.id);
+    assert.ok(text.includes('And this.') && !text.includes('Not this.'), text);
+  });
+
+  it('plans nothing where the host cannot be reached, and keeps the queue', async (t) => {
+    const { api, feedback, host, call, at } = await withThread(t, ECHO);
+    host.fail('reset', { path: '/reviews', times: 9 });
+    const answer = await api('POST', 'pr/address-feedback');
+    assert.ok(answer.status >= 500, answer.text);
+    assert.deepEqual(await feedback(), ['queued']);
+    assert.equal((await call<Session[]>('GET', `${at}/sessions`)).body.length, 0);
+  });
+
   it('runs nothing of what a reviewer wrote: the runbook only shows it', async (t) => {
     const { start, until, plan, call, at, id, feedback } = await withThread(t);
     const session = await start();

@@ -21,7 +21,7 @@ import {
   writeOrVerify,
 } from '../pull-requests/record.ts';
 import { FEEDBACK } from './feedback-session.ts';
-import { getReview, reviewsOf } from './read.ts';
+import { fetchReviews, getReview, reviewsOf } from './read.ts';
 import { feedbackOf } from './serve.ts';
 
 interface Wanted extends ModelChoice {
@@ -31,31 +31,72 @@ interface Wanted extends ModelChoice {
 }
 
 /**
- * Creates a session for the queued reviews, in Plan mode like any other. They leave the queue when it completes. Throws
- * 422 when no review is queued, and 409 `session_active` while another such session has not ended.
+ * Creates a session for the queued reviews, as they are on the host now, in Plan mode like any other. They leave the
+ * queue when it completes. Throws 422 when no review is queued that is open on the host, and 409 `session_active` while
+ * another such session has not ended.
  */
 export const addressFeedback = (
   service: SessionNeeds,
   caseId: string,
   wanted: Wanted,
-): Promise<Session> => {
+): Promise<FeedbackSession> => {
   checkTexts({ comment: wanted.comment });
   const id = newId();
   return service.store.locks.take(lockOn.feedback(caseId), async () => {
     const known = readSession(service.store, caseId, id);
     if (known !== undefined) return known.session;
     refuseSecond(service.store, caseId);
-    const queued = queuedReviews(service.store, caseId);
+    const { queued, left_out } = await queuedOnHost(service, caseId);
     // The reviews are assigned first, because the session reads them at once. If it is not created, they stay queued.
     for (const review of queued)
       await changeReview(service.store, caseId, review.id, () => ({ session_id: id }));
-    return createSession(service, caseId, {
-      id,
-      type: FEEDBACK,
-      reopen: true,
-      ...wanted,
-    });
+    const wants = { id, type: FEEDBACK, reopen: true, ...wanted };
+    const session = await createSession(service, caseId, wants);
+    return left_out.length === 0 ? session : { ...session, left_out };
   });
+};
+
+interface FeedbackSession extends Session {
+  /** Queued reviews that the session did not get, and why. */
+  left_out?: LeftOut[];
+}
+
+interface LeftOut {
+  id: string;
+  why: string;
+}
+
+/**
+ * The queued reviews as they are on the host now, because the operator's decision may be old. Those that are over there
+ * leave the queue.
+ */
+const queuedOnHost = async (
+  service: PullNeeds,
+  caseId: string,
+): Promise<{ queued: Review[]; left_out: LeftOut[] }> => {
+  // Refuses an empty queue without a request to the host.
+  queuedReviews(service.store, caseId);
+  await fetchReviews(service, caseId);
+  const all = queuedReviews(service.store, caseId);
+  const left_out = all.flatMap(({ id, ...review }) => {
+    const why = whyOver(review);
+    return why === undefined ? [] : { id, why };
+  });
+  for (const { id } of left_out)
+    await changeReview(service.store, caseId, id, () => ({ queued_at: null }));
+  const queued = all.filter(({ id }) => !left_out.some((one) => one.id === id));
+  if (queued.length > 0) return { queued, left_out };
+  const told = left_out.map(({ id, why }) => `${id} ${why}`).join(', ');
+  throw invalidState(
+    `No queued review is open: ${told}. They were removed from the queue. List what is open with GET /api/cases/${caseId}/pr/reviews/unresolved.`,
+  );
+};
+
+const whyOver = ({ kind, state, on_host, ...review }: Omit<Review, 'id'>): string | undefined => {
+  // What is queued after it was resolved here is wanted.
+  if ((review.resolved_at ?? '') > (review.queued_at ?? '')) return 'is resolved here';
+  if (state === 'resolved' || state === 'dismissed') return `is ${state} on the host`;
+  return kind !== 'check' && !on_host ? 'is gone from the host' : undefined;
 };
 
 const queuedReviews = (store: Store, caseId: string): Review[] => {
