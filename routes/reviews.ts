@@ -72,7 +72,7 @@ export const reviewRoutes = [
   route('POST /api/cases/{id}/pr/reviews/{review_id}/resolve', {
     summary: 'Mark a review as resolved: a thread on the host, a review here',
     description:
-      'Removes it from the feedback queue, unless a session has it. On the code host, only its author or a dismissal ends a review, and only another run ends a check: these are only marked here, and no longer block.',
+      'Removes it from the feedback queue, unless a session has it. A thread with comments on the code host that were not recorded is not resolved: `codehost_conflict` has them in `comments`, and a second request resolves it. On the code host, only its author or a dismissal ends a review, and only another run ends a check: these are only marked here, and no longer block.',
     params: ReviewPath,
     response: Type.Object({
       ...Review.properties,

@@ -10,7 +10,11 @@ import { assertProblem, withCase } from '../helpers/work-item.ts';
 const withReviews = async (t: TestContext) => {
   const scene = await withPull(t);
   const { host, number } = scene;
-  const { id: asked, threads } = await host.pulls.review(number, {
+  const {
+    id: asked,
+    threads,
+    comments,
+  } = await host.pulls.review(number, {
     ...{ state: 'CHANGES_REQUESTED', by: 'reviewer', body: 'Not yet.' },
     comments: [{ path: 'src/a.ts', line: 2, body: 'Two what?' }],
   });
@@ -20,6 +24,7 @@ const withReviews = async (t: TestContext) => {
     asked: `review:${asked}`,
     said: `review:${said}`,
     thread: `thread:${threads[0]}`,
+    comment: comments[0] ?? 0,
   };
 };
 
@@ -198,6 +203,28 @@ describe('POST …/pr/reviews/{review_id}/resolve', () => {
     assert.ok(host.pulls.isResolved(thread.slice('thread:'.length)));
     assert.equal((await api('POST', path)).status, 200);
     assert.deepEqual(idsOf(await list(scene, 'pr/reviews/unresolved')), [asked]);
+  });
+
+  it('refuses a thread with a reply that was not read, shows it, and takes a second call', async (t) => {
+    const scene = await withReviews(t);
+    const { api, host, number, thread, comment } = scene;
+    const isResolved = () => host.pulls.isResolved(thread.slice('thread:'.length));
+    await list(scene);
+    await host.pulls.reply(number, comment, 'STOP: this leaks a key.', 'reviewer');
+    const path = `pr/reviews/${thread}/resolve`;
+    const refused = await api<{ comments: { body: string }[] }>('POST', path);
+    const { detail } = assertProblem(refused, 409, 'codehost_conflict');
+    assert.match(
+      detail,
+      /1 comment that you have not read.* by reviewer: STOP: this leaks a key\./,
+    );
+    assert.deepEqual(
+      refused.body.comments.map(({ body }) => body),
+      ['STOP: this leaks a key.'],
+    );
+    assert.equal(isResolved(), false);
+    assert.equal((await api('POST', path)).status, 200);
+    assert.equal(isResolved(), true);
   });
 
   it('marks a review here alone, says so, and it blocks no more: not readiness either', async (t) => {

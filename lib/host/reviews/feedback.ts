@@ -1,5 +1,6 @@
 import { lockOn } from '../../../store/base/locks.ts';
 import { newId } from '../../../store/base/new-id.ts';
+import { visible } from '../../../store/base/visible.ts';
 import { changeReview } from '../../../store/codehost/reviews.ts';
 import type { Review } from '../../../store/records/review.ts';
 import { isEnded, type Session } from '../../../store/records/session.ts';
@@ -9,6 +10,8 @@ import type { ModelChoice } from '../../agents/model-choice.ts';
 import type { HostedNeeds } from '../../code/projects/hosted-repository.ts';
 import type { HostedRepository } from '../../codehost/code-host.ts';
 import { invalidState, notFound, ServiceError } from '../../errors.ts';
+import { capText } from '../../text/cap-text.ts';
+import { counted, oneLine } from '../../text/wording.ts';
 import { checkTexts } from '../../work/cases/text.ts';
 import { createSession } from '../../work/sessions/lifecycle/create.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
@@ -148,7 +151,7 @@ interface ResolvedReview extends Review {
 }
 
 /**
- * Marks a review as resolved: a thread on the host; a review or check only here, because on the host only its author, a
+ * Marks a review as resolved: a thread on the host, if it says there what the record says; a review or check only here, because on the host only its author, a
  * dismissal or another run can end it. It leaves the queue, unless a session has it.
  */
 export const resolveReview = async (
@@ -158,7 +161,10 @@ export const resolveReview = async (
 ): Promise<ResolvedReview> => {
   const review = await getReview(service, caseId, id);
   const isThread = review.kind === 'thread';
-  if (isThread) await resolveThread(service, caseId, review);
+  if (isThread) {
+    await refuseNewWords(service, caseId, review);
+    await resolveThread(service, caseId, review);
+  }
   const resolved_at = service.store.clock().toISOString();
   await changeReview(service.store, caseId, id, (current) => ({
     ...(isThread ? { state: 'resolved' } : { resolved_at: current.resolved_at ?? resolved_at }),
@@ -168,6 +174,33 @@ export const resolveReview = async (
   const now = await getReview(service, caseId, id);
   return { ...now, resolved_on_host: isThread, note: NOTES[review.kind] };
 };
+
+/**
+ * Throws `codehost_conflict` where the thread on the host has comments that the record did not have: the operator has not
+ * read them. The record has them from then on, so a second call resolves the thread.
+ */
+const refuseNewWords = async (
+  service: HostedNeeds,
+  caseId: string,
+  { id, comments: read }: Review,
+): Promise<void> => {
+  const now = (await fetchReviews(service, caseId)).find((one) => one.id === id);
+  const known = new Set(read.map(wordsOf));
+  const comments = (now?.comments ?? []).filter((one) => !known.has(wordsOf(one)));
+  const newest = comments.at(-1);
+  if (newest === undefined) return;
+  const said = capText(oneLine(visible(newest.body)), MOST_QUOTED).output;
+  throw new ServiceError(
+    'codehost_conflict',
+    `The thread has ${counted(comments.length, 'comment')} that you have not read. The newest is by ${newest.author ?? 'unknown'}: ${said} Nothing was resolved; to resolve the thread with it, send the same request again.`,
+    { members: { comments } },
+  );
+};
+
+const MOST_QUOTED = 1000;
+
+const wordsOf = ({ author, body, url }: Review['comments'][number]): string =>
+  JSON.stringify([author, body, url]);
 
 const NOTES: Record<Review['kind'], string> = {
   thread: 'The thread is resolved on the host.',
