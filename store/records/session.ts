@@ -105,7 +105,7 @@ export const PauseReason = Type.Enum(
   ['operator', 'usage_limit', 'model_unavailable', 'login', 'interrupted'],
   {
     description:
-      '`usage_limit`: the usage limit of the model is reached; `model_unavailable`: the model failed or cannot be reached; `login`: the credential was rejected; `interrupted`: the daemon stopped or could not continue',
+      '`usage_limit`: the usage limit of the model is reached; `model_unavailable`: the model failed or cannot be reached; `login`: the credential was rejected; `interrupted`: the daemon stopped or could not continue, or the directory of the session was removed',
   },
 );
 export type PauseReason = Static<typeof PauseReason>;

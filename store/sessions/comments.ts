@@ -7,7 +7,7 @@ import { doOrDefer } from '../reconcile/deferred.ts';
 import type { EventBody } from '../records/event.ts';
 import type { Store } from '../store.ts';
 import { heldText, intendText, noteText } from './held-sessions.ts';
-import { assertDirectory } from './session-texts.ts';
+import { assertRecord, placeOf } from './session-texts.ts';
 import { sessionsOf } from './sessions.ts';
 
 const COMMENTS = 'comments.md';
@@ -26,8 +26,8 @@ export const editComments = async (
   rule: (before: string) => string,
   ifMatch?: string,
 ): Promise<void> => {
-  assertDirectory(dir);
-  const { content } = await editText(store.layout, { dir, filename: COMMENTS }, (bytes) => {
+  assertRecord(dir);
+  const { content } = await editText(store.layout, placeOf(dir, COMMENTS), (bytes) => {
     const before = withoutHeldEdits(store, dir, bytes && textOf(COMMENTS, bytes));
     if (ifMatch !== undefined && etagOf(before.sha256) !== ifMatch) throw changedSince(COMMENTS);
     const next = rule(before.content);

@@ -25,13 +25,20 @@ interface LogWriter {
   sync(): void;
 }
 
-/** `shown` makes invisible characters of an event's data visible. */
+interface LogOptions {
+  /** Bytes of events.ndjson with texts. */
+  limit: number;
+  /** Makes invisible characters of an event's data visible. */
+  shown: (untold: NewTranscriptEvent) => NewTranscriptEvent[1];
+  /** Throws if events.ndjson must not be written. */
+  assertMeant: (() => void) | undefined;
+}
+
 export const openLog = (
   { path, rest }: LogFiles,
-  limit: number,
-  shown: (untold: NewTranscriptEvent) => NewTranscriptEvent[1],
+  { limit, shown, assertMeant }: LogOptions,
 ): LogWriter => {
-  const kept = openEventLog(path);
+  const kept = openEventLog(path, assertMeant);
   const whole = rest && openEventLog(rest);
   const last = [lastOf(path), ...(rest ? [lastOf(rest)] : [])].toSorted((a, b) => b.seq - a.seq)[0];
   let seq = last?.seq ?? 0;
@@ -92,7 +99,7 @@ interface EventLog {
   sync(): void;
 }
 
-const openEventLog = (path: () => string): EventLog => {
+const openEventLog = (path: () => string, assertMeant?: () => void): EventLog => {
   let log: OpenLog | undefined;
   const close = (): void => {
     if (log !== undefined) closeSync(log.descriptor);
@@ -100,6 +107,7 @@ const openEventLog = (path: () => string): EventLog => {
   };
   const opened = (): OpenLog => {
     if (log !== undefined && !isUnchanged(log, path())) close();
+    if (log === undefined) assertMeant?.();
     log ??= openFile(path());
     return log;
   };

@@ -7,7 +7,7 @@ import { editText, readText, type TextFile } from '../front-matter/text-file.ts'
 import { approvedFile, planFile } from '../layout.ts';
 import type { Session, SessionMatter } from '../records/session.ts';
 import type { Store } from '../store.ts';
-import { type CurrentPlan, createSessionFile, readPlanNow } from './session-texts.ts';
+import { type CurrentPlan, createSessionFile, placeOf, readPlanNow } from './session-texts.ts';
 
 const APPROVED = 'approved.md';
 
@@ -27,7 +27,7 @@ export const keepApproved = async (
   const now = readPlanNow(store, dir);
   check(now);
   const { plan, bytes } = now;
-  if (bytes !== undefined) await editText(store.layout, { dir, filename: APPROVED }, () => bytes);
+  if (bytes !== undefined) await editText(store.layout, placeOf(dir, APPROVED), () => bytes);
   return plan;
 };
 

@@ -1,4 +1,3 @@
-import { lstatSync } from 'node:fs';
 import { join, parse } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { StoreError } from '../base/errors.ts';
@@ -6,7 +5,8 @@ import { etagOf } from '../base/names.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
 import { putFile, readText, type TextFile, textOf, writeText } from '../front-matter/text-file.ts';
 import { createFile } from '../fs/durable.ts';
-import { diffFile, sinceApprovalFile } from '../layout.ts';
+import { statsAt } from '../fs/plain-path.ts';
+import { diffFile, sessionFile, sinceApprovalFile } from '../layout.ts';
 import type { Store } from '../store.ts';
 import { heldText, intendText, noteText } from './held-sessions.ts';
 
@@ -41,25 +41,35 @@ export const writePlan = async (
   ifMatch?: string,
 ): Promise<void> => {
   const { layout } = store;
-  assertDirectory(dir);
+  assertRecord(dir);
   const found = readText(layout, dir, PLAN);
   const read = heldText(store, dir, 'plan', found);
   // The caller read the plan in force, so a held edit in the file does not conflict.
   const isRead = read !== found && read !== undefined && etagOf(read.sha256) === ifMatch;
   const match = isRead && found !== undefined ? etagOf(found.sha256) : ifMatch;
   intendText(store, dir, 'plan', content);
-  await writeText(layout, { dir, filename: PLAN }, content, match);
+  await writeText(layout, placeOf(dir, PLAN), content, match);
   noteText(store, dir, 'plan', content);
 };
 
-/** Throws `file_busy` if the session's directory is missing. */
-export const assertDirectory = (dir: string): void => {
-  if (lstatSync(dir, { throwIfNoEntry: false })?.isDirectory() === true) return;
+/**
+ * Throws `file_busy` if the session's record is missing: what is written then would be a directory of its own, on another
+ * branch of the workspace, which git does not overwrite when the record comes back.
+ */
+export const assertRecord = (dir: string): void => {
+  if (statsAt(sessionFile(dir)) !== undefined) return;
   throw new StoreError(
     'file_busy',
     'The directory of the session was moved or removed a moment ago. Try again',
   );
 };
+
+/** A text beside a session's record, which is not written without that record. */
+export const placeOf = (dir: string, filename: string) => ({
+  dir,
+  filename,
+  assertMeant: () => assertRecord(dir),
+});
 
 const LOOK_AGAIN_MS = 200;
 
@@ -92,9 +102,10 @@ export const replaceSessionFile = async (
   name: string,
   bytes: Buffer,
 ): Promise<void> => {
-  assertDirectory(dir);
+  assertRecord(dir);
   const path = join(dir, name);
-  await putFile(layout, path, { before: readRegularFile(layout.root, path) }, bytes);
+  const { assertMeant } = placeOf(dir, name);
+  await putFile(layout, path, { before: readRegularFile(layout.root, path), assertMeant }, bytes);
 };
 
 /** Creates a file beside session.md and returns its name, with a number if the name is taken. */
@@ -104,10 +115,10 @@ export const createSessionFile = async (
   name: string,
   bytes: Buffer,
 ): Promise<string> => {
-  assertDirectory(dir);
+  assertRecord(dir);
   const { name: stem, ext } = parse(name);
   for (let number = 1; ; number += 1) {
     const wanted = number === 1 ? name : `${stem}-${number}${ext}`;
-    if (await createFile(layout, join(dir, wanted), bytes)) return wanted;
+    if (await createFile(layout, join(dir, wanted), bytes, placeOf(dir, wanted))) return wanted;
   }
 };

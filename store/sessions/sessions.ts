@@ -17,7 +17,7 @@ import {
 import { renderFrontMatter } from '../front-matter/splice.ts';
 import { removeDirectory } from '../fs/directories.ts';
 import { createDirectory } from '../fs/durable.ts';
-import { isDirectoryItself } from '../fs/plain-path.ts';
+import { isDirectoryItself, statsAt } from '../fs/plain-path.ts';
 import { isGateShut } from '../held/held.ts';
 import { gateOf } from '../held/held-file.ts';
 import { runStateOf } from '../journal/milestones.ts';
@@ -55,6 +55,15 @@ export const sessionStatus = (
   caseId: string,
   id: string,
 ): Session['status'] | undefined => readRecordOf(store, caseId, id)?.matter.status;
+
+/** Whether a session has a record, readable or not, where its Work item was read last. */
+export const hasRecord = (store: Store, caseId: string, id: string): boolean => {
+  const folder = folderOf(store, caseId);
+  if (folder === undefined) return false;
+  const isIts = (name: string): boolean =>
+    name.endsWith(shortId(id)) && statsAt(sessionFile(join(folder, name))) !== undefined;
+  return orElse(() => namesIn(folder).some(isIts), true);
+};
 
 const readRecordOf = (store: Store, caseId: string, id: string): SessionRecord | undefined => {
   const found = findSessionDir(store, caseId, id);

@@ -43,6 +43,8 @@ export interface TranscriptOptions {
   /** The file with the complete log once events.ndjson has `kept` bytes. Without it, events.ndjson is complete. */
   rest?: () => string;
   kept?: number;
+  /** Called before events.ndjson is opened to write; throws if it must not be, as without its session's record. */
+  assertMeant?: () => void;
 }
 
 /** The event after which a session's stream ends. */
@@ -57,10 +59,11 @@ export const openTranscript = (
   clock: () => Date,
   options: TranscriptOptions = {},
 ): Transcript => {
-  const { pieces = createPieces(), limit = LOG_LIMIT, kept = KEPT_LIMIT, rest } = options;
+  const { pieces = createPieces(), limit = LOG_LIMIT, kept = KEPT_LIMIT } = options;
+  const { rest, assertMeant } = options;
   const files: LogFiles = { path: () => eventsFile(where()), rest };
   const room = createNotifier();
-  const log = openLog(files, kept, visibleData);
+  const log = openLog(files, { limit: kept, shown: visibleData, assertMeant });
   let complete = log.last?.event === LAST_EVENT;
   let ended = complete;
   const write = (events: readonly NewTranscriptEvent[], goesOn = true): void =>

@@ -26,7 +26,7 @@ interface Block {
 }
 
 const interrupted = ({ title }: Block, resume: string): string =>
-  `The daemon was killed while this step was running, so part of it may be done: ${title}. Look at the worktree, then run the step again: ${resume} --from again. Or continue with the next: ${resume} --from next`;
+  `This step was killed with the daemon, or with the directory of the session, so part of it may be done: ${title}. Look at the worktree, then run the step again: ${resume} --from again. Or continue with the next: ${resume} --from next`;
 
 /** `dossier pause ITEM` */
 export const pause = control('POST /api/cases/{id}/session/pause');

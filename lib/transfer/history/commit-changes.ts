@@ -11,6 +11,7 @@ import {
   itemIn,
   itemOf,
 } from '../../../store/reconcile/items.ts';
+import { hasRecord } from '../../../store/sessions/sessions.ts';
 import { hasSecret } from '../../../store/settings/read-webhooks.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { syncCommits } from '../../code/worktrees/recovery/sync-work.ts';
@@ -183,11 +184,13 @@ const dirOf = (path: string, isItem: (dir: string) => boolean): string => {
 };
 
 // Files of a running session are committed once it stops.
-const unsettled = ({ journal }: Store): Set<string> =>
+const unsettled = (store: Store): Set<string> =>
   new Set(
-    [...journal.runs.values()]
-      .filter(({ status }) => status === 'planning' || status === 'working')
-      .map(({ case_id }) => case_id),
+    [...store.journal.runs]
+      .filter(([, { status }]) => status === 'planning' || status === 'working')
+      // On a branch without the session there is nothing of it to wait for.
+      .filter(([id, { case_id }]) => hasRecord(store, case_id, id))
+      .map(([, { case_id }]) => case_id),
   );
 
 /** All Work items as they are now, the base for the messages of the first commits. */

@@ -1,16 +1,26 @@
+import { GRACE_MS } from '../../../../store/base/grace.ts';
 import { lockOn } from '../../../../store/base/locks.ts';
-import { onItemChanged } from '../../../../store/reconcile/items.ts';
+import {
+  directoryStatusOf,
+  itemOf,
+  onFilesChanged,
+  onItemChanged,
+} from '../../../../store/reconcile/items.ts';
 import { removeRun } from '../../../../store/sessions/session-events.ts';
-import { readSession, unfinishedSession } from '../../../../store/sessions/sessions.ts';
+import { hasRecord, readSession, unfinishedSession } from '../../../../store/sessions/sessions.ts';
+import type { Store } from '../../../../store/store.ts';
 import { finalize } from '../guards/decide.ts';
 import { stopLive } from '../live/engine.ts';
 import type { EngineNeeds, SessionNeeds } from '../live/needs.ts';
 import { noteComments } from '../live/stream.ts';
+import { isRunning } from '../rules/rules.ts';
 import { startQueued } from './launch.ts';
+import { mayReturn, recoverSession } from './recover.ts';
 
 /**
- * Follows changes of Work items. When one is removed, its runs end; when one is repaired, unblocked or reopened, its
- * sessions continue with what was not possible before. A new trust decision starts queued sessions.
+ * Follows changes of Work items. When the record of a session is removed, its run ends, and the session is paused once the
+ * record is back; when a Work item is repaired, unblocked or reopened, its sessions continue with what was not possible
+ * before. A new trust decision starts queued sessions.
  */
 export const followCases = (service: SessionNeeds): void => {
   const { store, engine, log } = service;
@@ -24,12 +34,10 @@ export const followCases = (service: SessionNeeds): void => {
       if (body.event_type === 'session_comments_changed') tellStream(service, body.payload);
   });
   onItemChanged(store, (caseId, item) => {
-    const ids = [...store.journal.runs].flatMap(([id, run]) =>
-      run.case_id === caseId ? [id] : [],
-    );
+    const ids = runsOf(store, caseId);
     if (engine.closing || ids.length === 0) return;
     const following =
-      item === undefined ? forgetRuns(service, ids) : resumeFollowUps(service, caseId, ids);
+      item === undefined ? forgetRuns(service, caseId, ids) : resumeFollowUps(service, caseId, ids);
     following.catch((error: unknown) =>
       log.error(
         { err: error, case_id: caseId },
@@ -37,7 +45,23 @@ export const followCases = (service: SessionNeeds): void => {
       ),
     );
   });
+  const looking = new Set<string>();
+  onFilesChanged(store, (caseId) => {
+    if (caseId === undefined || looking.has(caseId) || !hasComeOrGone(service, caseId)) return;
+    looking.add(caseId);
+    // An editor that saves, or git, removes a file for a moment.
+    const later = (): void => {
+      looking.delete(caseId);
+      followRecords(service, caseId).catch((error: unknown) =>
+        log.error({ err: error, case_id: caseId }, 'following the records of sessions failed'),
+      );
+    };
+    setTimeout(later, GRACE_MS).unref();
+  });
 };
+
+const runsOf = ({ journal }: Store, caseId: string): string[] =>
+  [...journal.runs].flatMap(([id, { case_id }]) => (case_id === caseId ? [id] : []));
 
 // Readers of the stream are notified of comments too.
 const tellStream = (
@@ -49,26 +73,92 @@ const tellStream = (
   if (kept !== undefined) noteComments(engine, kept);
 };
 
-const forgetRuns = async ({ store, engine }: EngineNeeds, ids: string[]): Promise<void> => {
+const forgetRuns = async (
+  service: EngineNeeds,
+  caseId: string,
+  ids: readonly string[],
+): Promise<void> => {
   for (const id of ids) {
-    const live = engine.live.get(id);
-    if (live !== undefined) await stopLive(live);
-    engine.release(id);
-    await removeRun(store, id);
+    await stopAway(service, id);
+    if (!mayReturn(service.store, caseId, id)) await removeRun(service.store, id);
   }
 };
+
+/** Ends the run of a session whose record is gone. Nothing is written until the record is back. */
+const stopAway = async ({ engine }: EngineNeeds, id: string): Promise<void> => {
+  const live = engine.live.get(id);
+  if (live !== undefined) {
+    engine.away.add(id);
+    await stopLive(live);
+  }
+  engine.release(id);
+};
+
+/** The runs whose record is gone, and the sessions whose record is back. */
+const comeOrGone = ({ store, engine }: EngineNeeds, caseId: string) => {
+  const { live, away } = engine;
+  const ids = runsOf(store, caseId).filter((id) => live.has(id) || away.has(id));
+  const item = ids.length === 0 ? undefined : itemOf(store, caseId);
+  // A directory that is missing was moved, or is removed: that is decided in a moment.
+  if (engine.closing || item === undefined || directoryStatusOf(store, item) !== 'there')
+    return { gone: [], back: [] };
+  return {
+    gone: ids.filter((id) => live.has(id) && !hasRecord(store, caseId, id)),
+    back: ids.filter((id) => !live.has(id) && hasRecord(store, caseId, id)),
+  };
+};
+
+const hasComeOrGone = (service: EngineNeeds, caseId: string): boolean => {
+  const { gone, back } = comeOrGone(service, caseId);
+  return gone.length + back.length > 0;
+};
+
+const followRecords = async (service: SessionNeeds, caseId: string): Promise<void> => {
+  const { gone, back } = comeOrGone(service, caseId);
+  for (const id of gone) await stopAway(service, id);
+  for (const id of back) await recoverOnce(service, caseId, id);
+};
+
+// A failure is repeated at the next change.
+const recoverOnce = async (service: SessionNeeds, caseId: string, id: string): Promise<void> => {
+  const { away } = service.engine;
+  if (!away.delete(id)) return;
+  await recoverSession(service, { case_id: caseId, id, why: TAKEN_AWAY }).catch(
+    (error: unknown) => {
+      away.add(id);
+      throw error;
+    },
+  );
+};
+
+const TAKEN_AWAY =
+  'The directory of the session was removed while it worked, for example by git switch. The work so far is in the worktree. Resume the session, or abort it.';
 
 const resumeFollowUps = async (
   service: SessionNeeds,
   caseId: string,
-  ids: string[],
+  ids: readonly string[],
 ): Promise<void> => {
-  const { store, engine } = service;
-  await store.locks.take(lockOn.decision(caseId), async () => {
-    for (const id of ids) {
-      const kept = engine.live.has(id) ? undefined : unfinishedSession(store, caseId, id);
-      if (kept !== undefined && !engine.closing) await finalize(service, kept);
-    }
+  const { store } = service;
+  const orphans = await store.locks.take(lockOn.decision(caseId), async () => {
+    const found: string[] = [];
+    for (const id of ids) if (await isOrphan(service, caseId, id)) found.push(id);
+    return found;
   });
+  for (const id of orphans) await recoverSession(service, { case_id: caseId, id, why: ORPHANED });
   if (ids.some((id) => store.journal.runs.get(id)?.status === 'queued')) await startQueued(service);
+};
+
+const ORPHANED =
+  'The record says that the session runs, but no run of it exists, for example because an older record came back. The work so far is in the worktree. Resume the session, or abort it.';
+
+/** Applies what follows from a session's record. True if it says that the session runs, and nothing here began a run. */
+const isOrphan = async (service: EngineNeeds, caseId: string, id: string): Promise<boolean> => {
+  const { store, engine } = service;
+  const kept = engine.live.has(id) ? undefined : unfinishedSession(store, caseId, id);
+  if (kept === undefined || engine.closing) return false;
+  const { status, elsewhere } = kept.session;
+  if (isRunning(status) && elsewhere !== true) return true;
+  await finalize(service, kept);
+  return false;
 };

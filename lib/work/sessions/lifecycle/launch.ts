@@ -10,6 +10,7 @@ import { isEnded } from '../../../../store/records/session.ts';
 import { acquireLock, readLock, releaseLock } from '../../../../store/sessions/locks.ts';
 import { newRunMarker } from '../../../../store/sessions/run-marker.ts';
 import {
+  hasRecord,
   readSession,
   type StoredSession,
   sessionStatus,
@@ -188,6 +189,7 @@ const runInBackground = (
       pauseLater(service, kept, error);
     })
     .finally(() => service.engine.live.delete(session_id))
+    .then(() => recoverIfAway(service, kept))
     .then(() => followTurn(service, kept))
     .then(() => startQueued(service))
     .catch(complain);
@@ -200,6 +202,13 @@ const CLOSED =
 const isCaseClosed = async ({ store }: WithStore, caseId: string): Promise<boolean> => {
   const item = await readCase(store, caseId);
   return item !== undefined && isClosed(item.state);
+};
+
+// The turn could not be recorded. What follows the Work item is told, since the record may be back already.
+const recoverIfAway = ({ engine, store }: EngineNeeds, { session }: StoredSession): void => {
+  const { id, case_id } = session;
+  if (!hasRecord(store, case_id, id)) engine.away.add(id);
+  if (engine.away.has(id)) notice(store, case_id);
 };
 
 const followTurn = async ({ engine, log }: SessionNeeds, kept: StoredSession): Promise<void> => {
@@ -216,14 +225,16 @@ const failAfterError = async (
   kept: StoredSession,
   error: unknown,
 ): Promise<void> => {
-  service.log.error({ err: error, session_id: kept.session.id }, 'session failed');
+  const { store, engine } = service;
+  const { id, case_id } = kept.session;
+  // It may be back in a moment, and then the work has not failed.
+  if (!hasRecord(store, case_id, id)) engine.away.add(id);
+  service.log.error({ err: error, session_id: id }, 'session failed');
   const { run_marker } = kept.matter;
-  if (run_marker !== undefined)
-    await killRun(run_marker, tracesOf(service.store, kept.session.case_id));
-  if (service.engine.closing) return;
-  // Gone with its Work item, or unreadable for now.
-  if (sessionStatus(service.store, kept.session.case_id, kept.session.id) === undefined)
-    return pauseLater(service, kept, error);
-  const turn = service.engine.live.get(kept.session.id)?.result;
+  if (run_marker !== undefined) await killRun(run_marker, tracesOf(store, case_id));
+  if (engine.closing || engine.away.has(id)) return;
+  // Unreadable for now.
+  if (sessionStatus(store, case_id, id) === undefined) return pauseLater(service, kept, error);
+  const turn = engine.live.get(id)?.result;
   await failSession(service, kept, messageOf(error), turn);
 };

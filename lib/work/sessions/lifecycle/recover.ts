@@ -1,7 +1,8 @@
 import { messageOf } from '../../../../store/base/attempt.ts';
+import { whenGitIdle } from '../../../../store/fs/git-dir.ts';
 import { itemOf } from '../../../../store/reconcile/items.ts';
 import { isEnded } from '../../../../store/records/session.ts';
-import { type HeldLock, listHeldLocks } from '../../../../store/sessions/locks.ts';
+import { type HeldLock, listHeldLocks, readLock } from '../../../../store/sessions/locks.ts';
 import { isRunMarker } from '../../../../store/sessions/run-marker.ts';
 import { removeRun } from '../../../../store/sessions/session-events.ts';
 import {
@@ -37,6 +38,7 @@ import {
 import { nextStatus } from '../rules/transitions.ts';
 import { undoInterrupted } from '../turns/baseline.ts';
 import { turnOfSession } from '../turns/reading-turn.ts';
+import { importTurn } from '../turns/turn-repository.ts';
 import { wrapUp } from '../turns/wrap-up.ts';
 import { closeAttach } from './detach.ts';
 import { startQueued } from './launch.ts';
@@ -50,7 +52,7 @@ export const recoverSessions = async (service: SessionNeeds): Promise<void> => {
   const { layout, journal } = service.store;
   await sweepStates(layout.states, new Set(journal.runs.keys()));
   for (const [id, { case_id }] of [...service.store.journal.runs]) {
-    await recover(service, case_id, id).catch((error: unknown) => {
+    await recover(service, { case_id, id, why: INTERRUPTED }).catch((error: unknown) => {
       service.log.error(
         { err: error, session_id: id },
         'recovering a session failed; its files are unchanged',
@@ -60,22 +62,56 @@ export const recoverSessions = async (service: SessionNeeds): Promise<void> => {
   await startQueued(service);
 };
 
-const recover = async (service: TurnNeeds & WithLog, caseId: string, id: string): Promise<void> => {
+/** Does the same for one session while the daemon runs, such as one whose record was gone and is back. */
+export const recoverSession = async (
+  service: TurnNeeds & WithLog,
+  what: Interrupted,
+): Promise<void> => {
+  // git may still be writing the files beside the record.
+  await whenGitIdle(service.store.layout);
+  const kept = readSession(service.store, what.case_id, what.id);
+  if (kept?.session.status === 'working' && !service.engine.live.has(what.id))
+    await importTurn(service, kept);
+  await recover(service, what);
+};
+
+interface Interrupted {
+  case_id: string;
+  id: string;
+  /** The error of a session that was running. */
+  why: string;
+}
+
+const recover = async (
+  service: TurnNeeds & WithLog,
+  { case_id: caseId, id, why }: Interrupted,
+): Promise<void> => {
   const found = readSession(service.store, caseId, id);
-  if (found === undefined || found.session.elsewhere === true) {
-    // A session that disappeared with its Work item may return with another branch of the workspace, so its run is
-    // kept.
-    if (itemOf(service.store, caseId) !== undefined) await removeRun(service.store, id);
-    return;
-  }
+  if (found === undefined && mayReturn(service.store, caseId, id))
+    return void service.engine.away.add(id);
+  if (found === undefined || found.session.elsewhere === true) return removeRun(service.store, id);
   if (found.session.unconfirmed === undefined) await killLeftovers(service.store, found);
   await noteMessages(service, found);
   const told = service.store.journal.runs.get(id)?.status;
   await finalize(service, found);
   if (isEnded(found.session.status)) return;
   await closeAttach(service, found);
-  const kept = (await decide(service, found.session, await ruleFor(service, found))) ?? found;
-  if (kept.session.status !== told) noteInterrupted(service.engine, kept);
+  const rule = await ruleFor(service, found, why);
+  const kept = await decide(service, found.session, (...now) =>
+    service.engine.live.has(id) ? undefined : rule(...now),
+  );
+  if (kept === undefined) service.engine.away.add(id);
+  else if (kept.session.status !== told) noteInterrupted(service.engine, kept);
+};
+
+/**
+ * Whether a session that is gone may come back, as with another branch of the workspace: its Work item is gone and was not
+ * deleted through the API, or the session lock, which git ignores, still names it.
+ */
+export const mayReturn = (store: Store, caseId: string, id: string): boolean => {
+  const { seen, gone } = store.journal;
+  if (itemOf(store, caseId) === undefined) return seen.has(caseId) || gone.has(caseId);
+  return readLock(store, caseId)?.holder?.session_id === id;
 };
 
 // The run marker in a file may belong to another run. Then leftovers are found by their working directory.
@@ -99,18 +135,18 @@ const unstageConflict = async (
 const ruleFor = async (
   service: TurnNeeds & WithLog,
   found: StoredSession,
+  why: string,
 ): Promise<SessionRule> => {
   const { turn, waited } = await unrecordedTurn(service, found);
   try {
     await unstageConflict(service, found);
     const violation = await undoInterrupted(service, turnOfSession(service, found));
-    if (violation === undefined) return await interrupted(service, found, { turn, waited });
+    if (violation === undefined) return await interrupted(service, found, { turn, waited, why });
     const ending = await wrapUp(service, found, { status: 'failed', error: violation, turn });
     return fail({ ...ending, error: violation });
   } catch (error) {
     service.log.error({ err: error, session_id: found.session.id }, NOT_COMPARED);
-    const why = messageOf(error);
-    const told = `${NOT_COMPARED}: ${why} The comparison is repeated when the session is resumed.`;
+    const told = `${NOT_COMPARED}: ${messageOf(error)} The comparison is repeated when the session is resumed.`;
     return interrupt(told, { turn });
   }
 };
@@ -118,9 +154,9 @@ const ruleFor = async (
 const interrupted = async (
   service: TurnNeeds,
   found: StoredSession,
-  { turn, waited }: Unrecorded,
+  { turn, waited, why }: Unrecorded & { why: string },
 ): Promise<SessionRule> => {
-  const stopped = waited ? INTERRUPTED_WAITING : INTERRUPTED;
+  const stopped = waited && why === INTERRUPTED ? INTERRUPTED_WAITING : why;
   const error = (await lostWork(service.store, found.session)) ?? stopped;
   if (nextStatus(found.session, 'interrupt') === undefined) return interrupt(error);
   return interrupt(error, await wrapUp(service, found, { status: 'paused', error, turn }));

@@ -4,6 +4,7 @@ import { sha256 } from '../../../../store/base/sha256.ts';
 import { transcriptFile } from '../../../../store/layout.ts';
 import type { Session } from '../../../../store/records/session.ts';
 import { createPieces } from '../../../../store/sessions/log-reader.ts';
+import { assertRecord } from '../../../../store/sessions/session-texts.ts';
 import { type StoredSession, sessionDirOf } from '../../../../store/sessions/sessions.ts';
 import { openTranscript, type Transcript } from '../../../../store/sessions/transcript.ts';
 import type { Store } from '../../../../store/store.ts';
@@ -100,6 +101,8 @@ export interface Engine {
   readonly words: Map<string, OthersWords>;
   /** Called after each turn, once none of its processes runs. */
   readonly over: Set<(kept: StoredSession) => Promise<void>>;
+  /** Sessions whose record was gone while they ran, or at the start: recovered once it is back. */
+  readonly away: Set<string>;
   /** How long an unanswered request keeps its slot of `max_sessions`. */
   patience_ms: number;
   /** The daemon is stopping: runs end, and their records are left as they are. */
@@ -123,6 +126,7 @@ export const createEngine = (store: Store): Engine => {
     prefixes: new Map(),
     words: new Map(),
     over: new Set(),
+    away: new Set(),
     patience_ms: PATIENCE_MS,
     untrusted: new Map(),
     closing: false,
@@ -131,7 +135,9 @@ export const createEngine = (store: Store): Engine => {
       const known = transcripts.get(id);
       if (known !== undefined) return known;
       const rest = () => transcriptFile(store.layout, id);
-      const opened = openTranscript(() => sessionDirOf(store, kept), store.clock, { pieces, rest });
+      const where = () => sessionDirOf(store, kept);
+      const assertMeant = () => assertRecord(where());
+      const opened = openTranscript(where, store.clock, { pieces, rest, assertMeant });
       if (!opened.complete) transcripts.set(id, opened);
       return opened;
     },

@@ -2,6 +2,7 @@ import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { readSession, type StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { Isolation, Phase, RunResult } from '../../../agents/provider.ts';
 import { CONFLICT } from '../../../code/worktrees/rebase/rebase-state.ts';
+import { closeTurn } from '../../../code/worktrees/turn/close.ts';
 import type { TurnNotice } from '../../../code/worktrees/turn/notices.ts';
 import { type OpenTurn, openTurn } from '../../../code/worktrees/turn/open.ts';
 import { recoverTurns } from '../../../code/worktrees/turn/reclaim.ts';
@@ -54,6 +55,13 @@ const reporterFor =
     const transcript = engine.transcript(kept);
     for (const each of told) transcript.append('error', { ...each });
   };
+
+/** Imports again a turn of the session whose import could not be told in its stream. Idempotent. */
+export const importTurn = async (
+  service: TurnNeeds & WithLog,
+  kept: StoredSession,
+): Promise<void> =>
+  void (await closeTurn(service, kept.session.case_id, reporterFor(service.engine, kept)));
 
 /** Imports what interrupted turns of the previous daemon left, and reports it in their sessions' streams. */
 export const importInterruptedTurns = (service: TurnNeeds & WithLog): Promise<void> =>

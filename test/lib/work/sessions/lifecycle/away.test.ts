@@ -1,0 +1,164 @@
+/** The record of a session that works is taken away by git or by hand, and comes back. */
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import type { Session } from '../../../../../store/records/session.ts';
+import { eventually } from '../../../../helpers/eventually.ts';
+import { repositoryIn } from '../../../../helpers/many-items.ts';
+import { alive } from '../../../../helpers/processes.ts';
+import { newestSession } from '../../../../helpers/service.ts';
+import { type SessionTest, withCase } from '../../../../helpers/sessions.ts';
+
+const WORK = '```sh\necho begun > begun.txt\nuntil test -e go; do sleep 0.05; done\n```\n';
+
+type Git = Awaited<ReturnType<typeof repositoryIn>>;
+
+interface Scene {
+  test: SessionTest;
+  git: Git;
+  id: string;
+  marker: string;
+  dir: string;
+}
+
+/** A session that works, in a workspace that is a git repository; `other` is a branch without the Work item. */
+const atWork = async (
+  t: TestContext,
+  before: (git: Git) => void = () => undefined,
+): Promise<Scene> => {
+  const test = await withCase(t, WORK, { watch: true, settings: 'sandbox: off' });
+  const { path } = test.item;
+  const aside = join(test.workspace, '.dossier/aside');
+  renameSync(join(test.workspace, path), aside);
+  const git = await repositoryIn(test.running);
+  git('branch', 'other');
+  renameSync(aside, join(test.workspace, path));
+  await eventually(async () => assert.equal((await test.call('GET', test.at)).status, 200));
+  const { id } = await test.start();
+  await test.until(id, 'plan_ready');
+  before(git);
+  await test.post(`/sessions/${id}/approve`);
+  await test.untilEvent(id, 'tool_call');
+  const { run_marker: marker } = test.service.engine.live.get(id) ?? assert.fail();
+  return { test, git, id, marker, dir: newestSession(test, test.item) };
+};
+
+const commitAll = (git: Git): void => {
+  git('add', '--all');
+  git('commit', '--quiet', '--message', 'at work');
+};
+
+const assertStopped = async ({ test, marker }: Scene): Promise<void> => {
+  await eventually(() => assert.equal(test.service.engine.live.size, 0));
+  assert.equal(await alive(marker), false);
+};
+
+/** It is paused in words, loses nothing, and goes on. */
+const assertPaused = async ({ test, id }: Scene): Promise<void> => {
+  const paused = await test.until(id, 'paused');
+  assert.match(paused.error ?? '', /directory of the session was removed while it worked/);
+  assert.equal(await test.state(), 'IMPLEMENTING');
+  const { path } = (await test.call<{ path: string }>('GET', `/api/cases/${test.item.id}/worktree`))
+    .body;
+  assert.ok(existsSync(join(path, 'begun.txt')));
+  const resumed = await test.call('POST', `/api/cases/${test.item.id}/session/resume`, {
+    from: 'again',
+  });
+  assert.equal(resumed.status, 200, resumed.text);
+  await test.until(id, 'working');
+  assert.equal((await test.control('abort')).body.status, 'aborted');
+  assert.equal(test.service.engine.live.size, 0);
+};
+
+describe('a session whose record is taken away while it works', () => {
+  it('is stopped by git switch, writes nothing on the other branch, and is paused once back', async (t) => {
+    const scene = await atWork(t, commitAll);
+    const { test, git, dir } = scene;
+    git('add', '--update');
+    git('commit', '--quiet', '--message', 'approved.md is not added');
+    const untracked = ['approved.md'];
+    assert.deepEqual(untrackedIn(git), untracked);
+    git('switch', '--quiet', 'other');
+    await assertStopped(scene);
+    const listed = await test.call<Session[]>('GET', `${test.at}/sessions`);
+    assert.deepEqual(listed.body, []);
+    assert.deepEqual(readdirSync(dir), untracked);
+    git('switch', '--quiet', 'main');
+    await assertPaused(scene);
+  });
+
+  it('is paused after a glance at another branch, which takes the whole directory', async (t) => {
+    const scene = await atWork(t);
+    const { git, dir } = scene;
+    commitAll(git);
+    git('switch', '--quiet', 'other');
+    assert.equal(existsSync(dir), false);
+    await assertStopped(scene);
+    assert.equal(existsSync(dir), false);
+    git('switch', '--quiet', 'main');
+    await assertPaused(scene);
+  });
+
+  it('has not failed where its agent writes while the record is gone for a moment', async (t) => {
+    const scene = await atWork(t);
+    const { test, git, id } = scene;
+    commitAll(git);
+    const { body } = await test.call<{ path: string }>(
+      'GET',
+      `/api/cases/${test.item.id}/worktree`,
+    );
+    git('switch', '--quiet', 'other');
+    writeFileSync(join(body.path, 'go'), '');
+    await eventually(() => assert.ok(test.service.engine.away.has(id)));
+    git('switch', '--quiet', 'main');
+    await assertStopped(scene);
+    await assertPaused(scene);
+  });
+
+  it('is paused after git stash -u and stash pop', async (t) => {
+    const scene = await atWork(t);
+    const { git } = scene;
+    git('stash', '--include-untracked', '--quiet');
+    await assertStopped(scene);
+    git('stash', 'pop', '--quiet');
+    await assertPaused(scene);
+  });
+
+  it('is paused after its Work item was moved away and back', async (t) => {
+    const scene = await atWork(t);
+    const { test } = scene;
+    const path = join(test.workspace, test.item.path);
+    const aside = join(test.workspace, '.dossier/aside');
+    renameSync(path, aside);
+    await assertStopped(scene);
+    assert.equal(existsSync(path), false);
+    renameSync(aside, path);
+    await assertPaused(scene);
+  });
+
+  it('is paused also where the daemon restarts meanwhile', async (t) => {
+    const scene = await atWork(t);
+    const { test, git } = scene;
+    commitAll(git);
+    git('switch', '--quiet', 'other');
+    await assertStopped(scene);
+    await test.restart();
+    git('switch', '--quiet', 'main');
+    await assertPaused(scene);
+  });
+
+  it('loses its run alone where only its own directory is removed', async (t) => {
+    const scene = await atWork(t);
+    rmSync(scene.dir, { recursive: true });
+    await assertStopped(scene);
+    assert.equal(existsSync(scene.dir), false);
+    assert.equal((await scene.test.control('abort')).status, 422);
+  });
+});
+
+const untrackedIn = (git: Git): string[] =>
+  git('ls-files', '--others', '--exclude-standard')
+    .trim()
+    .split('\n')
+    .map((path) => path.slice(path.lastIndexOf('/') + 1));
