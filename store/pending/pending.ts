@@ -12,7 +12,7 @@ import {
   heldValueMessage,
 } from '../reconcile/held-changes.ts';
 import type { Item } from '../reconcile/item.ts';
-import { allItems, itemOf } from '../reconcile/items.ts';
+import { allItems, itemOf, notifyItemChanged } from '../reconcile/items.ts';
 import { reconcileLocked } from '../reconcile/reconcile.ts';
 import type { SessionMatter } from '../records/session.ts';
 import { approvedIn, readHeldSession, settleHeld } from '../sessions/held-sessions.ts';
@@ -146,6 +146,8 @@ export const acceptPending = async (
   for (const id of new Set(wanted.map(({ case_id }) => case_id)))
     await store.locks.take(lockOn.item(id), () => acceptItem(store, id, { ids, taken }));
   refreshPending(store);
+  // What follows from the record of a session is done for its Work item.
+  for (const { kind, case_id } of wanted) if (kind === 'session') notifyItemChanged(store, case_id);
   return wanted.filter(({ id }) => taken.has(id));
 };
 

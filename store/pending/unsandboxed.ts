@@ -6,7 +6,7 @@ import { statsAt } from '../fs/plain-path.ts';
 import { isGateShut, type UnsandboxedRun } from '../held/held.ts';
 import { gateOf, noteRun, removeRunRecord } from '../held/held-file.ts';
 import { sessionFile, sessionsDir } from '../layout.ts';
-import { allItems } from '../reconcile/items.ts';
+import { allItems, notifyItemChanged } from '../reconcile/items.ts';
 import { sweepWorkspace } from '../reconcile/sweep.ts';
 import { isEnded } from '../records/session.ts';
 import {
@@ -62,7 +62,8 @@ const readAll = async (store: Store): Promise<void> => {
   refreshPending(store);
 };
 
-// A session that the daemon did not create counts as aborted until the operator confirms it.
+// A session that appeared counts as aborted until the operator confirms it, and as paused if this machine knows it: it may
+// have come back with another branch.
 const keepForgedSessions = (store: Store): void => {
   const gate = gateOf(store);
   const since = Math.min(...[...gate.runs.values()].map((run) => Date.parse(run.started_at)));
@@ -79,11 +80,19 @@ const keepForged = (store: Store, case_id: string, key: string): void => {
   const found = readHeldSession(store, case_id, key);
   if (found === undefined || isEnded(found.matter.status)) return;
   if ((found.matter.machine ?? store.machine) !== store.machine) return;
-  const matter = { holds: { ...found.matter, status: 'aborted' as const } };
+  const isKnown = store.journal.runs.get(found.matter.id)?.case_id === case_id;
+  const stopped = isKnown
+    ? { status: 'paused' as const, error: RETURNED }
+    : { status: 'aborted' as const };
+  const matter = { holds: { ...found.matter, ...stopped } };
   const [plan, comments] = [{ holds: found.plan }, { holds: found.comments }];
   const kept = { id: found.matter.id, case_id, matter, plan, comments };
   gateOf(store).sessions.set(key, kept);
+  if (isKnown) notifyItemChanged(store, case_id);
 };
+
+const RETURNED =
+  'The directory of the session came back while a program ran without a sandbox. Confirm its record with `dossier trust`, or resume it.';
 
 /** The unsandboxed runs that may still be alive, including those of an earlier daemon, by their markers. */
 export const unsandboxedRuns = (store: Store): [string, UnsandboxedRun][] => [

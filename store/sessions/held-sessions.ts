@@ -66,8 +66,11 @@ export const settleHeld = (store: Store): void => {
   for (const [key, kept] of gate.sessions) {
     const found = readHeldSession(store, kept.case_id, key);
     if (found !== undefined) settleSession(gate, kept, found, at);
-    // If an unreadable session were dropped, the next edit of its files would count.
-    else if (orElse(() => dirOf(store, kept.case_id, key) === undefined, false))
+    // If one that is unreadable, or away with another branch, were dropped, what comes in its place would count.
+    else if (
+      !isGateShut(gate) &&
+      orElse(() => dirOf(store, kept.case_id, key) === undefined, false)
+    )
       gate.sessions.delete(key);
   }
   for (const [id, part] of gate.planning)

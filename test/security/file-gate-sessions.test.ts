@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { acceptPending, pendingChanges } from '../../store/pending/pending.ts';
@@ -10,6 +18,7 @@ import type { Session } from '../../store/records/session.ts';
 import { intendMatter, intendText } from '../../store/sessions/held-sessions.ts';
 import { readSession } from '../../store/sessions/sessions.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { repositoryIn } from '../helpers/many-items.ts';
 import { newestSession } from '../helpers/service.ts';
 import { type SessionTest, withCase, withScript } from '../helpers/sessions.ts';
 
@@ -178,6 +187,62 @@ describe('session.md and planning.md, written by file while such a program runs'
       body.map(({ status }) => status),
       ['aborted', 'aborted'],
     );
+  });
+
+  it('end no session that a checkout takes away and brings back', async (t) => {
+    const test = await withCase(t, undefined, { watch: true });
+    const { id, dir, at } = await planned(test);
+    const git = await repositoryIn(test.running);
+    git('switch', '--quiet', '--create', 'other');
+    git('rm', '-r', '--quiet', '--', test.item.path);
+    git('commit', '--quiet', '--message', 'without it');
+    git('switch', '--quiet', 'main');
+    await test.until(id, 'plan_ready');
+    const end = unsandboxed(test);
+    git('switch', '--quiet', 'other');
+    await eventually(async () => assert.equal((await test.call('GET', at)).status, 404));
+    assert.deepEqual(waiting(test), []);
+    git('switch', '--quiet', 'main');
+    await test.until(id, 'plan_ready');
+    await end();
+    assert.deepEqual(waiting(test), []);
+    // What comes back changed is held, and the session is as it was.
+    const endAgain = unsandboxed(test);
+    git('switch', '--quiet', 'other');
+    await eventually(async () => assert.equal((await test.call('GET', at)).status, 404));
+    git('switch', '--quiet', 'main');
+    writeFileSync(join(dir, 'plan.md'), EVIL);
+    await endAgain();
+    await test.until(id, 'plan_ready');
+    assert.notEqual(await planOf(test, at), EVIL);
+    assert.deepEqual(
+      waiting(test).map(({ kind }) => kind),
+      ['plan'],
+    );
+  });
+
+  it('pause a session that was away when such a program began, until the operator says so', async (t) => {
+    const test = await withCase(t, undefined, { watch: true });
+    const { id, dir, at } = await planned(test);
+    const aside = join(test.workspace, '.dossier/aside');
+    renameSync(dir, aside);
+    await eventually(async () => assert.equal((await test.call('GET', at)).status, 404));
+    const end = unsandboxed(test);
+    renameSync(aside, dir);
+    utimesSync(join(dir, 'session.md'), new Date(), new Date());
+    await end();
+    const held = await test.until(id, 'paused');
+    assert.match(
+      held.error ?? '',
+      /came back while a program ran without a sandbox.*dossier trust/,
+    );
+    const { consent } = test.service.store;
+    assert.notEqual(consent.list().get(`sessions/${id}/started`)?.value, undefined);
+    const [one] = waiting(test);
+    await acceptPending(test.service.store, new Set([one?.id ?? '']));
+    await test.until(id, 'plan_ready');
+    assert.equal((await test.post(`/sessions/${id}/approve`)).status, 200);
+    await test.until(id, 'completed');
   });
 
   it('approve no planning', async (t) => {
