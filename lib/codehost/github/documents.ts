@@ -20,7 +20,6 @@ const PULL = `fragment OnePull on PullRequest {
   author { login }
   labels(first: 100) { nodes { name } }
   commits(last: 1) { nodes { commit { oid statusCheckRollup { state } } } }
-  headRef { target { ... on Commit { oid statusCheckRollup { state } } } }
 }`;
 
 const LINKED = 'number title url state isDraft repository { nameWithOwner }';

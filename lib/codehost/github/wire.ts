@@ -91,19 +91,12 @@ export interface GraphqlPull extends Omit<Pull, Judged> {
   reviewDecision: string | null;
   author: { login: string } | null;
   labels: Nodes<{ name: string }> | null;
-  commits: Nodes<{ commit: CheckedCommit }>;
-  /** Null once the branch is deleted. */
-  headRef?: { target: CheckedCommit | null } | null;
-}
-
-interface CheckedCommit {
-  oid: string;
-  statusCheckRollup: { state: string } | null;
+  commits: Nodes<{ commit: { oid: string; statusCheckRollup: { state: string } | null } }>;
 }
 
 export const pullFromGraphql = (answer: GraphqlPull): Pull => {
-  const { isDraft, reviewDecision, isCrossRepository, headRepositoryOwner, ...rest } = answer;
-  const { commits, headRef, ...pull } = rest;
+  const { isDraft, reviewDecision, commits, isCrossRepository, headRepositoryOwner, ...pull } =
+    answer;
   return {
     ...pull,
     state: stateFrom(pull.state, isDraft),
@@ -112,7 +105,7 @@ export const pullFromGraphql = (answer: GraphqlPull): Pull => {
     labels: nodesOf(pull.labels).map(({ name }) => name),
     mergeable: MERGEABLE[pull.mergeable] ?? null,
     review_decision: DECISIONS[reviewDecision ?? ''] ?? null,
-    checks: checksOf(answer),
+    checks: checksOf(pull.head_sha, commits),
   };
 };
 
@@ -130,14 +123,10 @@ const CHECKS: Record<string, Pull['checks']> = {
   ERROR: 'failure',
 };
 
-// Expected and unknown states count as pending, and so does every state of a commit that is not the head. GitHub lists 250
-// commits at most, so the head may only be found by its branch; a fork's has the checks of the fork.
-const checksOf = ({ head_sha, commits, headRef, isCrossRepository }: GraphqlPull) => {
-  const last = nodesOf(commits)[0]?.commit;
-  const branch = isCrossRepository ? undefined : headRef?.target;
-  const head = [last, branch].find((commit) => commit?.oid === head_sha);
-  if (head === undefined || head === null) return last === undefined ? null : 'pending';
-  const { statusCheckRollup: rollup } = head;
+// Expected and unknown states count as pending, and so does every state of a commit that is not the head.
+const checksOf = (head: string, commits: GraphqlPull['commits']): Pull['checks'] => {
+  const { oid, statusCheckRollup: rollup } = nodesOf(commits)[0]?.commit ?? { oid: head };
+  if (oid !== head) return 'pending';
   return rollup ? (CHECKS[rollup.state] ?? 'pending') : null;
 };
 

@@ -18,7 +18,6 @@ export const pullAt = async (scope: Scope, number: number): Promise<Node> => {
 export const pullNode = (scope: Scope, pull: RestPull): Node => ({
   ...sharedFields(scope, pull),
   ...sides(scope, pull),
-  headRef: { __typename: 'Ref', name: pull.head.ref, target: commitNode(scope, pull.head.sha) },
   __typename: 'PullRequest',
   state: pull.merged ? 'MERGED' : pull.state.toUpperCase(),
   isDraft: pull.draft,

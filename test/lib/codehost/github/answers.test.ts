@@ -223,7 +223,7 @@ describe('an issue whose page is not its own', () => {
 
 describe('a pull request', () => {
   const HEAD = 'a'.repeat(40);
-  const startPull = async (t: TestContext, { number = 3, oid = HEAD, more = {} } = {}) => {
+  const startPull = async (t: TestContext, { number = 3, oid = HEAD } = {}) => {
     const commit = { oid, statusCheckRollup: { state: 'SUCCESS' } };
     const pullRequest = {
       ...{
@@ -238,7 +238,6 @@ describe('a pull request', () => {
       ...{ reviewDecision: null, author: null, labels: NOBODY, commits: { nodes: [{ commit }] } },
       ...{ created_at: '2026-01-01T00:00:00Z', updated_at: '2026-01-01T00:00:00Z' },
       ...{ merged_at: null, closed_at: null },
-      ...more,
     };
     return startHostile(t, () => ({ body: { data: { repository: { pullRequest } } } }));
   };
@@ -248,17 +247,6 @@ describe('a pull request', () => {
     assert.equal((await own.hosted.pull(3)).checks, 'success');
     const other = await startPull(t, { oid: 'b'.repeat(40) });
     assert.equal((await other.hosted.pull(3)).checks, 'pending');
-  });
-
-  it('has the checks of its branch where the list of its commits ends before the head', async (t) => {
-    const checks = async (more: object): Promise<string | null> => {
-      const { hosted } = await startPull(t, { oid: 'b'.repeat(40), more });
-      return (await hosted.pull(3)).checks;
-    };
-    const headRef = { target: { oid: HEAD, statusCheckRollup: { state: 'FAILURE' } } };
-    assert.equal(await checks({ headRef }), 'failure');
-    assert.equal(await checks({ headRef, isCrossRepository: true }), 'pending');
-    assert.equal(await checks({ headRef: null }), 'pending');
   });
 
   it('is never another one', async (t) => {
