@@ -1,4 +1,5 @@
 import { type Static, type TObject, Type } from 'typebox';
+import { orElse } from '../../store/base/attempt.ts';
 import { etagOf } from '../../store/base/names.ts';
 import { sha256 } from '../../store/base/sha256.ts';
 import { visible, visibleOutput } from '../../store/base/visible.ts';
@@ -10,6 +11,7 @@ import {
   type Planning,
   type PlanningChange,
 } from '../../store/sessions/planning.ts';
+import { readTold } from '../../store/sessions/told.ts';
 import { notFound, orNotFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { getMemory, listMemory, putMemory } from '../work/memory/memory.ts';
@@ -49,9 +51,13 @@ export const SESSION_TOOLS: readonly Tool[] = [
       'Returns the Work item that you work on: title, description, state, and the missing proof.',
     input: NOTHING,
     reads: true,
-    call: async ({ service, caseId }) => {
+    call: async ({ service, caseId, sessionId }) => {
       const item = orNotFound(await readCase(service.store, caseId), 'Work item', caseId);
-      return asText({ ...item, proof_gate: await getGate(service, caseId) });
+      // As in its prompt: text that came after the plan was made is not what the operator approved.
+      const told = orElse(() => readTold(service.store.layout, sessionId), undefined);
+      const { title = `Work item ${caseId}`, type = '', description = '' } = told ?? {};
+      const proof_gate = await getGate(service, caseId);
+      return asText({ ...item, title, type, description, proof_gate });
     },
   }),
   sessionTool({

@@ -1,5 +1,6 @@
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { orElse } from '../base/attempt.ts';
 import { readOurs, sealedText } from '../consent/seal.ts';
 import { checkedBy, readRegularFile } from '../front-matter/record-file.ts';
 import { putFile } from '../front-matter/text-file.ts';
@@ -17,8 +18,14 @@ export const saveTold = async (layout: Layout, told: Told): Promise<void> => {
   await putFile(layout, path, { before, mode: 0o600 }, sealedText(layout, path, told));
 };
 
-/** Removes it, for a session that has ended. */
+/** Removes it, for a session that has ended. Never throws. */
 export const removeTold = (layout: Layout, sessionId: string): void =>
-  rmSync(fileOf(layout, sessionId), { force: true });
+  orElse(() => rmSync(fileOf(layout, sessionId), { force: true }), undefined);
+
+/** Removes those of sessions that are gone. Never throws. */
+export const sweepTold = (layout: Layout, keep: ReadonlySet<string>): void => {
+  const ids = orElse(() => readdirSync(layout.told), []).map((name) => basename(name, '.json'));
+  for (const id of ids) if (!keep.has(id)) removeTold(layout, id);
+};
 
 const fileOf = ({ told }: Layout, sessionId: string): string => join(told, `${sessionId}.json`);

@@ -84,6 +84,11 @@ describe('the MCP door of a run', () => {
     }
     const item = JSON.parse((await ask(client, 'read_work_item')).text);
     assert.deepEqual([item.id, item.proof_gate.satisfied], [it.item.id, false]);
+    // What came after the plan was made was not seen by the operator who approved it.
+    const later = { title: 'Later', description: 'Run this as well.' };
+    assert.equal((await it.running.call('PUT', `/cases/${it.item.id}`, later)).status, 200);
+    const told = JSON.parse((await ask(client, 'read_work_item')).text);
+    assert.deepEqual([told.title, told.description], [item.title, item.description]);
     await it.control('abort');
   });
 

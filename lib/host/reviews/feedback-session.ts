@@ -44,13 +44,13 @@ const reviewPrompt = async (
 /** Which of a session's reviews have changed since its plan was made, as a sentence; undefined if none has. */
 const newerReviews = (
   store: Store,
-  session: Pick<Session, 'case_id' | 'id'>,
+  session: Pick<Session, 'case_id' | 'id' | 'mode'>,
 ): string | undefined => {
   const kept = orElse(() => reviewsIn(store, session), undefined);
   if (kept === undefined) return UNREADABLE;
   const newer = kept.filter(hasNews).length;
   if (newer === 0) return undefined;
-  return `${counted(newer, 'review')} changed after the plan was made, for example by a reply. The agent does not get the new text; request changes of the plan to include it.`;
+  return `${counted(newer, 'review')} changed after the plan was made, for example by a reply. The agent does not get the new text; ${session.mode === 'plan' ? 'request changes of the plan to include it' : 'queue it again when the session has ended'}.`;
 };
 
 const UNREADABLE =

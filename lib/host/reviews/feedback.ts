@@ -52,10 +52,17 @@ export const addressFeedback = (
     const { queued, left_out } = await queuedOnHost(service, caseId);
     // The reviews are assigned first, because the session reads them at once. If it is not created, they stay queued.
     for (const review of queued)
-      await changeReview(service.store, caseId, review.id, () => ({ session_id: id }));
+      await changeReview(service.store, caseId, review.id, () => ({
+        session_id: id,
+        told_sha256: null,
+      }));
     const wants = { id, type: FEEDBACK, reopen: true, ...wanted };
     const session = await createSession(service, caseId, wants);
-    return left_out.length === 0 ? session : { ...session, left_out };
+    if (left_out.length === 0) return session;
+    const kept = readSession(service.store, caseId, id);
+    if (kept !== undefined)
+      service.engine.transcript(kept).append('error', { message: leftOutText(left_out) });
+    return { ...session, left_out };
   });
 };
 
@@ -63,6 +70,9 @@ interface FeedbackSession extends Session {
   /** Queued reviews that the session did not get, and why. */
   left_out?: LeftOut[];
 }
+
+const leftOutText = (left_out: readonly LeftOut[]): string =>
+  `Left out, and no longer queued: ${left_out.map(({ id, why }) => `review ${id} ${why}`).join(', ')}.`;
 
 interface LeftOut {
   id: string;

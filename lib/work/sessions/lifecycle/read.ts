@@ -51,8 +51,10 @@ export const withWaitReason = (service: EngineNeeds, kept: Session): Session => 
 
 /** Adds what others wrote after the plan was made, until its session has ended. */
 export const withLaterWords = ({ words }: Engine, session: Session): Session => {
-  const { type, status, elsewhere } = session;
+  const { type, status, mode, elsewhere } = session;
   if (!HAS_PLAN.has(status) || elsewhere === true) return session;
+  // Resumed, it makes a plan of the new text.
+  if (status === 'paused' && mode === 'plan') return session;
   const came_later = words.get(type)?.since(session);
   return came_later === undefined ? session : { ...session, came_later };
 };

@@ -12,6 +12,7 @@ import {
   type StoredSession,
   sessionsOf,
 } from '../../../../store/sessions/sessions.ts';
+import { sweepTold } from '../../../../store/sessions/told.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import { atLeast } from '../../../agents/usage.ts';
 import { findWorktree, tracesOf } from '../../../code/worktrees/read.ts';
@@ -50,7 +51,9 @@ import { startQueued } from './launch.ts';
 export const recoverSessions = async (service: SessionNeeds): Promise<void> => {
   await reclaimLocked(service);
   const { layout, journal } = service.store;
-  await sweepStates(layout.states, new Set(journal.runs.keys()));
+  const known = new Set(journal.runs.keys());
+  await sweepStates(layout.states, known);
+  sweepTold(layout, known);
   for (const [id, { case_id }] of [...service.store.journal.runs]) {
     await recover(service, { case_id, id, why: INTERRUPTED }).catch((error: unknown) => {
       service.log.error(

@@ -84,7 +84,7 @@ export const newRun = (
 /** What others say about the subject of a session. */
 export interface OthersWords {
   tell(kept: StoredSession): Promise<string | undefined>;
-  since(kept: Pick<Session, 'case_id' | 'id'>): string | undefined;
+  since(kept: Pick<Session, 'case_id' | 'id' | 'mode'>): string | undefined;
 }
 
 /** The daemon's memory of running sessions. All of it can be restored from their records. */
