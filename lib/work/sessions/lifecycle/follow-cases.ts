@@ -80,7 +80,9 @@ const forgetRuns = async (
 ): Promise<void> => {
   for (const id of ids) {
     await stopAway(service, id);
-    if (!mayReturn(service.store, caseId, id)) await removeRun(service.store, id);
+    // Its record may be back already.
+    if (!hasRecord(service.store, caseId, id) && !mayReturn(service.store, caseId, id))
+      await removeRun(service.store, id);
   }
 };
 

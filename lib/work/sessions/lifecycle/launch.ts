@@ -190,6 +190,7 @@ const runInBackground = (
     })
     .finally(() => service.engine.live.delete(session_id))
     .then(() => recoverIfAway(service, kept))
+    .catch(complain)
     .then(() => followTurn(service, kept))
     .then(() => startQueued(service))
     .catch(complain);

@@ -70,12 +70,19 @@ export const recoverSession = async (
   service: TurnNeeds & WithLog,
   what: Interrupted,
 ): Promise<void> => {
-  // git may still be writing the files beside the record.
-  await whenGitIdle(service.store.layout);
-  const kept = readSession(service.store, what.case_id, what.id);
-  if (kept?.session.status === 'working' && !service.engine.live.has(what.id))
-    await importTurn(service, kept);
-  await recover(service, what);
+  const { live, recovering } = service.engine;
+  if (recovering.has(what.id)) return;
+  recovering.add(what.id);
+  try {
+    // git may still be writing the files beside the record.
+    await whenGitIdle(service.store.layout);
+    const kept = readSession(service.store, what.case_id, what.id);
+    if (kept?.session.status === 'working' && !live.has(what.id)) await importTurn(service, kept);
+    // It was resumed meanwhile.
+    if (!live.has(what.id)) await recover(service, what);
+  } finally {
+    recovering.delete(what.id);
+  }
 };
 
 interface Interrupted {
@@ -103,6 +110,7 @@ const recover = async (
   const kept = await decide(service, found.session, (...now) =>
     service.engine.live.has(id) ? undefined : rule(...now),
   );
+  if (service.engine.live.has(id)) return;
   if (kept === undefined) service.engine.away.add(id);
   else if (kept.session.status !== told) noteInterrupted(service.engine, kept);
 };

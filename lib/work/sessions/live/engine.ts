@@ -103,6 +103,8 @@ export interface Engine {
   readonly over: Set<(kept: StoredSession) => Promise<void>>;
   /** Sessions whose record was gone while they ran, or at the start: recovered once it is back. */
   readonly away: Set<string>;
+  /** Sessions whose record is back and that are being recovered. */
+  readonly recovering: Set<string>;
   /** How long an unanswered request keeps its slot of `max_sessions`. */
   patience_ms: number;
   /** The daemon is stopping: runs end, and their records are left as they are. */
@@ -127,6 +129,7 @@ export const createEngine = (store: Store): Engine => {
     words: new Map(),
     over: new Set(),
     away: new Set(),
+    recovering: new Set(),
     patience_ms: PATIENCE_MS,
     untrusted: new Map(),
     closing: false,
