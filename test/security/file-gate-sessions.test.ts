@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { acceptPending, pendingChanges } from '../../store/pending/pending.ts';
 import { unsandboxedRuns, unsandboxedStarts } from '../../store/pending/unsandboxed.ts';
 import type { Proof } from '../../store/records/proof.ts';
@@ -229,6 +230,8 @@ describe('session.md and planning.md, written by file while such a program runs'
     await eventually(async () => assert.equal((await test.call('GET', at)).status, 404));
     const end = unsandboxed(test);
     renameSync(aside, dir);
+    // The clock of files is behind by up to 10 ms.
+    await delay(20);
     utimesSync(join(dir, 'session.md'), new Date(), new Date());
     await end();
     const held = await test.until(id, 'paused');
