@@ -350,7 +350,8 @@ describe('autocommit', () => {
     const kept = await keep(t);
     const { autocommit, git, store, workspace } = kept;
     const { path } = await bug(kept.service);
-    await newest(kept, 'case Fix login: created');
+    // The settings of the new workspace may be committed after it.
+    await eventually(() => assert.match(git('log', '--format=%s'), /^case Fix login: created$/m));
     const [text, file] = [
       '---\nurl: http://127.0.0.1:9\nsecret: fileSECRET\n---\n',
       'webhooks/x.md',
