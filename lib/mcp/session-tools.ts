@@ -1,5 +1,4 @@
 import { type Static, type TObject, Type } from 'typebox';
-import { orElse } from '../../store/base/attempt.ts';
 import { etagOf } from '../../store/base/names.ts';
 import { sha256 } from '../../store/base/sha256.ts';
 import { visible, visibleOutput } from '../../store/base/visible.ts';
@@ -11,7 +10,7 @@ import {
   type Planning,
   type PlanningChange,
 } from '../../store/sessions/planning.ts';
-import { readTold } from '../../store/sessions/told.ts';
+import { findTold, untold } from '../../store/sessions/told.ts';
 import { notFound, orNotFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { getMemory, listMemory, putMemory } from '../work/memory/memory.ts';
@@ -54,8 +53,8 @@ export const SESSION_TOOLS: readonly Tool[] = [
     call: async ({ service, caseId, sessionId }) => {
       const item = orNotFound(await readCase(service.store, caseId), 'Work item', caseId);
       // As in its prompt: text that came after the plan was made is not what the operator approved.
-      const told = orElse(() => readTold(service.store.layout, sessionId), undefined);
-      const { title = `Work item ${caseId}`, type = '', description = '' } = told ?? {};
+      const told = findTold(service.store.layout, sessionId) ?? untold(caseId);
+      const { title, type, description } = told;
       const proof_gate = await getGate(service, caseId);
       return asText({ ...item, title, type, description, proof_gate });
     },

@@ -7,9 +7,19 @@ import { putFile } from '../front-matter/text-file.ts';
 import type { Layout } from '../layout.ts';
 import { Told } from '../records/told.ts';
 
-/** What the plan of a session was made from. Throws `unreadable_record`, also for a file that this machine did not write. */
-export const readTold = (layout: Layout, sessionId: string): Told | undefined =>
-  readOurs(layout, fileOf(layout, sessionId), (value) => checkedBy(Told, value));
+/** What the plan of a session was made from; undefined where that is not known, as of a file that this machine did not write. */
+export const findTold = (layout: Layout, sessionId: string): Told | undefined => {
+  const read = () => readOurs(layout, fileOf(layout, sessionId), (value) => checkedBy(Told, value));
+  const told = orElse(read, undefined);
+  return told?.session_id === sessionId ? told : undefined;
+};
+
+/** What a session is told of its Work item where that is not known. */
+export const untold = (caseId: string): Pick<Told, 'title' | 'type' | 'description'> => ({
+  title: `Work item ${caseId}`,
+  type: '',
+  description: '',
+});
 
 /** Saves it, on disk when the promise resolves. */
 export const saveTold = async (layout: Layout, told: Told): Promise<void> => {

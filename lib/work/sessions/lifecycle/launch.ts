@@ -166,7 +166,7 @@ const runInBackground = (
   const waits = (): void => {
     noteWaits();
     notice(service.store, case_id);
-    // The decision has just read it. A promise would have nobody who hears its rejection before there is a place.
+    // The decision has just read the Work item. To read it again could fail, and only the wait for a place would catch that.
     const item = itemOf(service.store, case_id);
     wasOpen = item !== undefined && !isClosed(caseStateOf(item));
   };
@@ -205,7 +205,7 @@ const isCaseClosed = async ({ store }: WithStore, caseId: string): Promise<boole
   return item !== undefined && isClosed(item.state);
 };
 
-// The turn could not be recorded. What follows the Work item is told, since the record may be back already.
+// The turn could not be recorded. Its record may be back already, so the Work item is looked at again.
 const recoverIfAway = ({ engine, store }: EngineNeeds, { session }: StoredSession): void => {
   const { id, case_id } = session;
   if (!hasRecord(store, case_id, id)) engine.away.add(id);

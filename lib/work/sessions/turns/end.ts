@@ -31,7 +31,7 @@ export const pauseTurn = async (
   service: TurnNeeds,
   kept: StoredSession,
   error: string,
-  ending: Parameters<typeof interrupt>[1] = {},
+  ending: Parameters<typeof interrupt>[1],
 ): Promise<void> => {
   const paused = await decide(service, kept.session, interrupt(error, ending));
   if (paused?.session.status !== 'paused') return;

@@ -13,7 +13,7 @@ import type { IssueLinkMatter } from '../../../../store/records/link.ts';
 import type { Told } from '../../../../store/records/told.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { StoredSession } from '../../../../store/sessions/sessions.ts';
-import { readTold, saveTold } from '../../../../store/sessions/told.ts';
+import { findTold, saveTold, untold } from '../../../../store/sessions/told.ts';
 import type { Store } from '../../../../store/store.ts';
 import type { PromptParts, ToldFile } from '../../../agents/provider.ts';
 import { type HostedNeeds, hostOf } from '../../../code/projects/hosted-repository.ts';
@@ -85,10 +85,10 @@ export const tellBackground = async (
 /** The same in Work mode, as it was for the plan; where that is not known, the agent gets the plan alone. */
 const toldBackground = ({ store, engine }: SessionNeeds, kept: StoredSession): Background => {
   const { id, case_id } = kept.session;
-  const told = orElse(() => readTold(store.layout, id), undefined);
-  if (told?.session_id !== id) {
+  const told = findTold(store.layout, id);
+  if (told === undefined) {
     engine.transcript(kept).append('error', { message: UNTOLD });
-    return { title: `Work item ${case_id}`, type: '', description: '' };
+    return untold(case_id);
   }
   const { session_id: _, images, ...about } = told;
   return {
