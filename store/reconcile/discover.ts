@@ -49,11 +49,14 @@ export const discover = async (store: Store, from = 'cases'): Promise<void> => {
   if (isFolder) await lookForAbsent(store, from, there);
 };
 
-/** A watch that is set late has no hint for what was removed, or replaced by a link, before. */
-const lookForAbsent = async (
+/**
+ * Compares the known Work items below a folder that are not among those found there. What was removed with the whole folder,
+ * or before its watch began, has no hint of its own.
+ */
+export const lookForAbsent = async (
   store: Store,
   from: string,
-  there: ReadonlySet<string>,
+  there: ReadonlySet<string> = new Set(),
 ): Promise<void> => {
   const absent = allItems(store).filter(({ dir }) => dir.startsWith(`${from}/`) && !there.has(dir));
   await lookFor(store, absent);

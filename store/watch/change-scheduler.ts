@@ -8,10 +8,10 @@ import { statsAt } from '../fs/plain-path.ts';
 import { CASE_FILE } from '../layout.ts';
 import { checkItemSidecars } from '../problems/sidecar-problems.ts';
 import { watchPlans } from '../problems/watch-plans.ts';
-import { discover, meet } from '../reconcile/discover.ts';
-import { allItems, clearUnusable, itemIn, itemsOf } from '../reconcile/items.ts';
+import { discover, lookForAbsent, meet } from '../reconcile/discover.ts';
+import { clearUnusable, itemIn, itemsOf } from '../reconcile/items.ts';
 import { resolveAbsent, resolveMissing } from '../reconcile/missing.ts';
-import { isWorkspaceAway, reconcile } from '../reconcile/reconcile.ts';
+import { isWorkspaceAway } from '../reconcile/reconcile.ts';
 import { sweepWorkspace } from '../reconcile/sweep.ts';
 import { isMisread } from '../reconcile/walk.ts';
 import { refreshGlobals } from '../settings/globals.ts';
@@ -211,9 +211,7 @@ export const compareHint = async (store: Store, dir: string): Promise<void> => {
   if (dir !== 'cases' && (stats?.isSymbolicLink() === true || isMisread(dir)))
     await discover(store, posix.dirname(dir));
   else clearBelow(store, dir);
-  // If a whole folder is gone, no hints come for the Work items in it.
-  const below = allItems(store).filter((item) => item.dir.startsWith(`${dir}/`));
-  await Promise.all(below.map(({ id }) => reconcile(store, id)));
+  await lookForAbsent(store, dir);
 };
 
 const clearBelow = (store: Store, dir: string): void => {
