@@ -41,9 +41,17 @@ export const gitFileLines = (path: string): string[] =>
   existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : [];
 
 /** Whether a git command is changing the working files at this moment. */
-export const isGitBusy = (layout: Layout): boolean => {
+export const isGitBusy = (layout: Layout): boolean => gitStall(layout) !== undefined;
+
+/**
+ * While a git command is changing the working files: how long ago it last wrote its lock, its index or HEAD, in milliseconds.
+ * Undefined while none is.
+ */
+export const gitStall = (layout: Layout): number | undefined => {
   const dir = headDirOf(layout);
-  return dir !== undefined && (isThere(dir, 'index.lock') || isReplaying(dir));
+  if (dir === undefined || !(isThere(dir, 'index.lock') || isReplaying(dir))) return undefined;
+  const last = Math.max(...['index.lock', ...MARKS].map((name) => timeOf(dir, name)));
+  return Math.abs(Date.now() - last);
 };
 
 // Between two commits of a rebase nothing is locked. These files exist while it waits for the operator.
@@ -67,8 +75,10 @@ const REPLAYS = ['rebase-merge', 'rebase-apply', 'sequencer'];
 export const gitMark = (layout: Layout): string => {
   const dir = headDirOf(layout);
   if (dir === undefined) return '';
-  return ['HEAD', 'index', ...REPLAYS].map((name) => timeOf(dir, name)).join(' ');
+  return MARKS.map((name) => timeOf(dir, name)).join(' ');
 };
+
+const MARKS = ['HEAD', 'index', ...REPLAYS];
 
 const timeOf = (dir: string, name: string): number => statsAt(join(dir, name))?.ctimeMs ?? 0;
 

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { coalesceReads } from '../base/async.ts';
 import { GRACE_MS } from '../base/grace.ts';
 import { lockOn } from '../base/locks.ts';
-import { gitMark, isGitBusy } from '../fs/git-dir.ts';
+import { gitMark, gitStall, isGitBusy } from '../fs/git-dir.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { CASE_FILE } from '../layout.ts';
 import { checkItemSidecars } from '../problems/sidecar-problems.ts';
@@ -31,6 +31,7 @@ export interface Pace extends HintPace {
 export const WATCH_PACE: Pace = {
   settle_ms: 25,
   git_ms: 2000,
+  long_git_ms: 30_000,
   burst: 4000,
   after_burst_ms: 700,
   sweep_ms: 60_000,
@@ -44,7 +45,7 @@ export const startWatching = (store: Store, globalsChanged: () => void, pace = W
   const isClosed = (): boolean => closed;
   const look = createReader(store, globalsChanged, () => sweepSoon());
   const hints = collectHints(pace, {
-    busy: () => isGitBusy(store.layout),
+    patience: () => patienceWithGit(store, pace),
     settled: (dirs, busy) =>
       look(dirs, busy).catch((error) => store.report(error, 'reading a change')),
     overflowed: () => sweepSoon(),
@@ -55,7 +56,7 @@ export const startWatching = (store: Store, globalsChanged: () => void, pace = W
     turned: () => regular.restart(),
   });
   const gitWorks = (since: number): boolean =>
-    !closed && performance.now() - since < pace.git_ms && isGitBusy(store.layout);
+    !closed && performance.now() - since < patienceWithGit(store, pace);
   const rest = restOf(store, hints, pace);
   const sweepNow = coalesceReads(async () => {
     rest.sweeps();
@@ -90,6 +91,13 @@ export const startWatching = (store: Store, globalsChanged: () => void, pace = W
       await watching.close();
     },
   };
+};
+
+// A git that makes no progress may have died and left its lock.
+const patienceWithGit = ({ layout }: Store, { git_ms, long_git_ms }: Pace): number => {
+  const stall = gitStall(layout);
+  if (stall === undefined) return 0;
+  return stall < git_ms ? long_git_ms : git_ms;
 };
 
 /** Whether a sweep can wait, because nothing happened since the last one. Watchers lose events in bursts, of which a hint is seen. */

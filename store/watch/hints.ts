@@ -1,26 +1,28 @@
 export interface HintPace {
   /** The time from the first hint to the comparison, in milliseconds. */
   settle_ms: number;
-  /** How long a hint waits for git to finish, in milliseconds. */
+  /** How long a hint waits for a git that makes no progress, in milliseconds. */
   git_ms: number;
+  /** How long it waits for one that does, as a rebase of many commits. */
+  long_git_ms: number;
   /** More hints than this without a pause mean that some were lost. */
   burst: number;
   after_burst_ms: number;
 }
 
 interface HintEvents {
-  /** Whether git is changing files at this moment. */
-  busy: () => boolean;
+  /** How long a hint may wait for git at this moment, in milliseconds; 0 while git changes no files. */
+  patience: () => number;
   /** With `busy`, git still was when their time was over: it may have died. */
   settled: (dirs: string[], busy: boolean) => void;
   overflowed: () => void;
 }
 
 /**
- * Collects hints until they settle, so that one save or checkout causes one comparison. While git is busy, each path waits up
- * to `git_ms`, because git may have died and left its lock.
+ * Collects hints until they settle, so that one save or checkout causes one comparison. While git is busy, each path waits, but
+ * not for ever, because git may have died and left its lock.
  */
-export const collectHints = (pace: HintPace, { busy, settled, overflowed }: HintEvents) => {
+export const collectHints = (pace: HintPace, { patience, settled, overflowed }: HintEvents) => {
   // Each path with the time of its first hint.
   const dirty = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
@@ -29,13 +31,13 @@ export const collectHints = (pace: HintPace, { busy, settled, overflowed }: Hint
   let last = 0;
 
   const flush = (): void => {
-    const isBusy = busy();
-    const until = isBusy ? performance.now() - pace.git_ms : Number.POSITIVE_INFINITY;
+    const wait_ms = patience();
+    const until = performance.now() - wait_ms;
     const ripe = [...dirty].flatMap(([dir, at]) => (at <= until ? [dir] : []));
     for (const dir of ripe) dirty.delete(dir);
     timer = dirty.size === 0 ? undefined : setTimeout(flush, pace.settle_ms);
     if (timer === undefined) count = 0;
-    if (ripe.length > 0) settled(ripe, isBusy);
+    if (ripe.length > 0) settled(ripe, wait_ms > 0);
   };
 
   const lost = (): void => {

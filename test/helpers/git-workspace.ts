@@ -89,6 +89,8 @@ const init = async (git: AsyncGit): Promise<void> => {
   await git('init', '--quiet', '--initial-branch=main');
   await git('config', 'user.name', 'An Operator');
   await git('config', 'user.email', 'one@example.com');
+  // git would tidy up in the background, and removes folders into which the next command writes.
+  await git('config', 'gc.auto', '0');
 };
 
 /** git as the operator at a terminal runs it; rejects when git fails. */

@@ -145,6 +145,20 @@ describe('git under a running daemon', () => {
     assert.deepEqual(await assertTold(kept, () => git('rebase', '--quiet', 'main')), changed(3));
   });
 
+  it('is told of a rebase that takes longer than a git that died is waited for as of one step', async (t) => {
+    const kept = await gitWorkspace(t);
+    const { git, state, commit } = kept;
+    await branch(kept, 'work', 0, 1, 2, 4, 5);
+    await assertTold(kept, async () => state(3, 'BLOCKED'));
+    await commit('upstream');
+    await assertTold(kept, () => git('checkout', '--quiet', 'work'));
+    const slow = ['--exec', `sleep ${WATCH_PACE.git_ms / 3000}`];
+    assert.deepEqual(
+      await assertTold(kept, () => git('rebase', '--quiet', ...slow, 'main')),
+      changed(3),
+    );
+  });
+
   it('is told of what stays when a rebase stops at a conflict and goes on', async (t) => {
     const kept = await gitWorkspace(t);
     const { running, git, state, write } = kept;

@@ -13,13 +13,13 @@ import { caseText, dirOf, idOf } from '../../helpers/git-workspace.ts';
 import { gitIn } from '../../helpers/repository.ts';
 import { openWorkspace } from '../../helpers/workspace.ts';
 
-const QUICK = { settle_ms: 1, git_ms: 20, burst: 1e9, after_burst_ms: 1 };
+const QUICK = { settle_ms: 1, git_ms: 20, long_git_ms: 20, burst: 1e9, after_burst_ms: 1 };
 
 describe('collectHints', () => {
   it('holds a path back no longer than it may, though git never ends and the path never rests', async (t) => {
     const settled: string[] = [];
     const hints = collectHints(QUICK, {
-      busy: () => true,
+      patience: () => QUICK.git_ms,
       settled: (dirs) => settled.push(...dirs),
       overflowed: () => assert.fail('no burst'),
     });
@@ -34,10 +34,11 @@ describe('collectHints', () => {
   it('hands over all there is as soon as git is done', async (t) => {
     let busy = true;
     const settled: string[][] = [];
-    const hints = collectHints(
-      { ...QUICK, git_ms: 60_000 },
-      { busy: () => busy, settled: (dirs) => settled.push(dirs), overflowed: () => undefined },
-    );
+    const hints = collectHints(QUICK, {
+      patience: () => (busy ? 60_000 : 0),
+      settled: (dirs) => settled.push(dirs),
+      overflowed: () => undefined,
+    });
     atEnd(t, hints.close);
     for (const path of ['a', 'b', 'a', 'c']) {
       hints.hint(path);
