@@ -21,7 +21,7 @@ export interface ToldState {
   checklist?: readonly ChecklistEntry[];
   /** RESOLVED, and its proof gate was satisfied at some time. */
   proven?: true;
-  /** VERIFYING since work ended, and what the operator had decided about its proof before: that does not resolve it. */
+  /** What the operator had decided about its proof before the last work ended: that does not resolve it. */
   decided?: readonly string[];
   /** Values in its files that await the operator's confirmation, by location. */
   held?: Record<string, Mark>;

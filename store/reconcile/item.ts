@@ -9,7 +9,13 @@ import { CASE_FILE } from '../layout.ts';
 import { type Case, type CaseMatter, Merged, type State } from '../records/case.ts';
 import type { ChecklistEntry, Gate } from '../records/proof.ts';
 import { type AcceptedValues, type HeldChanges, heldMessage } from './held-changes.ts';
-import { decisionsOf, type Evidence, evaluateGate, type WorktreeWork } from './proof-gate.ts';
+import {
+  decisionsOf,
+  type Evidence,
+  evaluateGate,
+  isDecidedSince,
+  type WorktreeWork,
+} from './proof-gate.ts';
 import type { CaseFile } from './read-case.ts';
 import { type ItemFiles, NO_FAULTS, problemsIn } from './read-item.ts';
 import { NO_MEDIAS, NO_NAMES } from './read-media.ts';
@@ -224,18 +230,18 @@ const isProven = (item: Item): boolean =>
   caseStateOf(item) === 'RESOLVED' && (proofGateOf(item).satisfied || wasProven(item.seen));
 
 // The end of work resolves nothing, whatever was decided before: the operator has not seen that work. Nor does the first look
-// at a Work item, as after an import or a clone. A later decision does, and so does a gate that is satisfied only now. Files that
-// cannot be read are no decision.
+// at a Work item, as after an import or a clone. A later decision does. What was decided before is kept in every state, because
+// git stash, a checkout or an edit can bring VERIFYING and an older verification back. Files that cannot be read are no decision.
 const decidedBefore = (item: Item, isAtWork: boolean): readonly string[] | undefined => {
   const { seen, dir, files } = item;
-  if (!isAtVerifying(caseOf(item).matter)) return undefined;
+  const before = seen?.decided;
+  if (!isAtVerifying(caseOf(item).matter)) return before;
   const now = decisionsOf(checklistOf(item), evidenceOf(item));
-  const isEntry = seen === undefined || !isAtVerifying(seen.case.matter);
-  const atEntry = isAtWork || seen === undefined ? now : undefined;
-  const before = isEntry ? atEntry : seen.decided;
-  if (before === undefined || now.some((one) => !before.includes(one))) return undefined;
+  if (seen === undefined || (isAtWork && !isAtVerifying(seen.case.matter))) return now;
+  if (before === undefined || now.some((one) => isDecidedSince(one, before))) return undefined;
   if (problemsIn(dir, files).length > 0) return before;
-  return proofGateOf(item).satisfied ? now : undefined;
+  // A tick that was taken back is a decision once it is there again. A verification has its time.
+  return before.filter((one) => one.startsWith('proof ') || now.includes(one));
 };
 
 const isAtVerifying = ({ state, blocked_from }: CaseMatter): boolean =>

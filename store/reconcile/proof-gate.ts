@@ -74,9 +74,17 @@ export const decisionsOf = (
   checklist: readonly ChecklistEntry[],
   proofs: readonly Evidence[],
 ): string[] => [
-  ...proofs.flatMap(({ id, verified, verified_at }) =>
-    verified ? `proof ${id} ${verified_at ?? ''}` : [],
-  ),
+  ...proofs.flatMap((proof) => (proof.verified ? verificationOf(proof) : [])),
   ...checklist.flatMap(({ id, done }) => (done === true ? `tick ${id}` : [])),
   ...checklist.flatMap(({ id, waived }) => (waived === undefined ? [] : `waiver ${id}`)),
 ];
+
+/** The decision that verified a proof. Those of one proof sort by their time. */
+export const verificationOf = ({ id, verified_at }: Pick<Evidence, 'id' | 'verified_at'>): string =>
+  `proof ${id} ${verified_at ?? ''}`;
+
+/** Whether a decision is neither among these nor an older verification of the same proof. */
+export const isDecidedSince = (decision: string, before: readonly string[]): boolean => {
+  const [kind, id] = decision.split(' ');
+  return !before.some((one) => one.startsWith(`${kind} ${id}`) && one >= decision);
+};

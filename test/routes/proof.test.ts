@@ -9,8 +9,9 @@ import { sweepWorkspace } from '../../store/reconcile/sweep.ts';
 import type { AttentionItem } from '../../store/records/attention.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { ChecklistItem, Gate, Proof } from '../../store/records/proof.ts';
+import { makeWorkspaceFiles } from '../../store/workspace/workspace-files.ts';
 import { eventually } from '../helpers/eventually.ts';
-import { temporaryDirectory } from '../helpers/repository.ts';
+import { gitIn, temporaryDirectory } from '../helpers/repository.ts';
 import type { Answered } from '../helpers/service.ts';
 import { type SessionTest, withCase as withSession } from '../helpers/sessions.ts';
 import {
@@ -1128,6 +1129,88 @@ describe('a Work item whose gate is satisfied when a session completes', () => {
     await sees(200);
     await staysOpen(test, id);
   });
+
+  it('stays VERIFYING when git stash takes it back and git stash pop brings it again', async (t) => {
+    const test = await withSession(t);
+    await verified(test);
+    const git = gitIn(test.workspace);
+    await makeWorkspaceFiles(test.running.service.store.layout);
+    git('init', '--quiet', '--initial-branch=main');
+    git('config', 'user.name', 'An Operator');
+    git('config', 'user.email', 'one@example.com');
+    git('add', '--all');
+    git('commit', '--quiet', '--message', 'before the work');
+    const id = await completed(test);
+    git('stash', '--quiet');
+    assert.equal(await test.state(), 'OPEN');
+    git('stash', 'pop', '--quiet');
+    await staysOpen(test, id);
+  });
+
+  it('stays VERIFYING when only the proof is taken back and brought again', async (t) => {
+    const test = await withSession(t);
+    const one = await verified(test);
+    const id = await completed(test);
+    const dir = join(test.workspace, test.item.path, 'proof');
+    const sees = (status: number) =>
+      eventually(async () => assert.equal((await test.call('GET', one)).status, status));
+    renameSync(dir, `${dir}-away`);
+    await sees(404);
+    renameSync(`${dir}-away`, dir);
+    await sees(200);
+    await staysOpen(test, id);
+  });
+
+  it('stays VERIFYING when an older verification of the proof comes back', async (t) => {
+    const test = await withSession(t);
+    const one = await verified(test);
+    const [name = ''] = readdirSync(join(test.workspace, test.item.path, 'proof'));
+    const file = join(test.workspace, test.item.path, 'proof', name);
+    const id = await completed(test);
+    const text = readFileSync(file, 'utf8');
+    writeFileSync(
+      file,
+      text.replace(/^verified_at: .*$/m, 'verified_at: 2026-01-01T00:00:00.000Z'),
+    );
+    assert.equal((await test.call('GET', one)).status, 200);
+    await staysOpen(test, id);
+  });
+
+  const setByHand = ({ workspace, item }: SessionTest, state: string): void => {
+    const file = join(workspace, item.path, 'case.md');
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/^state: .*$/m, `state: ${state}`));
+  };
+  const setByCall = ({ call, at }: SessionTest, state: string) =>
+    call('PUT', `${at}/state`, { state });
+
+  for (const [how, set] of [
+    ['in the file', setByHand],
+    ['by a call', setByCall],
+  ] as const) {
+    it(`stays VERIFYING when that is written again ${how}, until a decision`, async (t) => {
+      const test = await withSession(t);
+      const one = await verified(test);
+      const id = await completed(test);
+      await set(test, 'OPEN');
+      assert.equal(await test.state(), 'OPEN');
+      await set(test, 'VERIFYING');
+      await staysOpen(test, id);
+      await test.call('PUT', `${one}/verify`);
+      assert.equal(await test.state(), 'RESOLVED');
+    });
+
+    it(`is resolved when VERIFYING is written ${how} after a decision about its last work`, async (t) => {
+      const test = await withSession(t);
+      const one = await verified(test);
+      await completed(test);
+      await set(test, 'OPEN');
+      const first = await test.call<Proof>('PUT', `${one}/verify`);
+      const second = await test.call<Proof>('PUT', `${one}/verify`);
+      assert.equal(second.body.verified_at, first.body.verified_at, 'no other call is pending');
+      await set(test, 'VERIFYING');
+      await eventually(async () => assert.equal(await test.state(), 'RESOLVED'));
+    });
+  }
 
   it('stays VERIFYING when a later session is aborted, and without any required item', async (t) => {
     const test = await withSession(t);

@@ -7,6 +7,7 @@ import {
   updateProof,
 } from '../../../store/cases/proofs.ts';
 import { itemOf } from '../../../store/reconcile/items.ts';
+import { verificationOf } from '../../../store/reconcile/proof-gate.ts';
 import type { ProofMatter } from '../../../store/records/proof.ts';
 import type { Store } from '../../../store/store.ts';
 import { invalidState, notFound, orNotFound } from '../../errors.ts';
@@ -30,12 +31,15 @@ export const verifyProof = (
   key?: { name: string },
 ): Promise<TaggedProof> => {
   const said = { at: store.clock().toISOString(), by: saidBy(key) };
-  const isAgain = () => itemOf(store, which.caseId)?.seen?.decided !== undefined;
+  const decided = () => itemOf(store, which.caseId)?.seen?.decided ?? [];
   return update(store, which, (current, { sha256 }) => {
     if (current.run?.status === 'running')
       throw invalidState('The check is still running. Wait for it to end, then verify its result.');
     grantVerification(store, which.caseId, current, sha256);
-    return markVerified(current, sha256, { ...said, again: isAgain() });
+    return markVerified(current, sha256, {
+      ...said,
+      again: decided().includes(verificationOf(current)),
+    });
   });
 };
 
