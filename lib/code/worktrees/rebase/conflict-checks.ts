@@ -1,4 +1,5 @@
 import { lstat, readFile } from 'node:fs/promises';
+import { counted, someOf } from '../../../text/wording.ts';
 import { storeFiles } from '../../../tools/git/read/blobs.ts';
 import { attributeOf } from '../../../tools/git/read/required-filters.ts';
 import { blobOf } from '../../../tools/git/read/working-files.ts';
@@ -6,7 +7,7 @@ import type { GitAt, GitWorktree } from '../../../tools/git/run/git.ts';
 import { onDisk } from '../../../tools/git/run/index-copy.ts';
 import { pathText } from '../../../tools/git/run/path-text.ts';
 import type { WorktreeSnapshot } from '../../snapshots/snapshot.ts';
-import type { Unmerged } from './unmerged.ts';
+import { type Unmerged, unmergedFiles } from './unmerged.ts';
 
 /** Lines of a file that are conflict markers. */
 interface Leftover {
@@ -38,6 +39,15 @@ export const leftoverMarkers = async (
     if (lines.length > 0) found.push({ path: pathText(file.path), lines });
   }
   return found;
+};
+
+/** The files in conflict that still have markers, as a sentence; undefined if none has. Read-only. */
+export const leftMarkers = async (git: GitAt<GitWorktree>): Promise<string | undefined> => {
+  const marked = await leftoverMarkers(git, await unmergedFiles(git));
+  const named = someOf(marked.map(({ path }) => path));
+  return marked.length === 0
+    ? undefined
+    : `Conflict markers remain in ${counted(marked.length, 'file')}: ${named}. Resolve them in the worktree, or start another session with resolve-with-agent.`;
 };
 
 const SIZE = 7;

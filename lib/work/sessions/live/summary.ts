@@ -15,7 +15,7 @@ import { isUnfinishedCall, type SessionDigest, type TranscriptCall } from './tra
 
 export interface Outcome {
   status: 'completed' | 'failed' | 'aborted' | 'paused';
-  /** The error of a failed or interrupted session. */
+  /** The error of a failed or interrupted session, or what a completed one left unresolved. */
   error?: string;
 }
 

@@ -22,6 +22,8 @@ import { runsLater } from '../../../code/worktrees/inspect/runs-later.ts';
 import { checkState } from '../../../code/worktrees/inspect/status.ts';
 import type { GitNeeds } from '../../../code/worktrees/needs.ts';
 import { findWorktree, getWorktree } from '../../../code/worktrees/read.ts';
+import { leftMarkers } from '../../../code/worktrees/rebase/conflict-checks.ts';
+import { CONFLICT } from '../../../code/worktrees/rebase/rebase-state.ts';
 import { syncCommits, syncWork } from '../../../code/worktrees/recovery/sync-work.ts';
 import { firstWithin, shorten, someOf } from '../../../text/wording.ts';
 import { makeReadable } from '../../../tools/git/read/working-files.ts';
@@ -78,7 +80,11 @@ export const wrapUpCompleted = async (
   const changes = await keepDiff(service, kept, diff);
   const commit = await commitWork(service, kept, worktree, changes);
   await syncCommits(service, worktree);
-  return summarize(service, kept, { status: 'completed', turn, commit }, changes);
+  const error =
+    kept.session.type === CONFLICT ? await leftMarkers(service.git.at(worktree)) : undefined;
+  if (error !== undefined) service.engine.transcript(kept).append('error', { message: error });
+  const outcome = { status: 'completed' as const, ...(error !== undefined && { error }) };
+  return summarize(service, kept, { ...outcome, turn, commit }, changes);
 };
 
 // Of the record as it is now, or as it was read last where it is gone.

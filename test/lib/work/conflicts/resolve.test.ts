@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { Case } from '../../../../store/records/case.ts';
 import type { Session } from '../../../../store/records/session.ts';
@@ -69,6 +71,23 @@ describe('POST /api/cases/{id}/conflicts/resolve-with-agent', () => {
     const done = await scene.post('conflicts/apply');
     assert.equal(done.body.status, 'clean', done.text);
     assert.equal(await scene.state(), 'OPEN');
+  });
+
+  it('names the files that it left with markers, in the stream and in the summary', async (t) => {
+    const scene = await conflicted(t);
+    const { body } = await scene.resolve();
+    await scene.approve(body.id, 'echo both > a.txt');
+    await scene.until(body.id, 'completed');
+    const at = `/cases/${scene.item.id}/sessions/${body.id}`;
+    const accept = { accept: 'application/json' };
+    const { text } = await scene.running.call('GET', `${at}/stream`, undefined, accept);
+    const sessions = join(scene.running.workspace, scene.item.path, 'sessions');
+    const [dir = ''] = readdirSync(sessions).filter((name) => name.endsWith(body.id.slice(0, 8)));
+    const summary = readFileSync(join(sessions, dir, 'session.md'), 'utf8');
+    for (const told of [text, summary])
+      assert.match(told, /Conflict markers remain in 1 file: b\.txt\. Resolve/);
+    assert.equal(await scene.state(), 'BLOCKED');
+    assert.equal((await scene.post('conflicts/apply')).body.code, 'markers_remain');
   });
 
   it('starts one session, also when the daemon died before it had answered', async (t) => {
