@@ -154,7 +154,11 @@ export const HostReview = Type.Object({
 });
 export type HostReview = Static<typeof HostReview>;
 
-const ThreadComment = Type.Object({ author: TextOrNull, body: Text, url: Text, created_at: Time });
+const ThreadComment = Type.Object({
+  ...{ author: TextOrNull, body: Text, url: Text, created_at: Time },
+  /** Whether the operator wrote it, with the account of the token. */
+  own: Type.Boolean(),
+});
 export type ThreadComment = Static<typeof ThreadComment>;
 
 export const ReviewThread = Type.Object({

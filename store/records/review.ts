@@ -25,6 +25,8 @@ const CommentMatter = Type.Object({
   author: maybe(Type.String()),
   url: maybe(Type.String()),
   created_at: maybe(HostTime),
+  /** Whether the operator wrote it. */
+  own: Type.Optional(Type.Boolean()),
 });
 
 const Step = Type.Object({ number: Type.Integer(), name: Type.String() });

@@ -136,6 +136,24 @@ describe('POST /api/cases/{id}/pr/address-feedback', () => {
     assert.equal((await call<Session>('GET', `${at}/sessions/${sid}`)).body.came_later, undefined);
   });
 
+  it('stays addressed when the operator replies on the host, until somebody else does', async (t) => {
+    const { start, until, call, at, feedback, api, host, number, comment } = await withThread(t);
+    const { id } = await start();
+    await until(id, 'plan_ready');
+    await call('POST', `${at}/sessions/${id}/approve`);
+    await until(id, 'completed');
+    for (const [said, by, now] of [
+      ['Done.', 'operator', 'addressed'],
+      ['See the last commit.', 'operator', 'addressed'],
+      ['It is still there.', 'reviewer', null],
+      ['I look again.', 'operator', null],
+    ] as const) {
+      await host.pulls.reply(number, comment, said, by);
+      await api('GET', 'pr/reviews');
+      assert.deepEqual(await feedback(), [now], said);
+    }
+  });
+
   it('includes what came after a plan in the next, once changes are requested', async (t) => {
     const scene = await withThread(t, ECHO);
     const { start, until, plan, call, at, feedback, api, host, number, comment } = scene;

@@ -25,7 +25,7 @@ const PULL = `fragment OnePull on PullRequest {
 const LINKED = 'number title url state isDraft repository { nameWithOwner }';
 
 const THREAD_COMMENT = `fragment OneComment on PullRequestReviewComment {
-  body url created_at: createdAt
+  body url created_at: createdAt own: viewerDidAuthor
   author { login }
 }`;
 

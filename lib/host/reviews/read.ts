@@ -171,7 +171,10 @@ const ofThread = (pull: number, thread: ReviewThread): FetchedReview => {
       line,
       start_line,
       outdated,
-      comments: comments.map(({ author, url, created_at }) => ({ author, url, created_at })),
+      comments: comments.map(({ author, url, created_at, own }) => ({
+        ...{ author, url, created_at },
+        ...(own && { own }),
+      })),
       left_out,
     },
     texts: comments.map(({ body }) => body),

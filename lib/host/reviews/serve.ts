@@ -25,7 +25,7 @@ export const servedReviews = (
       ...served({ ...one, matter: stateNow(one.matter) }),
       case_id: pull.case_id,
       blocking: blocking.has(one.matter.id),
-      feedback: hasNews(one) && feedback === 'addressed' ? null : feedback,
+      feedback: feedback === 'addressed' && othersReplied(one) ? null : feedback,
       fetched_at,
     }))
     .sort(byTime);
@@ -35,8 +35,18 @@ export const servedReviews = (
 export const textHash = (texts: readonly string[]): string => sha256(JSON.stringify(texts));
 
 /** Whether a review says more than its session was told. The log of a check may be read later and is not news. */
-export const hasNews = ({ matter: { id, told_sha256 }, texts }: StoredReview): boolean =>
+export const hasNews = ({
+  matter: { id, told_sha256 },
+  texts,
+}: Pick<StoredReview, 'matter' | 'texts'>): boolean =>
   told_sha256 != null && kindOf(id) !== 'check' && told_sha256 !== textHash(texts);
+
+// The operator's own replies on the host take nothing back from a thread that was addressed.
+const othersReplied = ({ matter, texts }: StoredReview): boolean => {
+  const last = (matter.comments ?? []).findLastIndex(({ own }) => own !== true);
+  const counts = Array.from({ length: texts.length - last }, (_, at) => last + 1 + at);
+  return counts.every((count) => hasNews({ matter, texts: texts.slice(0, count) }));
+};
 
 const byTime = (a: Review, b: Review): number =>
   (a.submitted_at ?? '').localeCompare(b.submitted_at ?? '') || a.id.localeCompare(b.id);

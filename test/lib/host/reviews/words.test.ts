@@ -94,6 +94,7 @@ describe('reviewRecords', () => {
     body,
     url: 'https://host/c',
     created_at: '2026-01-01T00:00:00Z',
+    own: false,
   });
   const thread = (bodies: string[]) => ({
     node_id: 'T_1',
