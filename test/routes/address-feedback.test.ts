@@ -197,7 +197,8 @@ describe('POST /api/cases/{id}/pr/address-feedback', () => {
   });
 
   it('leaves out what is resolved on the host since it was queued, and says so', async (t) => {
-    const { start, until, plan, host, number, thread, api, feedback } = await withThread(t, ECHO);
+    const scene = await withThread(t, ECHO);
+    const { start, until, plan, call, at, host, number, thread, api, feedback } = scene;
     host.pulls.resolve(thread.slice('thread:'.length));
     const refused = await api('POST', 'pr/address-feedback');
     assertProblem(refused, 422, 'invalid_state');
@@ -221,6 +222,8 @@ describe('POST /api/cases/{id}/pr/address-feedback', () => {
     await until(session.id, 'plan_ready');
     const text = await plan(session.id);
     assert.ok(text.includes('And this.') && !text.includes('Not this.'), text);
+    const page = await call('GET', `/dashboard${at}/sessions/${session.id}`);
+    assert.match(page.text, /Left out, and no longer queued: review thread:\S+ is resolved on/);
   });
 
   it('plans nothing where the host cannot be reached, and keeps the queue', async (t) => {
