@@ -19,7 +19,7 @@ const PULL = `fragment OnePull on PullRequest {
   created_at: createdAt updated_at: updatedAt merged_at: mergedAt closed_at: closedAt
   author { login }
   labels(first: 100) { nodes { name } }
-  commits(last: 1) { nodes { commit { oid statusCheckRollup { state } } } }
+  commits(last: 1) { totalCount nodes { commit { oid statusCheckRollup { state } } } }
 }`;
 
 const LINKED = 'number title url state isDraft repository { nameWithOwner }';
@@ -81,6 +81,10 @@ export const PULL_REQUEST = `query PullRequest(${OF_REPOSITORY}, $number: Int!) 
   ${REPOSITORY} { pullRequest(number: $number) { ...OnePull } }
 }
 ${PULL}`;
+
+export const COMMIT_CHECKS = `query CommitChecks(${OF_REPOSITORY}, $oid: GitObjectID!) {
+  ${REPOSITORY} { object(oid: $oid) { ... on Commit { oid statusCheckRollup { state } } } }
+}`;
 
 export const PULL_EVENTS = `query PullEvents(${OF_REPOSITORY}, $number: Int!, $cursor: String) {
   ${REPOSITORY} {
@@ -147,6 +151,7 @@ export const QUERIES: ReadonlySet<string> = new Set([
   CLOSING_PULLS,
   MENTIONING_PULLS,
   PULL_REQUEST,
+  COMMIT_CHECKS,
   PULL_EVENTS,
   THREADS,
   THREAD_COMMENTS,

@@ -11,6 +11,7 @@ import {
 } from './client.ts';
 import {
   CLOSING_PULLS,
+  COMMIT_CHECKS,
   MARK_READY,
   MENTIONING_PULLS,
   PULL_EVENTS,
@@ -19,6 +20,7 @@ import {
 import { collectPages, listOf } from './pages.ts';
 import { unusable } from './usable.ts';
 import {
+  type CheckedCommit,
   type GraphqlPull,
   type Nodes,
   newPullFromRest,
@@ -31,12 +33,30 @@ import {
 export const pull = async (place: RepositoryContext, number: number): Promise<Pull> => {
   const { ask } = await hostClient(place);
   const answer = await ask<Answered>(PULL_REQUEST, { ...variablesOf(place), number });
-  const found = pullFromGraphql(answer.repository.pullRequest);
+  const found = pullFromGraphql(await withHead(place, answer.repository.pullRequest));
   if (found.number === number) return found;
   const { host } = place.name;
   const about = `${fullNameOf(place.name)}#${number}`;
   throw unusable(host, about, `it is of the pull request ${found.number}`);
 };
+
+// The number of commits that GitHub lists of a pull request.
+const MOST_COMMITS = 250;
+
+// A head beyond them is read from the repository, which has that of a fork, too.
+const withHead = async (place: RepositoryContext, answer: GraphqlPull): Promise<GraphqlPull> => {
+  const { head_sha: oid, commits } = answer;
+  const isListed = nodesOf(commits)[0]?.commit.oid === oid;
+  if (isListed || !(commits.totalCount >= MOST_COMMITS)) return answer;
+  const { ask } = await hostClient(place);
+  const { repository } = await ask<Head>(COMMIT_CHECKS, { ...variablesOf(place), oid });
+  const commit = repository.object;
+  return commit?.oid === oid ? { ...answer, commits: { ...commits, nodes: [{ commit }] } } : answer;
+};
+
+interface Head {
+  repository: { object: CheckedCommit | null };
+}
 
 /** The same before a write to it. Throws where its caller may not write to it. */
 export const pullToWrite = async (place: RepositoryContext, number: number): Promise<Pull> => {

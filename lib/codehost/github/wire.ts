@@ -91,7 +91,13 @@ export interface GraphqlPull extends Omit<Pull, Judged> {
   reviewDecision: string | null;
   author: { login: string } | null;
   labels: Nodes<{ name: string }> | null;
-  commits: Nodes<{ commit: { oid: string; statusCheckRollup: { state: string } | null } }>;
+  commits: Nodes<{ commit: CheckedCommit }> & { totalCount: number };
+}
+
+/** A commit with the state of all its checks together. */
+export interface CheckedCommit {
+  oid: string;
+  statusCheckRollup: { state: string } | null;
 }
 
 export const pullFromGraphql = (answer: GraphqlPull): Pull => {

@@ -223,7 +223,18 @@ describe('an issue whose page is not its own', () => {
 
 describe('a pull request', () => {
   const HEAD = 'a'.repeat(40);
-  const startPull = async (t: TestContext, { number = 3, oid = HEAD } = {}) => {
+  interface Given {
+    number?: number;
+    /** The last commit in the list, and how many there are. */
+    oid?: string;
+    totalCount?: number;
+    /** The head, as the repository has it. */
+    object?: object | null;
+    /** The fields of a fork's. */
+    fork?: object;
+  }
+  const startPull = async (t: TestContext, given: Given = {}) => {
+    const { number = 3, oid = HEAD, totalCount = 1, object = null, fork } = given;
     const commit = { oid, statusCheckRollup: { state: 'SUCCESS' } };
     const pullRequest = {
       ...{
@@ -235,11 +246,12 @@ describe('a pull request', () => {
       },
       ...{ state: 'OPEN', isDraft: false, isCrossRepository: false, headRepositoryOwner: null },
       ...{ head_ref: 'work/one', head_sha: HEAD, base_ref: 'main', mergeable: 'MERGEABLE' },
-      ...{ reviewDecision: null, author: null, labels: NOBODY, commits: { nodes: [{ commit }] } },
+      ...{ reviewDecision: null, author: null, labels: NOBODY },
+      commits: { totalCount, nodes: [{ commit }] },
       ...{ created_at: '2026-01-01T00:00:00Z', updated_at: '2026-01-01T00:00:00Z' },
-      ...{ merged_at: null, closed_at: null },
+      ...{ merged_at: null, closed_at: null, ...fork },
     };
-    return startHostile(t, () => ({ body: { data: { repository: { pullRequest } } } }));
+    return startHostile(t, () => ({ body: { data: { repository: { pullRequest, object } } } }));
   };
 
   it('has the checks of its head, and none that another commit passed', async (t) => {
@@ -247,6 +259,18 @@ describe('a pull request', () => {
     assert.equal((await own.hosted.pull(3)).checks, 'success');
     const other = await startPull(t, { oid: 'b'.repeat(40) });
     assert.equal((await other.hosted.pull(3)).checks, 'pending');
+  });
+
+  it('has the checks of its head after the 250 commits that GitHub lists, of a fork, too', async (t) => {
+    const checksOf = async (object: object | null): Promise<string | null> => {
+      const fork = { isCrossRepository: true, headRepositoryOwner: { login: 'stranger' } };
+      const cut = { oid: 'b'.repeat(40), totalCount: 250 };
+      const { hosted } = await startPull(t, { ...cut, object, fork });
+      return (await hosted.pull(3)).checks;
+    };
+    assert.equal(await checksOf({ oid: HEAD, statusCheckRollup: { state: 'FAILURE' } }), 'failure');
+    assert.equal(await checksOf({ oid: HEAD, statusCheckRollup: null }), null);
+    assert.equal(await checksOf(null), 'pending');
   });
 
   it('is never another one', async (t) => {
