@@ -30,12 +30,12 @@ export const listReviews = reviews.list;
 
 /**
  * Saves the reviews of a pull request as fetched from the host. Reviews that are gone there stay, marked `on_host: false`;
- * the operator's own fields stay. Undefined if there is no such Work item.
+ * the operator's own fields stay. With `some`, only these were fetched. Undefined if there is no such Work item.
  */
 export const saveReviews = (
   store: Store,
   caseId: string,
-  told: { pull: number; reviews: readonly FetchedReview[] },
+  told: { pull: number; reviews: readonly FetchedReview[]; some?: boolean },
 ): Promise<StoredReview[] | undefined> =>
   changeItem(store, caseId, async (item) => {
     const kept = new Map(reviews.listIn(store, item).map((one) => [one.matter.id, one]));
@@ -43,10 +43,10 @@ export const saveReviews = (
       await saveReview(store, item, { told: one, kept: kept.get(one.matter.id) });
       kept.delete(one.matter.id);
     }
-    for (const one of kept.values()) {
-      if (one.matter.pull !== told.pull || one.matter.on_host === false) continue;
+    const isGone = ({ matter }: StoredReview): boolean =>
+      told.some !== true && matter.pull === told.pull && matter.on_host !== false;
+    for (const one of [...kept.values()].filter(isGone))
       await reviews.editAt(store, one, () => ({ changes: { on_host: false } }));
-    }
     return reviews.listIn(store, item);
   });
 

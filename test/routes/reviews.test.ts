@@ -227,6 +227,24 @@ describe('POST …/pr/reviews/{review_id}/resolve', () => {
     assert.equal(isResolved(), true);
   });
 
+  it('reads the thread of the host, and no other review, check or log', async (t) => {
+    const scene = await withReviews(t);
+    const { api, host, thread } = scene;
+    const before = await list(scene);
+    host.requests.length = 0;
+    assert.equal((await api('POST', `pr/reviews/${thread}/resolve`)).status, 200);
+    assert.deepEqual(
+      host.requests.map(({ path }) => path).filter((path) => path !== '/graphql'),
+      [],
+    );
+    assert.equal(host.requests.length, 4);
+    const after = await list(scene, 'pr/reviews?local=true');
+    assert.deepEqual(
+      after.filter(({ id }) => id !== thread),
+      before.filter(({ id }) => id !== thread),
+    );
+  });
+
   it('marks a review here alone, says so, and it blocks no more: not readiness either', async (t) => {
     const scene = await withReviews(t);
     const { api, host, thread, asked } = scene;

@@ -24,7 +24,7 @@ import {
   writeOrVerify,
 } from '../pull-requests/record.ts';
 import { FEEDBACK } from './feedback-session.ts';
-import { fetchReviews, getReview, reviewsOf } from './read.ts';
+import { fetchReviews, fetchThread, getReview, reviewsOf } from './read.ts';
 import { feedbackOf } from './serve.ts';
 
 interface Wanted extends ModelChoice {
@@ -194,7 +194,7 @@ const refuseNewWords = async (
   caseId: string,
   { id, comments: read }: Review,
 ): Promise<void> => {
-  const now = (await fetchReviews(service, caseId)).find((one) => one.id === id);
+  const now = await fetchThread(service, caseId, id);
   const known = new Set(read.map(wordsOf));
   const comments = (now?.comments ?? []).filter((one) => !known.has(wordsOf(one)));
   const newest = comments.at(-1);

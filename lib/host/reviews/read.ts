@@ -57,6 +57,21 @@ export const fetchReviews = ({ store, codeHost }: PullNeeds, caseId: string): Pr
     return servedReviews(store, recorded, kept);
   });
 
+/** The same for one thread, without the other reviews and checks; undefined if the host does not have it. */
+export const fetchThread = (
+  { store, codeHost }: PullNeeds,
+  caseId: string,
+  id: string,
+): Promise<Review | undefined> =>
+  underPullLock(store, caseId, async () => {
+    const pull = getPull(store, caseId);
+    const { number } = pull.matter;
+    const threads = await hostedFor(codeHost, pull).threads(number);
+    const reviews = reviewRecords(number, [], threads).filter(({ matter }) => matter.id === id);
+    await saveReviews(store, caseId, { pull: number, reviews, some: true });
+    return reviews.length === 0 ? undefined : reviewsOf(store, pull).find((one) => one.id === id);
+  });
+
 /** The reviews as they were when the host was last read. */
 export const keptReviews = (store: Store, caseId: string): Review[] =>
   reviewsOf(store, getPull(store, caseId));
