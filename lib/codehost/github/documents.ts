@@ -44,6 +44,7 @@ const issueBatch = (size: number): string => {
   const each = Array.from({ length: size }, (_, at) => at);
   return `query Issues(${OF_REPOSITORY}, ${each.map((at) => `$n${at}: Int!`).join(', ')}) {
   ${REPOSITORY} {
+    nameWithOwner
 ${each.map((at) => `    i${at}: issue(number: $n${at}) { ...OneIssue }`).join('\n')}
   }
 }

@@ -105,28 +105,35 @@ export const issuesByNumber = async (
   const wanted = [...new Set(numbers)];
   for (let from = 0; from < wanted.length; from += BATCH) {
     const batch = wanted.slice(from, from + BATCH);
-    const answers = await askFor(place, batch);
+    const { nameWithOwner, ...answers } = await askFor(place, batch);
     for (const [at, number] of batch.entries()) {
       const answer = answers[`i${at}`];
-      const there = answer && (await stillThere(place, number, answer));
+      const there = answer && stillThere(place, { number, answer, nameWithOwner });
       found.set(number, there ?? (await missingOrMoved(place, number)));
     }
   }
   return found;
 };
 
-const stillThere = async (
+interface Answered {
+  number: number;
+  answer: GraphqlIssue;
+  /** Of the repository now: it may have been renamed. */
+  nameWithOwner: string;
+}
+
+const stillThere = (
   place: RepositoryContext,
-  number: number,
-  answer: GraphqlIssue,
-): Promise<Issue | undefined> => {
+  { number, answer, nameWithOwner }: Answered,
+): Issue | undefined => {
   const issue = checked(Issue, issueFromGraphql(answer), failureFor(place, number));
   const found = onHost(place, issue);
-  const is = issue.number === number && !(await wasMoved(place, number, pageOfIssue(found.url)));
-  return is ? found : undefined;
+  const there = pageOfIssue(found.url);
+  const isHere = there?.number === number && isSameName(there.repository, nameWithOwner);
+  return issue.number === number && isHere ? found : undefined;
 };
 
-type Batch = Record<string, GraphqlIssue | null>;
+type Batch = { nameWithOwner: string } & { [at: `i${number}`]: GraphqlIssue | null };
 
 const askFor = async (place: RepositoryContext, numbers: readonly number[]): Promise<Batch> => {
   const { ask } = await hostClient(place);

@@ -188,7 +188,8 @@ describe('an issue whose page is not its own', () => {
   it('is refused: its repository is what the API says, not what its link says', async (t) => {
     let html_url = '';
     const { hosted, requests } = await startHostile(t, (path, url) => {
-      const repository = { i0: { ...issue(url), url: html_url, ...GRAPHQL } };
+      const i0 = { ...issue(url), url: html_url, ...GRAPHQL };
+      const repository = { nameWithOwner: 'acme/app', i0 };
       if (path === '/graphql') return { body: { data: { repository } } };
       return {
         body: path.includes('/issues/') ? issue(url, { html_url }) : { full_name: 'acme/app' },

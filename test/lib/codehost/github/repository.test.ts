@@ -179,6 +179,23 @@ describe('a repository that was renamed', () => {
     assert.match(String(refused.members.moved_to), /\/repositories\/\d+\/pulls$/);
     assert.equal(host.writes().length, 1);
   });
+
+  it('has its issues together in one request', async (t) => {
+    const { host, hosted } = await startAsking(t);
+    const first = await host.issues.add({ title: 'One' });
+    const second = await host.issues.add({ title: 'Two' });
+    await host.repositories.rename('acme/new');
+    host.requests.length = 0;
+    const found = await hosted.issuesByNumber([first.number, second.number]);
+    assert.deepEqual(
+      [...found.values()].map((one) => 'title' in one && one.title),
+      ['One', 'Two'],
+    );
+    assert.deepEqual(
+      host.requests.map(({ path }) => path),
+      ['/graphql'],
+    );
+  });
 });
 
 describe('validate', () => {
