@@ -1212,6 +1212,22 @@ describe('a Work item whose gate is satisfied when a session completes', () => {
     });
   }
 
+  it('stays VERIFYING when the line that was missing is removed, until a decision', async (t) => {
+    const test = await withSession(t);
+    const one = await verified(test);
+    const list = `${test.at}/proof/checklist`;
+    for (const type of ['review', 'screenshot'])
+      await test.call('POST', list, { description: 'Seen', type, required: true });
+    const id = await completed(test);
+    const { body } = await test.call<ChecklistItem[]>('GET', list);
+    assert.equal((await test.call('DELETE', `${list}/${body[1]?.id}`)).status, 204);
+    const gate = await test.call<Gate>('GET', `${test.at}/proof/gate`);
+    assert.equal(gate.body.satisfied, true);
+    await staysOpen(test, id);
+    await test.call('PUT', `${one}/verify`);
+    assert.equal(await test.state(), 'RESOLVED');
+  });
+
   it('stays VERIFYING when a later session is aborted, and without any required item', async (t) => {
     const test = await withSession(t);
     const nice = { description: 'Nice', type: 'log', required: false };
