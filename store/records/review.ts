@@ -126,7 +126,7 @@ export const Review = Type.Object(
     on_host: Type.Boolean({ description: 'False if it no longer exists on the host' }),
     feedback: Type.Union([Type.Null(), Type.Enum(['queued', 'in_session', 'addressed'])], {
       description:
-        '`queued`: for the next feedback session. `in_session`: one has it. `addressed`: the session `session_id` has completed with its newest comment',
+        '`queued`: for the next feedback session. `in_session`: one has it. `addressed`: the session `session_id` has completed with its newest comment, apart from your own replies after it',
     }),
     queued_at: orNull(Time),
     session_id: orNull(Id),
