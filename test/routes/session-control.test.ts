@@ -354,6 +354,21 @@ describe('the queue of all Work items', () => {
     assert.equal((await call('POST', `/api/cases/${other.id}/session/resume`)).status, 200);
     await eventually(async () => assert.equal(await statusOf(), 'completed'));
   });
+
+  it('commits no file of the operator as work of a session that only waited when the daemon was killed', async (t) => {
+    const { it, call, other, theirs, at, statusOf } = await waitingForPlace(t);
+    // As at a kill, its run records nothing.
+    it.service.engine.live.delete(theirs.id);
+    await it.running.restart();
+    assert.equal(await statusOf(), 'paused');
+    const { body } = await call<{ path: string }>('GET', `/api/cases/${other.id}/worktree`);
+    writeFileSync(join(body.path, 'mine.txt'), 'mine\n');
+    assert.equal((await call('POST', `/api/cases/${other.id}/session/resume`)).status, 200);
+    await eventually(async () => assert.equal(await statusOf(), 'completed'));
+    const { commit } = (await call<Session>('GET', at)).body;
+    const names = it.running.repository.git('-C', body.path, 'show', '--format=', '--name-only');
+    assert.deepEqual([commit?.files, names.trim()], [1, 'other.txt']);
+  });
 });
 
 describe('the queue', () => {

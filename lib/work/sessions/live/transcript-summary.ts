@@ -47,6 +47,8 @@ export interface SessionDigest {
   usage: Usage | undefined;
   /** Whether its newest turn waits for a place among `max_sessions`, so that nothing of it ran. */
   waits: boolean;
+  /** Whether its approved work has only waited for a place so far. */
+  only_waited: boolean;
 }
 
 interface Reading {
@@ -67,6 +69,7 @@ interface Reading {
   said: string;
   usage: Usage | undefined;
   waits: boolean;
+  work: 'waited' | 'begun' | undefined;
 }
 
 /** Reads the events of a session in batches, so that their number does not matter. */
@@ -87,13 +90,15 @@ export const digestOf = async (engine: Engine, kept: StoredSession): Promise<Ses
     said: '',
     usage: undefined,
     waits: false,
+    work: undefined,
   };
   for await (const events of engine.transcript(kept).soFar(0))
     for (const { event, data } of events) READERS.get(event)?.(reading, data);
   const { calls, reached, refused, refs, git, left, questions, said, usage, waits } = reading;
   const network = { reached: [...reached], refused: [...refused] };
   const told = { calls: [...calls.values()], network, refs, git, left, questions };
-  return { ...told, refusals: [...reading.refusals], last_words: said, usage, waits };
+  const only_waited = reading.work === 'waited';
+  return { ...told, refusals: [...reading.refusals], last_words: said, usage, waits, only_waited };
 };
 
 type EventReader = (reading: Reading, data: TranscriptEvent['data']) => void;
@@ -106,6 +111,7 @@ const READERS = new Map<string, EventReader>(
       reading.waits = waits_for === 'max_sessions';
       reading.running = isRunning(status as Session['status']);
       if (status === 'paused') killOpenCalls(reading.calls);
+      if (status === 'working') reading.work = reading.waits ? (reading.work ?? 'waited') : 'begun';
       if (mode !== 'work' || reading.working) return;
       reading.working = true;
       reading.calls.clear();

@@ -86,6 +86,7 @@ const SUMMARY = summaryOf({
     last_words: SAID,
     usage: undefined,
     waits: false,
+    only_waited: false,
   },
   usage: null,
 });

@@ -61,6 +61,7 @@ const done = (rest: Partial<WorkDone> = {}): WorkDone => ({
     last_words: 'It greets now.\n',
     usage: undefined,
     waits: false,
+    only_waited: false,
   },
   usage: { input_tokens: 12_000, output_tokens: 150, cost_usd: null },
   ...rest,
@@ -139,6 +140,7 @@ describe('summaryOf', () => {
           last_words: '',
           usage: undefined,
           waits: false,
+          only_waited: false,
         },
         usage: null,
       }),
@@ -192,6 +194,7 @@ describe('summaryOf', () => {
           last_words: '',
           usage: undefined,
           waits: false,
+          only_waited: false,
         },
       }),
     );
