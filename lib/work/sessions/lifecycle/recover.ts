@@ -117,11 +117,13 @@ const recover = async (
 
 /**
  * Whether a session that is gone may come back, as with another branch of the workspace: its Work item is gone and was not
- * deleted through the API, or the session lock, which git ignores, still names it.
+ * deleted through the API, or it is queued, or the session lock, which git ignores, still names it.
  */
 export const mayReturn = (store: Store, caseId: string, id: string): boolean => {
   const { seen, gone } = store.journal;
   if (itemOf(store, caseId) === undefined) return seen.has(caseId) || gone.has(caseId);
+  // A queued session has no lock yet.
+  if (store.journal.runs.get(id)?.status === 'queued') return true;
   return readLock(store, caseId)?.holder?.session_id === id;
 };
 

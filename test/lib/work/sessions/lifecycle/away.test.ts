@@ -157,6 +157,23 @@ describe('a session whose record is taken away while it works', () => {
   });
 });
 
+describe('a queued session whose directory is away while the daemon restarts', () => {
+  it('starts once it is back and its turn has come', async (t) => {
+    const test = await withCase(t, WORK, { watch: true });
+    const lock = `/api/worktrees/${test.item.id}/lock`;
+    assert.equal((await test.call('POST', lock, { name: 'Ann' })).status, 201);
+    const { id } = await test.start();
+    const dir = newestSession(test, test.item);
+    const aside = join(test.workspace, '.dossier/aside');
+    renameSync(dir, aside);
+    await test.restart();
+    renameSync(aside, dir);
+    await test.until(id, 'queued');
+    assert.equal((await test.call('DELETE', lock)).status, 204);
+    await test.until(id, 'plan_ready');
+  });
+});
+
 const untrackedIn = (git: Git): string[] =>
   git('ls-files', '--others', '--exclude-standard')
     .trim()
