@@ -65,16 +65,12 @@ export const settleHeld = (store: Store): void => {
   const at = store.clock();
   for (const [key, kept] of gate.sessions) {
     const found = readHeldSession(store, kept.case_id, key);
-    if (found !== undefined) settleSession(gate, kept, found, at);
     // If one that is unreadable, or away with another branch, were dropped, what comes in its place would count.
-    else if (
-      !isGateShut(gate) &&
-      orElse(() => dirOf(store, kept.case_id, key) === undefined, false)
-    )
-      gate.sessions.delete(key);
+    if (found !== undefined) settleSession(gate, kept, found, at);
   }
   for (const [id, part] of gate.planning)
-    gate.planning.set(id, settled(gate, part, approvedIn(store, id), at));
+    if (pathOfItem(store, id, planningFile) !== undefined)
+      gate.planning.set(id, settled(gate, part, approvedIn(store, id), at));
   if (!isGateShut(gate)) forgetSettled(gate);
   saveGate(store);
 };

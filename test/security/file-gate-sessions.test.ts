@@ -91,6 +91,24 @@ describe('plan.md, written by file while a program runs that no sandbox holds', 
     assert.deepEqual(kinds, ['plan']);
   });
 
+  it('stays held after its session was away with another branch', async (t) => {
+    const test = await withCase(t);
+    const { dir, at } = await planned(test);
+    const before = await planOf(test, at);
+    const end = unsandboxed(test);
+    writeFileSync(join(dir, 'plan.md'), EVIL);
+    await end();
+    const aside = join(test.workspace, '.dossier/aside');
+    renameSync(dir, aside);
+    assert.deepEqual(waiting(test), []);
+    renameSync(aside, dir);
+    assert.deepEqual(
+      waiting(test).map(({ kind }) => kind),
+      ['plan'],
+    );
+    assert.equal(await planOf(test, at), before);
+  });
+
   it('holds once the operator says so, and a plan that the API writes holds at once', async (t) => {
     const test = await withCase(t);
     const { at, dir } = await planned(test);
