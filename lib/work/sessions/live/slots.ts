@@ -30,9 +30,10 @@ export const withQueueStatus = (service: EngineNeeds, session: Session): Session
 };
 
 /**
- * Resolves when the run has a slot, first come, first served, or is being ended. `waits` is called if it has to wait.
+ * Resolves when the run has a slot, first come, first served, or is being ended. `waits` is called if it has to wait; an error of
+ * it rejects.
  */
-export const waitForSlot = (
+export const waitForSlot = async (
   service: EngineNeeds,
   live: LiveRun,
   waits: () => void,
