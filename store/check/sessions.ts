@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { sha256 } from '../base/sha256.ts';
 import { type ReadEntry, readEntry } from '../front-matter/entry.ts';
 import { listFolder } from '../front-matter/folder.ts';
@@ -10,8 +10,9 @@ import { removeFile } from '../fs/durable.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import type { Layout } from '../layout.ts';
 import { LockMatter } from '../records/lock.ts';
-import { isEnded, SessionMatter } from '../records/session.ts';
+import { isEnded, type SessionMatter } from '../records/session.ts';
 import { approvalProblems } from '../sessions/plan-versions.ts';
+import { parseSessionIn } from '../sessions/session-file.ts';
 import {
   checkPlain,
   checkText,
@@ -49,7 +50,7 @@ const checkSession = (layout: Layout, dir: string, sessions: Sessions): Finding[
     return errorAt(dir, toProblem(thrown));
   }
   const file = `${dir}/session.md`;
-  const entry = readEntry(join(root, file), { parse: parserOf(SessionMatter) });
+  const entry = readEntry(join(root, file), { parse: parseSessionIn(basename(dir)) });
   if (entry !== undefined) sessions.set(file, entry);
   return [
     ...entryErrors(file, entry),

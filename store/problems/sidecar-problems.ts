@@ -17,9 +17,10 @@ import { memoryDir, sessionFile, sessionsDir } from '../layout.ts';
 import type { Item } from '../reconcile/item.ts';
 import { allItems, isFromBaseline, itemOf, notice } from '../reconcile/items.ts';
 import { LockMatter } from '../records/lock.ts';
-import { isEnded, SessionMatter } from '../records/session.ts';
+import { isEnded } from '../records/session.ts';
 import { forgetComments, journalComments } from '../sessions/comments.ts';
 import { approvalProblems } from '../sessions/plan-versions.ts';
+import { parseSessionIn } from '../sessions/session-file.ts';
 import { noteOpenSessions } from '../sessions/unconfirmed.ts';
 import { remembered, type Store } from '../store.ts';
 import { readSidecarFiles } from './sidecar-files.ts';
@@ -139,14 +140,13 @@ const readSessionOrLock = (
     const stats = statsAt(path);
     if (stats?.isSymbolicLink() === true) return withProblem(undefined, LINKED_FOLDER);
     if (stats?.isDirectory() !== true) return undefined;
-    return readEntry(sessionFile(path), { before, parse: parseSeen });
+    return readEntry(sessionFile(path), { before, parse: parseSeen(name) });
   } catch (error) {
     return withProblem(undefined, toProblem(error));
   }
 };
 
 const parseLock = parserOf(LockMatter);
-const parseSession = parserOf(SessionMatter);
 
 /** The fields that are kept of a session's record. */
 interface SessionSeen {
@@ -156,10 +156,12 @@ interface SessionSeen {
   open: string | undefined;
 }
 
-const parseSeen = (text: string): SessionSeen => {
-  const { id, status, approved_sha256: approved } = parseSession(text);
-  return { approved: approved ?? undefined, open: isEnded(status) ? undefined : id };
-};
+const parseSeen =
+  (name: string) =>
+  (text: string): SessionSeen => {
+    const { id, status, approved_sha256: approved } = parseSessionIn(name)(text);
+    return { approved: approved ?? undefined, open: isEnded(status) ? undefined : id };
+  };
 
 const seenIn = (entry: ReadEntry<unknown> | undefined): Partial<SessionSeen> =>
   Object(entry?.value) as Partial<SessionSeen>;

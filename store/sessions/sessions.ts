@@ -4,7 +4,6 @@ import { lockOn } from '../base/locks.ts';
 import { sessionDirName, shortId } from '../base/names.ts';
 import { listDirectory, namesIn } from '../front-matter/folder.ts';
 import { type FrontMatter, textOfBody } from '../front-matter/front-matter.ts';
-import { checkerOf } from '../front-matter/parse.ts';
 import { ifReadable, toProblem } from '../front-matter/problem.ts';
 import {
   editRecord,
@@ -23,10 +22,11 @@ import { gateOf } from '../held/held-file.ts';
 import { runStateOf } from '../journal/milestones.ts';
 import { sessionFile, sessionsDir } from '../layout.ts';
 import { pathOfItem } from '../reconcile/items.ts';
-import { byAge, isEnded, type Session, SessionMatter } from '../records/session.ts';
+import { byAge, isEnded, type Session, type SessionMatter } from '../records/session.ts';
 import { readyToWrite, type Store } from '../store.ts';
 import { heldMatter, intendMatter, noteMatter } from './held-sessions.ts';
 import { type SessionRecord, serveSession } from './served-session.ts';
+import { checkSessionIn } from './session-file.ts';
 
 /** A session as the API returns it, with its record and directory. */
 export interface StoredSession extends SessionRecord {
@@ -243,8 +243,6 @@ const namesOf = ({ layout }: Store, folder: string): string[] => {
 const bytesOf = ({ layout }: Store, dir: string): Buffer | undefined =>
   readRegularFile(layout.root, sessionFile(dir));
 
-const check = checkerOf(SessionMatter);
-
 /** The session of a directory; undefined if it has no record. Throws `unreadable_record`. */
 export const readSessionAt = (
   store: Store,
@@ -261,7 +259,11 @@ const storedSession = (store: Store, case_id: string, record: SessionRecord): St
 });
 
 const readMatterAt = (store: Store, dir: string): SessionMatter | undefined => {
-  const found = readRecord(store.layout.root, sessionFile(dir), check)?.matter;
+  const found = readRecord(
+    store.layout.root,
+    sessionFile(dir),
+    checkSessionIn(basename(dir)),
+  )?.matter;
   return found && heldMatter(store, dir, found);
 };
 
@@ -270,6 +272,6 @@ const checkedMatter = (store: Store, dir: string, source: FrontMatter): SessionM
   return heldMatter(
     store,
     dir,
-    withReadableErrors(file, () => check(source.data, source)),
+    withReadableErrors(file, () => checkSessionIn(basename(dir))(source.data, source)),
   );
 };

@@ -387,14 +387,16 @@ describe('dossier check --fix', () => {
     const id = '11111111-2222-4333-8444-555555555555';
     const lock = `---\nkind: session\nsession_id: ${id}\nacquired_at: 2026-01-01T00:00:00.000Z\n---\n`;
     const session = `---\nid: ${id}\ntype: implementing\nmode: plan\nstatus: paused\nprovider: manual\ncreated_at: 2026-01-01T00:00:00.000Z\n---\n`;
-    for (const [text, stays] of [
-      [session, true],
-      ['', true],
-      [session.replace('paused', 'completed'), false],
+    const ended = session.replace('paused', 'completed');
+    for (const [name, text, stays] of [
+      ['s-11111111', session, true],
+      ['s-11111111', '', true],
+      ['renamed', ended, true],
+      ['s-11111111', ended, false],
     ] as const) {
       const root = fresh(t, {
         'cases/one/sessions/lock.md': lock,
-        'cases/one/sessions/s/session.md': text,
+        [`cases/one/sessions/${name}/session.md`]: text,
       });
       await run(root, '--fix');
       assert.equal(readdirSync(join(root, 'cases/one/sessions')).includes('lock.md'), stays);

@@ -1,8 +1,9 @@
 /** The record of a session that works is taken away by git or by hand, and comes back. */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import type { FileProblem } from '../../../../../store/front-matter/problem.ts';
 import type { Session } from '../../../../../store/records/session.ts';
 import { eventually } from '../../../../helpers/eventually.ts';
 import { repositoryIn } from '../../../../helpers/many-items.ts';
@@ -85,6 +86,24 @@ describe('a session whose record is taken away while it works', () => {
     assert.deepEqual(listed.body, []);
     assert.deepEqual(readdirSync(dir), untracked);
     git('switch', '--quiet', 'main');
+    await assertPaused(scene);
+  });
+
+  it('is stopped where its directory is renamed, which is named with its name, and is paused once back', async (t) => {
+    const scene = await atWork(t);
+    const { test, dir } = scene;
+    const renamed = join(dirname(dir), 'renamed');
+    renameSync(dir, renamed);
+    await assertStopped(scene);
+    const listed = await test.call<Session[]>('GET', `${test.at}/sessions`);
+    assert.deepEqual(listed.body, []);
+    await eventually(async () => {
+      const { body } = await test.call<FileProblem[]>('GET', '/api/diagnostics');
+      const [problem] = body.filter(({ file }) => file.endsWith('/renamed/session.md'));
+      assert.equal(problem?.code, 'wrong_id');
+      assert.match(problem.message, new RegExp(`rename the directory to ${basename(dir)}$`));
+    });
+    renameSync(renamed, dir);
     await assertPaused(scene);
   });
 

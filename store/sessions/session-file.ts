@@ -1,0 +1,29 @@
+import { sessionDirName, shortId } from '../base/names.ts';
+import { type FrontMatter, parseFrontMatter } from '../front-matter/front-matter.ts';
+import { checkerOf, positionOf } from '../front-matter/parse.ts';
+import { Problem } from '../front-matter/problem.ts';
+import { SessionMatter } from '../records/session.ts';
+
+const check = checkerOf(SessionMatter);
+
+/** Checks the front matter of session.md in a directory of this name, by which the session is found. Throws a Problem. */
+export const checkSessionIn =
+  (name: string) =>
+  (data: unknown, source: FrontMatter): SessionMatter => {
+    const matter = check(data, source);
+    const { id, created_at } = matter;
+    if (name.endsWith(shortId(id))) return matter;
+    throw new Problem(
+      'wrong_id',
+      `The directory ${name} is not that of the session ${id}. Restore the id, or rename the directory to ${sessionDirName(created_at, id)}`,
+      positionOf(source, 'id'),
+    );
+  };
+
+/** The same for its text. */
+export const parseSessionIn =
+  (name: string) =>
+  (text: string): SessionMatter => {
+    const source = parseFrontMatter(text);
+    return checkSessionIn(name)(source.data, source);
+  };
