@@ -371,6 +371,26 @@ describe('the diff', { skip: noBrowser }, () => {
     assert.match(await keysOf(), /vViewed(?! \()/);
   });
 
+  it('has the path and the links of a file in view, however long its lines and its path are', async (t) => {
+    const path = `src/${'deep/'.repeat(12)}wide.txt`;
+    const { page: url } = await start(t, [
+      `mkdir -p $(dirname ${path}) && seq -s - 1 90 > ${path}`,
+    ]);
+    const { page } = await look(t, url, { size: 'narrow' });
+    await isDrawn(page);
+    for (const to of [0, 400]) {
+      await page.locator('.diff-scroll').evaluate((box, left) => box.scrollTo({ left }), to);
+      const outside = await page.locator('.diff-row.file').evaluate((row) => {
+        const box = (row.closest('.diff-scroll') as Element).getBoundingClientRect();
+        const parts = [...row.querySelectorAll('.path > :last-child, button, a[aria-label^=Edit]')];
+        const isOut = ({ left, right }: DOMRect) => left < box.left || right > box.right;
+        const out = parts.filter((part) => isOut(part.getBoundingClientRect()));
+        return [parts.length, ...out.map(({ textContent }) => textContent)];
+      });
+      assert.deepEqual(outside, [3]);
+    }
+  });
+
   it('has its files in folders, which are folded, filtered and few nodes', async (t) => {
     const { page: url } = await start(t, [
       'mkdir -p a/deep/down b; for i in $(seq 2000); do echo x > $([ $i -gt 9 ] && echo b || echo a/deep/down)/f$i; done',

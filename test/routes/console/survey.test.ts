@@ -57,6 +57,9 @@ const assertFits = async (page: Page): Promise<void> => {
     document.documentElement.clientWidth,
   ]);
   assert.ok(Number(wide) <= Number(seen), `${wide} pixels in ${seen}`);
+  const header = page.locator('.bar nav');
+  const hidden = await header.evaluate((nav) => nav.scrollWidth - nav.clientWidth);
+  assert.ok(hidden <= 0, `${hidden} pixels of the header are hidden`);
 };
 
 /** Runs in the page: the keys that mean two things on it, and those that another one stands in the way of. */

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type ListedFile, NAMED_RULE, type TreeRow, treeOf } from './files.ts';
+import { Name } from './name.tsx';
 import { oneLine } from './rows.ts';
 import { useVirtual } from './virtual-rows.ts';
 
@@ -173,20 +174,5 @@ const File = ({ of: { at, name, depth }, file, marks }: FileProps) => {
       {kind !== 'changed' && <span class="tag">{kind}</span>}
       <span class="quiet">{`+${added} −${removed}`}</span>
     </li>
-  );
-};
-
-/** The most characters at the end of a name that are never cut. */
-const END = 14;
-
-/** A name that is cut in the middle where it does not fit: similar names differ at their ends. */
-const Name = ({ of }: { of: string }) => {
-  const letters = [...of];
-  const at = Math.max(letters.length - END, Math.ceil(letters.length / 2));
-  return (
-    <>
-      <span class="start">{letters.slice(0, at).join('')}</span>
-      <span>{letters.slice(at).join('')}</span>
-    </>
   );
 };

@@ -4,6 +4,7 @@ import { visible } from '../../../../store/base/visible.ts';
 import { Copy, OpenInEditor } from '../links.tsx';
 import type { Pieces } from './highlight-worker.ts';
 import { type Highlights, highlightKey } from './highlights.ts';
+import { Name } from './name.tsx';
 import { type Line, oneLine, type Row, type RowOfLines } from './rows.ts';
 
 /** The Work item, and the worktree if there is one. */
@@ -69,8 +70,10 @@ const Head = ({ path, kind, added, removed, id, root }: FilePatch & Place) => {
   const name = oneLine(path);
   return (
     <div class="diff-row file">
-      <strong>{name}</strong> {kind === 'changed' ? '' : kind}{' '}
-      <span class="quiet">{`+${added} −${removed}`}</span>
+      <strong class="path" title={name}>
+        <Name of={name} />
+      </strong>{' '}
+      {kind === 'changed' ? '' : kind} <span class="quiet">{`+${added} −${removed}`}</span>
       <Copy text={path} label="Copy path" name={name} class="name" />
       {root !== undefined && kind !== 'deleted' && (
         <>
@@ -80,7 +83,7 @@ const Head = ({ path, kind, added, removed, id, root }: FilePatch & Place) => {
           >
             Edit
           </a>
-          <OpenInEditor root={root} path={path} name={name} />
+          <OpenInEditor root={root} path={path} name={name} class="open" />
         </>
       )}
     </div>
