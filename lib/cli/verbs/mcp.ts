@@ -13,30 +13,37 @@ interface Message {
  * `/mcp` of the daemon, and finds the daemon again after a restart.
  */
 export const mcp = verb(async (given) => {
-  const { out } = given;
   const send = senderTo(given);
   const sent: Promise<void>[] = [];
   const answer = async (line: string): Promise<void> => {
-    const message = parsed(line);
-    if (message === undefined)
-      return out.jsonLine(failed(null, PARSE_ERROR, 'The message is not JSON.'));
-    try {
-      const answered = await send(message);
-      if (answered !== undefined) out.jsonLine(answered);
-    } catch (error) {
-      // A notification has no id and gets no answer.
-      const { id } = message;
-      if (id !== undefined) out.jsonLine(failed(id, SERVER_ERROR, messageOf(error)));
-    }
+    const answered = await answerTo(send, line);
+    if (answered !== undefined) given.out.jsonLine(answered);
   };
   for await (const line of createInterface({ input: process.stdin }))
     if (line.trim() !== '') sent.push(answer(line));
   await Promise.all(sent);
 });
 
+const answerTo = async (send: Send, line: string): Promise<object | undefined> => {
+  const message = parsed(line);
+  if (message === undefined) return failed(null, PARSE_ERROR, 'The message is not JSON.');
+  try {
+    return await send(message);
+  } catch (error) {
+    const { id } = message;
+    if (id !== undefined) return failed(id, SERVER_ERROR, messageOf(error));
+    // A notification gets no answer.
+    return 'method' in message ? undefined : failed(null, INVALID_REQUEST, NO_REQUEST);
+  }
+};
+
 // JSON-RPC 2.0, section 5.1.
 const PARSE_ERROR = -32_700;
+const INVALID_REQUEST = -32_600;
 const SERVER_ERROR = -32_000;
+
+const NO_REQUEST =
+  'The message has no `method`. Send each request as one JSON object on a line of its own, without batches.';
 
 const failed = (id: Message['id'] | null, code: number, message: string) => ({
   jsonrpc: '2.0',

@@ -56,6 +56,11 @@ describe('dossier mcp', () => {
     const next = async () => JSON.parse((await lines.next()).value ?? 'null');
     child.stdin.write('no json\n');
     assert.deepEqual((await next()).error.code, -32_700);
+    for (const none of ['[{"jsonrpc":"2.0","id":0,"method":"ping"}]', '[]', '{}']) {
+      child.stdin.write(`${none}\n`);
+      const { id, error } = await next();
+      assert.deepEqual([id, error.code], [null, -32_600], none);
+    }
     child.stdin.write('{"id":1}\n');
     assert.deepEqual((await next()).id, 1);
     child.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n\n');
