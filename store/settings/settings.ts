@@ -13,7 +13,14 @@ import {
 import { createFile } from '../fs/durable.ts';
 import type { Settings } from '../records/settings.ts';
 import { readyToWrite, type Store } from '../store.ts';
-import { localEntry, refreshGlobals, settingsEntry, settingsOf, trustValues } from './globals.ts';
+import {
+  localEntry,
+  refreshGlobals,
+  settingsEntry,
+  settingsOf,
+  trustValues,
+  untrustedSettings,
+} from './globals.ts';
 import { LOCAL } from './local.ts';
 import { patternOf } from './trust/keys.ts';
 
@@ -31,9 +38,10 @@ export const currentSettings = async (store: Store): Promise<StoredSettings> => 
 };
 
 const kept = (store: Store): StoredSettings => {
-  const [shared, local] = [settingsEntry(store)?.sha ?? NOTHING, localEntry(store)?.sha];
-  const etag = etagOf(local === undefined ? shared : sha256(`${shared} ${local}`));
-  return { settings: settingsOf(store), etag };
+  const [settings, waiting] = [settingsOf(store), untrustedSettings(store).map(({ key }) => key)];
+  const files = [settingsEntry(store)?.sha, localEntry(store)?.sha];
+  // Trust decides what of the files is answered.
+  return { settings, etag: etagOf(sha256(JSON.stringify([files, settings, waiting]))) };
 };
 
 const NOTHING = sha256('');

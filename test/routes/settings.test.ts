@@ -18,7 +18,7 @@ const put = ({ call }: Running, body: object, headers = {}) =>
 describe('GET /settings', () => {
   it('tells what holds, what waits, and which project has no repository', async (t) => {
     const running = await start(t, 'max_sessions: 2\nprojects:\n  app: /nowhere');
-    const { status, body } = await running.call<WorkspaceSettings>('GET', '/settings');
+    const { status, body, headers } = await running.call<WorkspaceSettings>('GET', '/settings');
     const { root } = running.repository;
     const flag = { name: 'default', path: root, place: root, of: 'flag', repository: true };
     assert.equal(status, 200);
@@ -31,6 +31,9 @@ describe('GET /settings', () => {
     const app = { name: 'app', path: '/nowhere', place: '/nowhere' };
     assert.deepEqual(after.body.projects[1], { ...app, of: 'settings', repository: false });
     assert.deepEqual(after.body.waiting, []);
+    assert.notEqual(after.headers.etag, headers.etag);
+    const stale = await put(running, { max_sessions: 3 }, { 'if-match': String(headers.etag) });
+    assert.equal(stale.status, 412);
   });
 });
 
