@@ -236,12 +236,16 @@ const decidedBefore = (item: Item, isAtWork: boolean): readonly string[] | undef
   const { seen, dir, files } = item;
   const before = seen?.decided;
   if (!isAtVerifying(caseOf(item).matter)) return before;
-  const now = decisionsOf(checklistOf(item), evidenceOf(item));
+  const checklist = checklistOf(item);
+  const now = decisionsOf(checklist, evidenceOf(item));
   if (seen === undefined || (isAtWork && !isAtVerifying(seen.case.matter))) return now;
   if (before === undefined || now.some((one) => isDecidedSince(one, before))) return undefined;
   if (problemsIn(dir, files).length > 0) return before;
-  // A tick that was taken back is a decision once it is there again. A verification has its time.
-  return before.filter((one) => one.startsWith('proof ') || now.includes(one));
+  // A tick that was taken back is a decision once it is there again; not one that was away with its line.
+  return before.filter((one) => {
+    const [kind, id] = one.split(' ');
+    return kind === 'proof' || now.includes(one) || !checklist.some((entry) => entry.id === id);
+  });
 };
 
 const isAtVerifying = ({ state, blocked_from }: CaseMatter): boolean =>

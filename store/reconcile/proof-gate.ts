@@ -79,12 +79,24 @@ export const decisionsOf = (
   ...checklist.flatMap(({ id, waived }) => (waived === undefined ? [] : `waiver ${id}`)),
 ];
 
-/** The decision that verified a proof. Those of one proof sort by their time. */
+/** The decision that verified a proof. */
 export const verificationOf = ({ id, verified_at }: Pick<Evidence, 'id' | 'verified_at'>): string =>
   `proof ${id} ${verified_at ?? ''}`;
 
 /** Whether a decision is neither among these nor an older verification of the same proof. */
 export const isDecidedSince = (decision: string, before: readonly string[]): boolean => {
-  const [kind, id] = decision.split(' ');
-  return !before.some((one) => one.startsWith(`${kind} ${id}`) && one >= decision);
+  if (before.includes(decision)) return false;
+  const [kind, id = '', at = ''] = decision.split(' ');
+  const last = kind === 'proof' ? lastVerified(id, before) : undefined;
+  return last === undefined || Date.parse(at) > last;
+};
+
+/** The latest time at which these decisions verified a proof, in milliseconds; undefined if none has a time. */
+export const lastVerified = (proof: string, decisions: readonly string[]): number | undefined => {
+  const times = decisions.flatMap((one) => {
+    const [kind, id, at = ''] = one.split(' ');
+    return kind === 'proof' && id === proof ? Date.parse(at) : [];
+  });
+  const known = times.filter((time) => !Number.isNaN(time));
+  return known.length === 0 ? undefined : Math.max(...known);
 };

@@ -1176,6 +1176,39 @@ describe('a Work item whose gate is satisfied when a session completes', () => {
     await staysOpen(test, id);
   });
 
+  it('is resolved by a verification after one that was dated ahead', async (t) => {
+    const test = await withSession(t);
+    const one = await verified(test);
+    const [name = ''] = readdirSync(join(test.workspace, test.item.path, 'proof'));
+    const file = join(test.workspace, test.item.path, 'proof', name);
+    const ahead = 'verified_at: 2999-01-01T00:00:00.000Z';
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/^verified_at: .*$/m, ahead));
+    await completed(test);
+    await test.call('PUT', `${one}/verify`);
+    assert.equal(await test.state(), 'RESOLVED');
+  });
+
+  it('stays VERIFYING when a ticked checklist is taken away and brought back', async (t) => {
+    const test = await withSession(t);
+    const checklist = join(test.workspace, test.item.path, 'proof/checklist.md');
+    await test.call('POST', `${test.at}/proof/checklist`, {
+      ...{ description: 'Seen', type: 'review', required: true },
+    });
+    writeFileSync(checklist, readFileSync(checklist, 'utf8').replace('- [ ]', '- [x]'));
+    const id = await completed(test);
+    const sees = (count: number) =>
+      eventually(async () => {
+        const { body } = await test.call<unknown[]>('GET', `${test.at}/proof/checklist`);
+        assert.equal(body.length, count);
+      });
+    await sees(1);
+    renameSync(checklist, `${checklist}-away`);
+    await sees(0);
+    renameSync(`${checklist}-away`, checklist);
+    await sees(1);
+    await staysOpen(test, id);
+  });
+
   const setByHand = ({ workspace, item }: SessionTest, state: string): void => {
     const file = join(workspace, item.path, 'case.md');
     writeFileSync(file, readFileSync(file, 'utf8').replace(/^state: .*$/m, `state: ${state}`));

@@ -7,7 +7,11 @@ import {
   updateProof,
 } from '../../../store/cases/proofs.ts';
 import { itemOf } from '../../../store/reconcile/items.ts';
-import { verificationOf } from '../../../store/reconcile/proof-gate.ts';
+import {
+  isDecidedSince,
+  lastVerified,
+  verificationOf,
+} from '../../../store/reconcile/proof-gate.ts';
 import type { ProofMatter } from '../../../store/records/proof.ts';
 import type { Store } from '../../../store/store.ts';
 import { invalidState, notFound, orNotFound } from '../../errors.ts';
@@ -30,15 +34,17 @@ export const verifyProof = (
   which: Which,
   key?: { name: string },
 ): Promise<TaggedProof> => {
-  const said = { at: store.clock().toISOString(), by: saidBy(key) };
-  const decided = () => itemOf(store, which.caseId)?.seen?.decided ?? [];
   return update(store, which, (current, { sha256 }) => {
     if (current.run?.status === 'running')
       throw invalidState('The check is still running. Wait for it to end, then verify its result.');
     grantVerification(store, which.caseId, current, sha256);
+    const decided = itemOf(store, which.caseId)?.seen?.decided ?? [];
+    // A verification that is dated ahead, by hand or by another machine's clock, is older than this one all the same.
+    const last = lastVerified(current.id, decided) ?? Number.NEGATIVE_INFINITY;
     return markVerified(current, sha256, {
-      ...said,
-      again: decided().includes(verificationOf(current)),
+      at: new Date(Math.max(store.clock().getTime(), last + 1)).toISOString(),
+      by: saidBy(key),
+      again: !isDecidedSince(verificationOf(current), decided),
     });
   });
 };

@@ -81,7 +81,11 @@ export const wrapUpCompleted = async (
   const commit = await commitWork(service, kept, worktree, changes);
   await syncCommits(service, worktree);
   const error =
-    kept.session.type === CONFLICT ? await leftMarkers(service.git.at(worktree)) : undefined;
+    kept.session.type === CONFLICT
+      ? await leftMarkers(service.git.at(worktree)).catch(
+          (cause: unknown) => `Whether conflict markers remain is unknown: ${messageOf(cause)}`,
+        )
+      : undefined;
   if (error !== undefined) service.engine.transcript(kept).append('error', { message: error });
   const outcome = { status: 'completed' as const, ...(error !== undefined && { error }) };
   return summarize(service, kept, { ...outcome, turn, commit }, changes);
