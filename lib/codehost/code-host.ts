@@ -49,6 +49,12 @@ export interface RepositoryName {
 }
 
 /** The calls for one repository. */
+interface PullChange {
+  title?: string;
+  body?: string;
+}
+export type PullRule = (now: Pull) => PullChange | undefined | Promise<PullChange | undefined>;
+
 export interface HostedRepository {
   readonly name: RepositoryName;
   validate(): Promise<Validation>;
@@ -79,7 +85,8 @@ export interface HostedRepository {
   jobLog(job: number): Promise<JobLog>;
 
   createPull(wanted: NewPull): Promise<Pull>;
-  updatePull(number: number, change: { title?: string; body?: string }): Promise<Pull>;
+  /** Changes what the rule says of the pull request as it is now; undefined for nothing. It may throw to refuse. */
+  updatePull(number: number, rule: PullRule): Promise<Pull>;
   /** Replaces the labels of a pull request. */
   setLabels(number: number, labels: readonly string[]): Promise<void>;
   /** Marks a draft as ready for review, and verifies the result. */

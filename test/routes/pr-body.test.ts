@@ -203,6 +203,35 @@ describe('POST /api/cases/{id}/pr-body/updates/{update_id}/approve', () => {
     assert.equal((await approve(scene, anew)).status, 200);
   });
 
+  it('compares the body that it reads last before it writes', async (t) => {
+    const scene = await withPull(t);
+    const update = await suggested(scene, 'New.\n');
+    const { requests } = scene.host;
+    const before = requests.length;
+    assert.equal((await approve(scene, update)).status, 200);
+    const reads = requests.slice(before).map(({ method, body }) => {
+      const { query = '' } = Object(body) as { query?: string };
+      return query.startsWith('query PullRequest(') ? 'read' : method;
+    });
+    assert.deepEqual(
+      reads.filter((one) => one === 'read' || one === 'PATCH'),
+      ['read', 'PATCH'],
+    );
+  });
+
+  it('records what others changed of the pull request meanwhile', async (t) => {
+    const scene = await withPull(t);
+    const update = await suggested(scene, 'New.\n');
+    const held = scene.host.fail('silence', { method: 'PATCH' });
+    const asked = approve(scene, update);
+    await held.met;
+    await scene.host.pulls.close(scene.number);
+    held.release();
+    assert.equal((await asked).status, 200);
+    const { body } = await scene.api<{ state: string }>('GET', 'pr');
+    assert.equal(body.state, 'closed');
+  });
+
   it('publishes what the file says, and refuses who has read something else', async (t) => {
     const scene = await withPull(t);
     const update = await suggested(scene, 'New.\n');

@@ -1,6 +1,6 @@
 import type { LinkedPull } from '../../../store/records/code-host.ts';
 import { ServiceError } from '../../errors.ts';
-import type { NewPull, Pull, PullEvent } from '../code-host.ts';
+import type { NewPull, Pull, PullEvent, PullRule } from '../code-host.ts';
 import {
   apiPath,
   fullNameOf,
@@ -99,18 +99,21 @@ export const postPull = async (place: RepositoryContext, wanted: NewPull): Promi
 export const updatePull = async (
   place: RepositoryContext,
   number: number,
-  { title, body }: { title?: string; body?: string },
+  rule: PullRule,
 ): Promise<Pull> => {
   const before = await pullToWrite(place, number);
+  const change = await rule(before);
+  if (change === undefined) return before;
   const { api } = await hostClient(place);
   const { data } = await api.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', {
     ...apiPath(place),
     pull_number: number,
-    ...(title !== undefined && { title }),
-    ...(body !== undefined && { body }),
+    ...change,
   });
-  const { updated_at } = data;
-  return { ...before, title: data.title, body: data.body ?? '', updated_at };
+  // Others may have changed more of it meanwhile. What the answer does not tell is of the commit that was read.
+  const { mergeable, review_decision, checks } = before;
+  const now = newPullFromRest(data);
+  return now.head_sha === before.head_sha ? { ...now, mergeable, review_decision, checks } : now;
 };
 
 /** Replaces the labels of a pull request. `codehost_not_found` if the number is that of an issue. */

@@ -13,7 +13,7 @@ import type { Store, WithStore } from '../../../store/store.ts';
 import type { HostedNeeds } from '../../code/projects/hosted-repository.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { checkCase } from '../../code/worktrees/read.ts';
-import type { HostedRepository, Pull, WithCodeHost } from '../../codehost/code-host.ts';
+import type { HostedRepository, Pull, PullRule, WithCodeHost } from '../../codehost/code-host.ts';
 import { invalidState, notFound, orNotFound, ServiceError } from '../../errors.ts';
 import { textDiff } from '../../tools/git/read/text-diff.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
@@ -69,20 +69,16 @@ const refuseUnfit = ({ matter, body }: StoredUpdate, pull: StoredPull, seen?: st
 };
 
 // Equal text on the host was published by an earlier call that was cut off.
-const publish = async (
-  service: GitNeeds,
-  hosted: HostedRepository,
-  update: StoredUpdate,
-): Promise<Pull> => {
+const publish = (service: GitNeeds, hosted: HostedRepository, update: StoredUpdate) => {
   const { body, matter } = update;
-  const now = await hosted.pull(matter.pull);
-  if (isSameText(now.body, body)) return now;
-  if (sha256(now.body) !== matter.base_sha256) throw await changedThere(service, update, now.body);
-  return writePull(
-    { hosted, number: matter.pull },
-    () => hosted.updatePull(matter.pull, { body }),
-    (there) => isSameText(there.body, body),
-  );
+  const isDone = (now: Pull): boolean => isSameText(now.body, body);
+  const rule: PullRule = async (now) => {
+    if (isDone(now)) return undefined;
+    if (sha256(now.body) === matter.base_sha256) return { body };
+    throw await changedThere(service, update, now.body);
+  };
+  const { pull: number } = matter;
+  return writePull({ hosted, number }, () => hosted.updatePull(number, rule), isDone);
 };
 
 const changedThere = async (

@@ -66,6 +66,6 @@ const relabel = (place: Place, labels: readonly string[]): Promise<Pull> => {
 const retitle = (place: Place, title: string): Promise<Pull> =>
   writePull(
     place,
-    () => place.hosted.updatePull(place.number, { title }),
+    () => place.hosted.updatePull(place.number, () => ({ title })),
     (now) => now.title === title,
   );

@@ -18,7 +18,7 @@ for (const enterprise of [false, true]) {
       assert.deepEqual([found?.number, found?.node_id], [made.number, made.node_id]);
       assert.equal(await hosted.findPull({ owner: 'somebody', branch: 'work/one' }), undefined);
 
-      const changed = await hosted.updatePull(made.number, { body: 'Better said.' });
+      const changed = await hosted.updatePull(made.number, () => ({ body: 'Better said.' }));
       assert.deepEqual([changed.title, changed.body], ['Mend it', 'Better said.']);
       assert.equal((await hosted.markReady(made.number)).state, 'open');
       assert.equal((await hosted.markReady(made.number)).state, 'open');
