@@ -48,13 +48,13 @@ export interface RepositoryName {
   name: string;
 }
 
-/** The calls for one repository. */
 interface PullChange {
   title?: string;
   body?: string;
 }
 export type PullRule = (now: Pull) => PullChange | undefined | Promise<PullChange | undefined>;
 
+/** The calls for one repository. */
 export interface HostedRepository {
   readonly name: RepositoryName;
   validate(): Promise<Validation>;
