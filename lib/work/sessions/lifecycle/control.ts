@@ -87,7 +87,8 @@ export const resumeSession = async (
   await refuseLost(service.store, session);
   const skipped = await skippedBlock(service.engine, active, from);
   // The daemon may have been killed before the work began.
-  const { only_waited } = await digestOf(service.engine, active);
+  const onlyWaited =
+    session.mode === 'work' && (await digestOf(service.engine, active)).only_waited;
   const resumed = await withSessionLock(service, active, () =>
     decide(service, session, (current, matter) => {
       const change = resume(run_marker)(current, matter);
@@ -98,7 +99,7 @@ export const resumeSession = async (
   if (resumed === undefined) throw notFound('session', session.id);
   if (skipped !== undefined) recordSkippedBlock(service.engine, resumed, skipped);
   if (resumed.session.mode === 'plan') startPlanTurn(service, resumed);
-  else startWorkTurn(service, resumed, { isResumed: !only_waited });
+  else startWorkTurn(service, resumed, { isResumed: !onlyWaited });
   return resumed.session;
 };
 
