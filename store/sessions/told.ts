@@ -14,7 +14,7 @@ export const findTold = (layout: Layout, sessionId: string): Told | undefined =>
   return told?.session_id === sessionId ? told : undefined;
 };
 
-/** What a session is told of its Work item where that is not known. */
+/** The title, type and description that an agent gets if there is no record of what its plan was made from. */
 export const untold = (caseId: string): Pick<Told, 'title' | 'type' | 'description'> => ({
   title: `Work item ${caseId}`,
   type: '',
