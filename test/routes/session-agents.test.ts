@@ -7,7 +7,7 @@ import { describe, it, type TestContext } from 'node:test';
 import type { Session } from '../../store/records/session.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { alive } from '../helpers/processes.ts';
-import { gitIn } from '../helpers/repository.ts';
+import { gitIn, writeFiles } from '../helpers/repository.ts';
 import { newestSession } from '../helpers/service.ts';
 import { type SessionTest, withAgent, withCase } from '../helpers/sessions.ts';
 
@@ -111,6 +111,52 @@ describe('POST /cases/{id}/sessions/{sid}/permissions/{request_id}', () => {
     );
     const text = readFileSync(join(newestSession(it.running, it.item), 'session.md'), 'utf8');
     assert.match(text, /\n## Requests that you refused\n\n```text\nnpm test\n```\n/);
+  });
+
+  const restarted = async (it: SessionTest, id: string) => {
+    await it.running.restart();
+    await it.until(id, 'paused');
+    assert.equal((await it.control('resume')).status, 200);
+  };
+
+  // The request of this number, counted over all turns.
+  const requested = (it: SessionTest, id: string, number: number) =>
+    eventually(async () => {
+      const asked = (await it.eventsOf(id)).filter(({ event }) => event === 'permission_request');
+      const one = asked[number - 1];
+      assert.ok(one);
+      return one;
+    });
+
+  const answer = async (it: SessionTest, id: string, number: number, option_id: string) => {
+    const { data } = await requested(it, id, number);
+    const answered = await it.post(`/sessions/${id}/permissions/${data.request_id}`, { option_id });
+    assert.equal(answered.status, 200, answered.text);
+  };
+
+  it('fails a resumed session in the same way', async (t) => {
+    const { it, id } = await asking(t);
+    await restarted(it, id);
+    await answer(it, id, 2, 'no');
+    const { error } = await it.until(id, 'failed');
+    assert.match(error ?? '', /all that it asked to do was refused: npm test\./);
+  });
+
+  it('fails no session that worked before it was resumed', async (t) => {
+    const options = withAgent(t, 'planned');
+    writeFiles(join(options.env?.HOME ?? '', '.test-agent'), {
+      'plan.md': 'Build and test.',
+      'commands.json': '[{"command":"npm run build"},{"command":"npm test"}]',
+    });
+    const it = await withCase(t, 'Build.', options);
+    const { id } = await it.start();
+    await it.until(id, 'plan_ready');
+    await it.post(`/sessions/${id}/approve`);
+    await answer(it, id, 1, 'yes');
+    await requested(it, id, 2);
+    await restarted(it, id);
+    for (const number of [3, 4]) await answer(it, id, number, 'no');
+    await it.until(id, 'completed');
   });
 
   it('is no longer open after an abort', async (t) => {

@@ -1,6 +1,7 @@
 import type { Session, Usage } from '../../../../store/records/session.ts';
 import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { TranscriptEvent } from '../../../../store/sessions/transcript-event.ts';
+import { isLook } from '../../../agents/permissions.ts';
 import { isTurnNotice } from '../../../code/worktrees/turn/notices.ts';
 import { list, record } from '../../../text/unknown-json.ts';
 import { isRunning } from '../rules/rules.ts';
@@ -49,6 +50,8 @@ export interface SessionDigest {
   waits: boolean;
   /** Whether its approved work has only waited for a place so far. */
   only_waited: boolean;
+  /** Whether an earlier run of its approved work changed something or ran a command. */
+  has_worked: boolean;
 }
 
 interface Reading {
@@ -70,6 +73,7 @@ interface Reading {
   usage: Usage | undefined;
   waits: boolean;
   work: 'waited' | 'begun' | undefined;
+  has_worked: boolean;
 }
 
 /** Reads the events of a session in batches, so that their number does not matter. */
@@ -91,14 +95,15 @@ export const digestOf = async (engine: Engine, kept: StoredSession): Promise<Ses
     usage: undefined,
     waits: false,
     work: undefined,
+    has_worked: false,
   };
   for await (const events of engine.transcript(kept).soFar(0))
     for (const { event, data } of events) READERS.get(event)?.(reading, data);
   const { calls, reached, refused, refs, git, left, questions, said, usage, waits } = reading;
   const network = { reached: [...reached], refused: [...refused] };
   const told = { calls: [...calls.values()], network, refs, git, left, questions };
-  const only_waited = reading.work === 'waited';
-  return { ...told, refusals: [...reading.refusals], last_words: said, usage, waits, only_waited };
+  const work = { only_waited: reading.work === 'waited', has_worked: reading.has_worked };
+  return { ...told, refusals: [...reading.refusals], last_words: said, usage, waits, ...work };
 };
 
 type EventReader = (reading: Reading, data: TranscriptEvent['data']) => void;
@@ -112,6 +117,7 @@ const READERS = new Map<string, EventReader>(
       reading.running = isRunning(status as Session['status']);
       if (status === 'paused') killOpenCalls(reading.calls);
       if (status === 'working') reading.work = reading.waits ? (reading.work ?? 'waited') : 'begun';
+      if (reading.working) reading.has_worked = [...reading.calls.values()].some(isWork);
       if (mode !== 'work' || reading.working) return;
       reading.working = true;
       reading.calls.clear();
@@ -198,6 +204,9 @@ const killOpenCalls = (calls: Map<string, TranscriptCall>): void => {
 
 export const isUnfinishedCall = ({ status }: TranscriptCall): boolean =>
   status === 'pending' || status === 'in_progress';
+
+const isWork = (call: TranscriptCall): boolean =>
+  !isLook(call) && !isUnfinishedCall(call) && call.status !== 'killed' && call.refused !== true;
 
 const LONGEST = 4096;
 const MOST_KEPT = 100;

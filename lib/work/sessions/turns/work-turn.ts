@@ -113,10 +113,13 @@ const failIfIdle = async (
 ): Promise<RunResult> => {
   const { outcome, only_said, refused } = ended;
   if (outcome !== 'completed') return ended;
-  const edits = failedEdits((await digestOf(engine, kept)).calls);
+  const { calls, has_worked } = await digestOf(engine, kept);
+  const edits = failedEdits(calls);
   if (edits !== undefined)
     return { ...ended, outcome: 'failed', error: `${NO_EDIT} It tried: ${someOf(edits)}.` };
-  if (isResumed || only_said === undefined) return ended;
+  if (only_said === undefined || has_worked) return ended;
+  // A resumed agent that only speaks may have worked before without reporting its calls.
+  if (isResumed && refused === undefined) return ended;
   const why = refused === undefined ? DID_NOTHING : `${REFUSED}: ${someOf(refused)}.`;
   return { ...ended, outcome: 'failed', error: `${why} Its last words:\n${only_said}` };
 };

@@ -87,6 +87,7 @@ const SUMMARY = summaryOf({
     usage: undefined,
     waits: false,
     only_waited: false,
+    has_worked: false,
   },
   usage: null,
 });

@@ -62,6 +62,7 @@ const done = (rest: Partial<WorkDone> = {}): WorkDone => ({
     usage: undefined,
     waits: false,
     only_waited: false,
+    has_worked: false,
   },
   usage: { input_tokens: 12_000, output_tokens: 150, cost_usd: null },
   ...rest,
@@ -141,6 +142,7 @@ describe('summaryOf', () => {
           usage: undefined,
           waits: false,
           only_waited: false,
+          has_worked: false,
         },
         usage: null,
       }),
@@ -195,6 +197,7 @@ describe('summaryOf', () => {
           usage: undefined,
           waits: false,
           only_waited: false,
+          has_worked: false,
         },
       }),
     );
