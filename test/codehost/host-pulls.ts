@@ -30,6 +30,7 @@ export interface Reviewed {
 export interface PullChange {
   title?: string;
   body?: string;
+  base?: string;
   by?: string;
 }
 

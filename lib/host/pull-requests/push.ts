@@ -11,6 +11,7 @@ import {
 import type { Store } from '../../../store/store.ts';
 import { withWorktreeLogin } from '../../code/projects/git-login.ts';
 import { type HostedNeeds, hostedRepositoryNamed } from '../../code/projects/hosted-repository.ts';
+import type { Pull } from '../../codehost/code-host.ts';
 import { invalidState, ServiceError } from '../../errors.ts';
 import { commitOf, isAncestor } from '../../tools/git/read/repository.ts';
 import { pushWithLease } from '../../tools/git/remote/push.ts';
@@ -37,18 +38,13 @@ export const pushPull = (
       const { now } = await headOnBranch(service, worktree);
       if (matter.head_ref !== worktree.branch) throw otherBranch(matter.head_ref, worktree.branch);
       const where = await pullTarget(service, worktree, matter.repository);
-      await refuseEnded(service, kept, where);
+      const { base_ref: base } = await refuseEnded(service, kept, where);
       const { push } = where;
       const { main } = await baseBranches(service, worktree, where);
       const title = `Work on #${matter.number}: ${matter.title}`;
       const committed = await commitChanges(service, worktree, { status: now, changes, title });
       const pushed = matter.pushed_commit ?? null;
-      const done = await pushBranch(service, worktree, {
-        push,
-        base: matter.base_ref,
-        main,
-        pushed,
-      });
+      const done = await pushBranch(service, worktree, { push, base, main, pushed });
       await recordPush(service.store, kept, { remote: push.remote, commit: done.commit });
       return {
         status: done.commit === done.replaced ? 'up_to_date' : 'pushed',
@@ -60,17 +56,18 @@ export const pushPull = (
     });
   });
 
-// Its branch is often deleted on the host with the end, so a push would only bring that branch back.
+// Its branch is often deleted on the host with the end, so a push would only bring that branch back. Returns what was read.
 const refuseEnded = async (
   { codeHost, store }: PullNeeds,
   { case_id, matter }: StoredPull,
   where: Where,
-): Promise<void> => {
+): Promise<Pull> => {
   const hosted = hostedRepositoryNamed(codeHost, where.base);
   const pull = await hosted.pull(matter.number);
-  if (isOpen(pull.state)) return;
+  if (isOpen(pull.state)) return pull;
   await recordPull(store, case_id, { name: hosted.name, pull });
   getOpenPull(store, case_id);
+  return pull;
 };
 
 const otherBranch = (proposed: string, here: string): ServiceError =>

@@ -3,8 +3,8 @@ import { listReviews } from '../../../store/codehost/reviews.ts';
 import type { Gate } from '../../../store/records/proof.ts';
 import type { ReadyCheck } from '../../../store/records/pull-status.ts';
 import type { ReviewMatter } from '../../../store/records/review.ts';
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { checkState } from '../../code/worktrees/inspect/status.ts';
-import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { findWorktree } from '../../code/worktrees/read.ts';
 import type { HostReview, Pull, ReviewThread } from '../../codehost/code-host.ts';
 import { counted } from '../../text/wording.ts';
@@ -14,6 +14,7 @@ import { getGate } from '../../work/proof/checklist.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
 import { getPull, hostedFor, isOpen } from './record.ts';
 import { type RemoteHead, remoteHead } from './status.ts';
+import { branchOfBase, pullTarget } from './target.ts';
 
 /** What decides whether a pull request is ready for review, as it is now. */
 export interface ReadinessFindings {
@@ -30,6 +31,8 @@ interface LocalState {
   head: string | null;
   /** Whether the head contains the commit of the branch on the remote, so that a push replaces nothing. */
   has_remote: boolean;
+  /** The base of the pull request as rebase takes it, where it conflicts and is not the worktree's base. */
+  onto?: string | undefined;
 }
 
 /** Whether the pull request may be marked ready: every check with its finding and what to do. Changes nothing. */
@@ -55,7 +58,7 @@ export const readFindings = async (
     gate: await getGate(service, kept.case_id),
     pull,
     unresolved: unresolvedOf(reviews, threads).filter(({ id }) => !settled.has(id)),
-    local: await localState(service, kept.case_id, remote),
+    local: await localState(service, kept, { pull, remote }),
     remote,
   };
 };
@@ -65,11 +68,12 @@ export const resolvedIn = (all: readonly ReviewMatter[]): ReadonlySet<string> =>
   new Set(all.flatMap(({ id, resolved_at }) => (resolved_at == null ? [] : [id])));
 
 const localState = async (
-  { store, git }: GitNeeds,
-  caseId: string,
-  remote: RemoteHead,
+  service: SessionNeeds,
+  { case_id, matter }: StoredPull,
+  { pull, remote }: Pick<ReadinessFindings, 'pull' | 'remote'>,
 ): Promise<LocalState | undefined> => {
-  const worktree = findWorktree(store, caseId);
+  const { store, git } = service;
+  const worktree = findWorktree(store, case_id);
   if (worktree === undefined) return undefined;
   await checkState(worktree);
   const { files } = await status(git.at(worktree));
@@ -77,7 +81,22 @@ const localState = async (
   const there = 'commit' in remote ? remote.commit : null;
   const has_remote =
     head !== undefined && there !== null && (await isAncestor(git.at(worktree), there, head));
-  return { files: files.map(({ path }) => path), head: head ?? null, has_remote };
+  const onto =
+    pull.mergeable === false
+      ? await otherBase(service, worktree, { repository: matter.repository, ref: pull.base_ref })
+      : undefined;
+  return { files: files.map(({ path }) => path), head: head ?? null, has_remote, onto };
+};
+
+// Others may have changed the base on the host; without a name, a rebase goes onto that of the worktree.
+const otherBase = async (
+  service: SessionNeeds,
+  worktree: WorktreeRecord,
+  { repository, ref }: { repository: string; ref: string },
+): Promise<string | undefined> => {
+  const where = await pullTarget(service, worktree, repository);
+  const remote = where.base.remote ?? where.push.remote;
+  return branchOfBase(worktree, where) === ref ? undefined : `${remote}/${ref}`;
 };
 
 type Check = ReadyCheck['checks'][number];
@@ -153,10 +172,11 @@ const inSync = ({ pull: { head_sha }, remote }: ReadinessFindings): Check => {
   );
 };
 
-const mergeable = ({ pull: { mergeable, base_ref } }: ReadinessFindings): Check => {
+const mergeable = ({ pull: { mergeable, base_ref }, local }: ReadinessFindings): Check => {
+  const named = local?.onto === undefined ? '' : ` with {"onto": "${local.onto}"}`;
   const fits =
     mergeable === null ? 'The host has not computed it yet' : `It can be merged into ${base_ref}`;
-  const conflicts = `It conflicts with ${base_ref}. Send …/pr/rebase, and then …/conflicts/push-rebased`;
+  const conflicts = `It conflicts with ${base_ref}. Send …/pr/rebase${named}, and then …/conflicts/push-rebased`;
   return check('mergeable', mergeable !== false, fits, conflicts);
 };
 

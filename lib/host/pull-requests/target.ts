@@ -75,7 +75,7 @@ export const baseBranches = async (
 ): Promise<Bases> => {
   const { default_branch: main } = await hostedRepositoryNamed(service.codeHost, base).meta();
   const remote = base.remote ?? push.remote;
-  const name = worktree.base.replace(`${remote}/`, '').replace(`${push.remote}/`, '');
+  const name = branchOfBase(worktree, { base, push });
   if (name === main || name === worktree.branch) return { base: main, main };
   const ref = `refs/heads/${name}`;
   const login = { place: worktree, remote, host: base.host, direction: 'fetch' } as const;
@@ -84,3 +84,7 @@ export const baseBranches = async (
   );
   return { base: commit === null ? main : name, main };
 };
+
+/** The name that a worktree's base has on the host. */
+export const branchOfBase = ({ base: name }: WorktreeRecord, { base, push }: Where): string =>
+  name.replace(`${base.remote ?? push.remote}/`, '').replace(`${push.remote}/`, '');
