@@ -111,9 +111,11 @@ export const updatePull = async (
     ...change,
   });
   // Others may have changed more of it meanwhile. What the answer does not tell is of the commit that was read.
-  const { mergeable, review_decision, checks } = before;
+  const { review_decision, checks } = before;
   const now = newPullFromRest(data);
-  return now.head_sha === before.head_sha ? { ...now, mergeable, review_decision, checks } : now;
+  if (now.head_sha !== before.head_sha) return now;
+  const mergeable = now.base_ref === before.base_ref ? before.mergeable : null;
+  return { ...now, mergeable, review_decision, checks };
 };
 
 /** Replaces the labels of a pull request. `codehost_not_found` if the number is that of an issue. */

@@ -59,6 +59,21 @@ describe('a pull request as it is now', () => {
     assert.equal((await refusal(hosted.markReady(number))).code, 'codehost_rejected');
   });
 
+  it('is not known to be mergeable into a base that came during a change', async (t) => {
+    const { host, hosted } = await startAsking(t);
+    await host.repositories.push({ branch: 'work/one' });
+    await host.repositories.push({ branch: 'release' });
+    const { number } = await host.pulls.open('work/one');
+    host.pulls.setMergeable(number, true);
+    const same = await hosted.updatePull(number, () => ({ title: 'One' }));
+    assert.deepEqual([same.base_ref, same.mergeable], ['main', true]);
+    const now = await hosted.updatePull(number, async () => {
+      await host.pulls.edit(number, { base: 'release' });
+      return { title: 'Two' };
+    });
+    assert.deepEqual([now.base_ref, now.mergeable], ['release', null]);
+  });
+
   it('tells what has happened to it, oldest first, each once', async (t) => {
     const { host, hosted } = await startAsking(t);
     await host.repositories.push({ branch: 'work/one' });
