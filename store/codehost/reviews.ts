@@ -21,7 +21,10 @@ const reviews = sidecarRecords({
 
 /** A review as fetched from the host, without the operator's own fields. */
 export interface FetchedReview {
-  matter: Omit<ReviewMatter, 'queued_at' | 'session_id' | 'told_sha256' | 'resolved_at'>;
+  matter: Omit<
+    ReviewMatter,
+    'queued_at' | 'session_id' | 'told_sha256' | 'told_others_sha256' | 'resolved_at'
+  >;
   texts: string[];
 }
 

@@ -68,6 +68,8 @@ export const ReviewMatter = Type.Object({
   session_id: maybe(Id),
   /** The hash of the texts that this session was told. */
   told_sha256: maybe(Sha256),
+  /** The same of those that others wrote. */
+  told_others_sha256: maybe(Sha256),
   resolved_at: maybe(Time),
 });
 export type ReviewMatter = Static<typeof ReviewMatter>;

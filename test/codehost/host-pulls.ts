@@ -51,6 +51,8 @@ export interface HostPulls {
   dismiss(number: number, review: number): Promise<void>;
   /** Answers a comment on a line. */
   reply(number: number, comment: number, body: string, by?: string): Promise<number>;
+  /** Changes the text of a comment on a line. */
+  reword(comment: number, body: string, by?: string): Promise<void>;
   resolve(thread: string): void;
   isResolved(thread: string): boolean;
   ready(number: number): Promise<void>;
@@ -104,6 +106,10 @@ export const hostPulls = (world: World, main: string): HostPulls => {
       const path = `${base()}/pulls/${number}/comments`;
       const options = { as: by, body: { body, in_reply_to_id } };
       return (await emulated.read<RestComment>('POST', path, options)).id;
+    },
+    reword: async (comment, body, by = 'operator') => {
+      const path = `${base()}/pulls/comments/${comment}`;
+      await emulated.read('PATCH', path, { as: by, body: { body } });
     },
     resolve: (thread) => void world.resolved.add(thread),
     isResolved: (thread) => world.resolved.has(thread),

@@ -154,6 +154,21 @@ describe('POST /api/cases/{id}/pr/address-feedback', () => {
     }
   });
 
+  it('stays addressed when the operator edits a reply that the session had, and not an edit by others', async (t) => {
+    const { start, until, call, at, feedback, api, host, number, comment } = await withThread(t);
+    const own = await host.pulls.reply(number, comment, 'Use two.', 'operator');
+    const { id } = await start();
+    await until(id, 'plan_ready');
+    await call('POST', `${at}/sessions/${id}/approve`);
+    await until(id, 'completed');
+    await host.pulls.reword(own, 'Use two, as it is now.', 'operator');
+    await api('GET', 'pr/reviews');
+    assert.deepEqual(await feedback(), ['addressed']);
+    await host.pulls.reword(comment, 'No: use four.', 'reviewer');
+    await api('GET', 'pr/reviews');
+    assert.deepEqual(await feedback(), [null]);
+  });
+
   it('includes what came after a plan in the next, once changes are requested', async (t) => {
     const scene = await withThread(t, ECHO);
     const { start, until, plan, call, at, feedback, api, host, number, comment } = scene;

@@ -9,7 +9,7 @@ import type { Store } from '../../../store/store.ts';
 import { capText } from '../../text/cap-text.ts';
 import { counted, oneLine } from '../../text/wording.ts';
 import type { OthersWords } from '../../work/sessions/live/engine.ts';
-import { hasNews, servedReviews, textHash } from './serve.ts';
+import { hasNews, othersHash, servedReviews, textHash } from './serve.ts';
 
 /** The type of a session that addresses reviews. */
 export const FEEDBACK = 'feedback';
@@ -32,8 +32,11 @@ const reviewPrompt = async (
   const pull = readPull(store, case_id);
   const kept = reviewsIn(store, session);
   if (pull === undefined || kept.length === 0) return undefined;
-  for (const { matter, texts } of kept)
-    await changeReview(store, case_id, matter.id, () => ({ told_sha256: textHash(texts) }));
+  for (const one of kept)
+    await changeReview(store, case_id, one.matter.id, () => ({
+      told_sha256: textHash(one.texts),
+      told_others_sha256: othersHash(one),
+    }));
   const { number, title } = pull.matter;
   return reviewsAsPrompt(servedReviews(store, pull, kept), {
     about: `#${number} (${title})`,

@@ -42,11 +42,12 @@ export const hasNews = ({
   told_sha256 != null && kindOf(id) !== 'check' && told_sha256 !== textHash(texts);
 
 // The operator's own replies on the host take nothing back from a thread that was addressed.
-const othersReplied = ({ matter, texts }: StoredReview): boolean => {
-  const last = (matter.comments ?? []).findLastIndex(({ own }) => own !== true);
-  const counts = Array.from({ length: texts.length - last }, (_, at) => last + 1 + at);
-  return counts.every((count) => hasNews({ matter, texts: texts.slice(0, count) }));
-};
+const othersReplied = (one: StoredReview): boolean =>
+  hasNews(one) && one.matter.told_others_sha256 !== othersHash(one);
+
+/** The hash of what others than the operator say in a review. */
+export const othersHash = ({ matter, texts }: StoredReview): string =>
+  textHash(texts.filter((_, at) => matter.comments?.[at]?.own !== true));
 
 const byTime = (a: Review, b: Review): number =>
   (a.submitted_at ?? '').localeCompare(b.submitted_at ?? '') || a.id.localeCompare(b.id);
