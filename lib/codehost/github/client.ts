@@ -188,6 +188,8 @@ export interface RepositoryContext {
   name: RepositoryName;
   /** Throws for a pull request that must not be written to. */
   check?: ((pull: Pull) => void) | undefined;
+  /** What the host last called it, if that was asked. */
+  full_name?: string;
   context: HostContext;
 }
 

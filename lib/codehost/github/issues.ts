@@ -90,9 +90,10 @@ const wasMoved = async (
   there: IssuePlace | undefined,
 ): Promise<boolean> => {
   if (there?.number !== number) return true;
-  if (isSameName(there.repository, fullNameOf(place.name))) return false;
+  if (isSameName(there.repository, place.full_name ?? fullNameOf(place.name))) return false;
   const { api } = await hostClient(place);
   const { data } = await api.request('GET /repos/{owner}/{repo}', apiPath(place));
+  place.full_name = data.full_name;
   return !isSameName(there.repository, data.full_name);
 };
 

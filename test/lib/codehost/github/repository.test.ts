@@ -180,6 +180,16 @@ describe('a repository that was renamed', () => {
     assert.equal(host.writes().length, 1);
   });
 
+  it('is asked for its name once for issues that are read one by one', async (t) => {
+    const { host, hosted } = await startAsking(t);
+    const { number } = await host.issues.add({ title: 'One' });
+    await host.repositories.rename('acme/new');
+    host.requests.length = 0;
+    for (const _ of [1, 2]) assert.equal((await hosted.issue(number)).title, 'One');
+    const names = host.requests.filter(({ path }) => path === '/repos/acme/app');
+    assert.equal(names.length, 1);
+  });
+
   it('has its issues together in one request', async (t) => {
     const { host, hosted } = await startAsking(t);
     const first = await host.issues.add({ title: 'One' });
