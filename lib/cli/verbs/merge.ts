@@ -211,15 +211,23 @@ const whyNothing = async (
 
 // For a remote-tracking base, the local branch of the same name.
 const branchFor = async (checkout: OwnGit, base: string): Promise<string | undefined> => {
-  for (const name of [base, base.replace(/^[^/]+\//, '')])
+  for (const name of [base, await localName(checkout, base)])
     if ((await commitOf(checkout, refOf(name))) !== undefined) return name;
   return undefined;
+};
+
+// The names of remotes may have slashes, as those of branches have.
+const localName = async (checkout: OwnGit, base: string): Promise<string> => {
+  const remotes = (await checkout.read('remote'))?.split('\n').filter(Boolean) ?? [];
+  const named = remotes.filter((name) => base.startsWith(`${name}/`));
+  const longest = Math.max(-1, ...named.map(({ length }) => length));
+  return base.slice(longest + 1);
 };
 
 const withoutBranch = async (checkout: OwnGit, { base, branch }: Worktree): Promise<string> => {
   if ((await commitOf(checkout, `refs/remotes/${base}`)) === undefined)
     return `Its base ${base} is not a branch here. Check out the branch to merge into, then run: ${checkout.typed('merge', await branchWord(checkout, branch))}`;
-  const local = base.replace(/^[^/]+\//, '');
+  const local = await localName(checkout, base);
   return `Its base ${base} is a branch of a remote alone. Create a local one, then merge again: ${checkout.typed('branch', '--track', local, base)}`;
 };
 

@@ -86,6 +86,18 @@ describe('dossier merge', () => {
     assert.match((await said()).stderr, /has main checked out, not develop, so nothing was merged/);
   });
 
+  it('knows the branch of a remote whose name has a slash, and takes no other', async (t) => {
+    const { root, git, said } = await completed(t, { base: 'team/origin/develop' });
+    git('update-ref', '-d', 'refs/heads/team/origin/develop');
+    git('branch', 'origin/develop');
+    assert.match((await said()).stderr, /team\/origin\/develop is not a branch here/);
+    git('remote', 'add', 'team/origin', root);
+    git('update-ref', 'refs/remotes/team/origin/develop', 'main');
+    assert.match((await said()).stderr, /branch --track develop team\/origin\/develop/);
+    git('branch', 'develop');
+    assert.match((await said()).stderr, /has main checked out, not develop, so nothing was merged/);
+  });
+
   it('merges on a yes and removes worktree and branch on another', {
     skip: noTerminal,
   }, async (t) => {
