@@ -224,6 +224,7 @@ describe('POST /api/codehost/webhook: what it does', () => {
         'pull_request.closed_at': later(before.updated_at, 30),
         'pull_request.merged_at': later(before.updated_at, 30),
         'pull_request.merged': true,
+        'pull_request.base.ref': before.base_ref,
       },
     );
     assert.equal(answer.status, 200, answer.text);
@@ -232,6 +233,26 @@ describe('POST /api/codehost/webhook: what it does', () => {
       [state, merged?.into, merged?.commit],
       ['OPEN', before.base_ref, before.head_sha],
     );
+  });
+
+  it('says of a merge what was merged where, not what the record knew last', async (t) => {
+    const scene = await withHooked(t);
+    const { told, api, call, at } = scene;
+    const { body: before } = await api<PullRequest>('GET', 'pr');
+    const theirs = 'b'.repeat(40);
+    await told(
+      { event: 'pull_request', action: 'closed' },
+      {
+        'pull_request.merged_at': later(before.updated_at, 30),
+        'pull_request.merged': true,
+        'pull_request.head.sha': theirs,
+        'pull_request.base.ref': 'release',
+      },
+    );
+    const { merged } = (await call<Case>('GET', at)).body;
+    assert.deepEqual([merged?.into, merged?.commit], ['release', theirs]);
+    const { body: now } = await api<PullRequest>('GET', 'pr');
+    assert.deepEqual([now.base_ref, now.head_sha, now.stale], ['release', theirs, true]);
   });
 
   it('applies twenty repeats at once a single time', async (t) => {

@@ -191,13 +191,11 @@ const applyToPull = async (
   id: string,
   { matter, pull }: { matter: PullMatter; pull: Pull },
 ): Promise<void> => {
-  const { change } = pull;
+  const { change, merge } = pull;
   if (change !== undefined) await addChange(store, id, { change, matter });
-  const isMerged = change?.event === 'merged';
-  const merged_at = isMerged ? { merged_at: change.occurred_at } : {};
-  await changePull(store, id, { changes: { stale: true, ...merged_at, ...newest(pull, matter) } });
-  const { base_ref: into, head_sha: commit } = matter;
-  if (isMerged && commit != null) await noteMerged(store, id, { into, commit });
+  await changePull(store, id, { changes: { stale: true, ...merge, ...newest(pull, matter) } });
+  if (merge !== undefined)
+    await noteMerged(store, id, { into: merge.base_ref, commit: merge.head_sha });
 };
 
 const about = (told: HostNews, matter: PullMatter): Pull | undefined => {

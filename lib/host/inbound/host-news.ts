@@ -5,6 +5,8 @@ import {
   type Change,
   changeOf,
   formerName,
+  type Merge,
+  mergeOf,
   type PayloadRepository,
   payloadRepository,
   type Subject,
@@ -16,7 +18,7 @@ import {
 export interface HostNews extends PayloadRepository {
   event: string;
   action: string | undefined;
-  pulls: (Subject & { change?: Change | undefined })[];
+  pulls: (Subject & { change?: Change | undefined; merge?: Merge | undefined })[];
   issues: Subject[];
   /** The commit whose checks changed. */
   commit: string | undefined;
@@ -47,7 +49,8 @@ const ofPull =
   (payload) => {
     const subject = subjectOf(payload.pull_request);
     if (subject === undefined) return {};
-    return { pulls: [{ ...subject, change: changeOf(event, payload) }] };
+    const change = changeOf(event, payload);
+    return { pulls: [{ ...subject, change, merge: mergeOf(change, payload) }] };
   };
 
 // For comments, the host presents a pull request as an issue.

@@ -6,6 +6,7 @@ import type { PullState } from '../../codehost/code-host.ts';
 import { GITHUB } from '../../codehost/github/address.ts';
 import { ServiceError } from '../../errors.ts';
 import { number, record, text, type Wire } from '../../text/unknown-json.ts';
+import { isObject } from '../../tools/git/read/refs.ts';
 
 /** The payload of a delivery. Throws `bad_request` for anything but a JSON object. */
 export const payloadOf = (bytes: Buffer): Wire => {
@@ -94,6 +95,20 @@ export const changeOf = (name: string, payload: Wire): Change | undefined => {
     head_sha: text(record(pull.head).sha) ?? null,
     host_event_id: idOf(event, payload, pull),
   };
+};
+
+/** What a merge tells of a pull request, whose record may have an older head and base. */
+export interface Merge {
+  merged_at: string;
+  base_ref: string;
+  head_sha: string;
+}
+
+export const mergeOf = (change: Change | undefined, payload: Wire): Merge | undefined => {
+  const base_ref = text(record(record(payload.pull_request).base).ref);
+  const { event, occurred_at: merged_at, head_sha } = change ?? {};
+  if (event !== 'merged' || merged_at === undefined || !base_ref) return undefined;
+  return isObject(head_sha) ? { merged_at, base_ref, head_sha } : undefined;
 };
 
 const ACTIONS: Readonly<Record<string, Change['event']>> = {
