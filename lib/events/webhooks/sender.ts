@@ -29,10 +29,11 @@ interface Sender {
 const TIMEOUT_MS = 10_000;
 const GRACE_MS = 1000;
 const BODY_BYTES = 65_536;
+const BODY_MS = 1000;
 
 /**
  * Sends outgoing webhooks: with one connection pool per origin, a timeout of 10 s, no redirects, and never to the daemon
- * itself, at `own`. Response bodies are discarded.
+ * itself, at `own`. Response bodies are discarded, after 1 s at the latest.
  */
 export const createSender = (own: OwnUrl = () => undefined, timeoutMs = TIMEOUT_MS): Sender => {
   const underWay = new Set<Promise<unknown>>();
@@ -84,20 +85,23 @@ const post = async (
   timeoutMs: number,
 ): Promise<Omit<ReceiverAnswer, 'duration_ms'>> => {
   const abort = new AbortController();
-  const timer = setTimeout(() => abort.abort(), timeoutMs);
-  const stop = () => clearTimeout(timer);
+  const abortIn = (ms: number) => setTimeout(() => abort.abort(), ms);
+  let timer = abortIn(timeoutMs);
   const { signal } = abort;
   try {
     const { origin, pathname, search } = new URL(url);
     const path = pathname + search;
     const answer = await agent.request({ origin, path, method: 'POST', headers, body, signal });
-    // Not awaited, since only the status counts. The timer ends an endless body.
-    answer.body.dump({ limit: BODY_BYTES, signal }).then(stop, stop);
+    clearTimeout(timer);
+    timer = abortIn(BODY_MS);
+    // Only the status counts. Awaited, so that a receiver whose bodies do not end has one connection at a time.
+    await answer.body.dump({ limit: BODY_BYTES, signal }).catch(() => undefined);
     return { status: answer.statusCode, error: null };
   } catch (error) {
-    stop();
     const late = `No answer within ${timeoutMs / 1000} s`;
     return { status: null, error: signal.aborted ? late : reason(error) };
+  } finally {
+    clearTimeout(timer);
   }
 };
 

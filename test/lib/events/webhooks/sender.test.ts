@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { createSender } from '../../../../lib/events/webhooks/sender.ts';
 import { atEnd } from '../../../helpers/at-end.ts';
+import { eventually } from '../../../helpers/eventually.ts';
 import { openReceiver } from '../../../helpers/receiver.ts';
 
 const serve = async (t: TestContext, listener: RequestListener): Promise<string> => {
@@ -61,6 +62,23 @@ describe('send', () => {
       [200, 200],
     );
     await Promise.all(dropped);
+  });
+
+  it('has one connection at a time with a receiver whose bodies do not end', async (t) => {
+    let open = 0;
+    const url = await serve(t, (request, response) => {
+      open += 1;
+      request.resume();
+      response.on('close', () => {
+        open -= 1;
+      });
+      response.writeHead(200).write('.');
+    });
+    const sender = senderOf(t, 600_000);
+    for (let sent = 0; sent < 3; sent += 1)
+      assert.equal((await sender.send({ url, headers: {}, body: '' }))?.status, 200);
+
+    await eventually(() => assert.ok(open <= 1, `${open} connections are open`), 10_000);
   });
 
   it('says why a URL that a file had cannot be called', async (t) => {
