@@ -5,8 +5,8 @@ import { route } from '../lib/http/route.ts';
 import { changeCase, createCase, removeCase, setState } from '../lib/work/cases/change.ts';
 import { comparePage, getCase, getHistory, listCases, versionOf } from '../lib/work/cases/read.ts';
 import { Case, Description, MOST_CHARACTERS, StateName } from '../store/records/case.ts';
+import { Id, Word } from '../store/records/fields.ts';
 import { HistoryEntry } from '../store/records/history.ts';
-import { Id, Word } from '../store/records/id.ts';
 
 const Title = Type.String({
   minLength: 1,

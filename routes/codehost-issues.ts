@@ -14,7 +14,7 @@ import { route } from '../lib/http/route.ts';
 import { getCase } from '../lib/work/cases/read.ts';
 import { Case } from '../store/records/case.ts';
 import { ExtractedIssue } from '../store/records/extracted.ts';
-import { Id, Word } from '../store/records/id.ts';
+import { Id, Word } from '../store/records/fields.ts';
 import { ImportFilter, ImportJob, IssueNumber, IssueNumbers } from '../store/records/import-job.ts';
 import { SyncedAll } from '../store/records/sync.ts';
 import { HOST_ERRORS, HOSTED } from './problems.ts';

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { processDelivery } from '../lib/host/inbound/deliveries.ts';
 import { route } from '../lib/http/route.ts';
-import { Id } from '../store/records/id.ts';
+import { Id } from '../store/records/fields.ts';
 
 const MOST_BYTES = 26_214_400;
 

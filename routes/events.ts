@@ -6,7 +6,7 @@ import { commas } from '../lib/http/input.ts';
 import { route } from '../lib/http/route.ts';
 import { AttentionItem } from '../store/records/attention.ts';
 import { EVENT_TYPES } from '../store/records/event.ts';
-import { Id, Oid } from '../store/records/id.ts';
+import { Id, Oid } from '../store/records/fields.ts';
 import { GIT } from './problems.ts';
 
 export const eventRoutes = [

@@ -4,7 +4,7 @@ import { syncCase } from '../lib/host/links/sync.ts';
 import { tagged } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/pagination.ts';
 import { route } from '../lib/http/route.ts';
-import { Id } from '../store/records/id.ts';
+import { Id } from '../store/records/fields.ts';
 import { IssueLink } from '../store/records/link.ts';
 import { ProblemRecord } from '../store/records/problem.ts';
 import { PULL_STATES } from '../store/records/pull-request.ts';

@@ -13,7 +13,7 @@ import {
   takeSnapshot,
   writeGlobal,
 } from '../lib/work/memory/memory.ts';
-import { Sha256 } from '../store/records/id.ts';
+import { Sha256 } from '../store/records/fields.ts';
 import { Snapshot, SnapshotEntry } from '../store/records/snapshot.ts';
 import { GIVES_MARKDOWN, TAKES_MARKDOWN } from './fields.ts';
 

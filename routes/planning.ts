@@ -10,7 +10,7 @@ import {
   putArtifact,
 } from '../lib/work/planning/gate.ts';
 import { readiness } from '../lib/work/planning/readiness.ts';
-import { Sha256 } from '../store/records/id.ts';
+import { Sha256 } from '../store/records/fields.ts';
 import {
   PlanningArtifact,
   PlanningGate,

@@ -11,7 +11,7 @@ import { created, tagged } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/pagination.ts';
 import { route } from '../lib/http/route.ts';
 import { BodyUpdate } from '../store/records/body-update.ts';
-import { Sha256 } from '../store/records/id.ts';
+import { Sha256 } from '../store/records/fields.ts';
 import { Labels, PullTitle } from '../store/records/pull-call.ts';
 import { PullDraft } from '../store/records/pull-request.ts';
 import { optionalBody } from './fields.ts';

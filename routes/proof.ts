@@ -13,7 +13,7 @@ import {
   listProofs,
 } from '../lib/work/proof/attach.ts';
 import { changeProof, removeProof, unverifyProof, verifyProof } from '../lib/work/proof/change.ts';
-import { Word } from '../store/records/id.ts';
+import { Word } from '../store/records/fields.ts';
 import { Proof } from '../store/records/proof.ts';
 
 const MAX_CONTENT = 1_048_576;

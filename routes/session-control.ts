@@ -16,7 +16,7 @@ import {
   newestSessions,
   queuedSessions,
 } from '../lib/work/sessions/lifecycle/read.ts';
-import { Id, Word } from '../store/records/id.ts';
+import { Id, Word } from '../store/records/fields.ts';
 import { Lock } from '../store/records/lock.ts';
 import { ProviderInfo } from '../store/records/provider.ts';
 import { ProviderChoice, Session } from '../store/records/session.ts';

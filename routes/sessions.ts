@@ -18,7 +18,7 @@ import {
   putPlan,
 } from '../lib/work/sessions/lifecycle/session-texts.ts';
 import { Boundary } from '../store/records/boundary.ts';
-import { Sha256, Word } from '../store/records/id.ts';
+import { Sha256, Word } from '../store/records/fields.ts';
 import { QuestionAnswer } from '../store/records/question.ts';
 import { ProviderChoice, Session, Usage } from '../store/records/session.ts';
 import { BASE, createdSession, GIVES_MARKDOWN, optionalBody, TAKES_MARKDOWN } from './fields.ts';

@@ -13,7 +13,7 @@ import { setUpAgain } from '../lib/code/worktrees/setup/setup.ts';
 import { created } from '../lib/http/answer.ts';
 import { route } from '../lib/http/route.ts';
 import { memoryRoot } from '../lib/work/memory/memory.ts';
-import { Id } from '../store/records/id.ts';
+import { Id } from '../store/records/fields.ts';
 import { Worktree, WorktreeBase, type WorktreeRecord } from '../store/records/worktree.ts';
 import {
   CurrentStatus,

@@ -15,8 +15,7 @@ import type {
   RepositoryMeta,
   Validation,
 } from '../../store/records/code-host.ts';
-import { Oid } from '../../store/records/id.ts';
-import { orNull } from '../../store/records/or-null.ts';
+import { Oid, orNull } from '../../store/records/fields.ts';
 
 /**
  * A service for repositories, issues and pull requests; GitHub is the only implementation. Merging stays with a human: no

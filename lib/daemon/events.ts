@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox';
 import { EVENT_TYPES, type EventType, isStarred, PAYLOADS } from '../../store/records/event.ts';
-import { Time } from '../../store/records/id.ts';
+import { Time } from '../../store/records/fields.ts';
 import { SESSION_EVENTS } from '../../store/records/session-event.ts';
 import { deliveredBody, type EventDoc, type StreamDoc } from '../http/openapi-events.ts';
 import type { JsonSchema } from '../http/schema.ts';

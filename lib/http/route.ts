@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import type { WebSocket } from 'ws';
-import { Id } from '../../store/records/id.ts';
+import { Id } from '../../store/records/fields.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Service } from '../service.ts';
 import type { ApiKeyRef } from './local-only.ts';

@@ -2,7 +2,7 @@ import { type Static, type TObject, Type } from 'typebox';
 import { visible } from '../../store/base/visible.ts';
 import { readCase } from '../../store/cases/cases.ts';
 import { STATES } from '../../store/records/case.ts';
-import { Id } from '../../store/records/id.ts';
+import { Id } from '../../store/records/fields.ts';
 import { orNotFound } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { listCases } from '../work/cases/read.ts';

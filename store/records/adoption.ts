@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Description } from './case.ts';
-import { Id, Time, Word } from './id.ts';
-import { orNull } from './or-null.ts';
+import { Id, orNull, Time, Word } from './fields.ts';
 import { Worktree } from './worktree.ts';
 
 export const ConversationAgent = Type.Enum(['claude', 'codex'], {

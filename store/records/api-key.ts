@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Id, Sha256, Time } from './id.ts';
+import { Id, Sha256, Time } from './fields.ts';
 
 /** A stored API key. The key itself is not stored; it is shown once, when it is created. */
 export const ApiKey = Type.Object({

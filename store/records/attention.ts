@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Id, Time } from './id.ts';
+import { Id, Time } from './fields.ts';
 import { QuestionField } from './question.ts';
 import type { TrustWish } from './trust.ts';
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Sha256 } from './id.ts';
+import { Sha256 } from './fields.ts';
 import { ProviderInfo } from './provider.ts';
 import { NetworkSetting, PermissionSettings } from './settings.ts';
 

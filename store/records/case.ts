@@ -1,6 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Id, Time, Word } from './id.ts';
-import { orNull } from './or-null.ts';
+import { Id, orNull, Time, Word } from './fields.ts';
 import { ProblemRecord } from './problem.ts';
 
 export const STATES = [

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
+import { orNull } from './fields.ts';
 import { FILTERS } from './import-job.ts';
-import { orNull } from './or-null.ts';
 
 const Text = Type.String();
 const TextOrNull = orNull(Text);

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { maybe, orNull } from './or-null.ts';
+import { maybe, orNull } from './fields.ts';
 import { FULL_NAME, HOST_PATTERN } from './settings.ts';
 
 const FIELDS = {

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { orNull } from './or-null.ts';
+import { orNull } from './fields.ts';
 
 const FailedCommand = Type.Object({
   command: Type.String({ description: 'The start of a long command' }),

@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { EVENT_TYPES, EventBody } from './event.ts';
-import { Id, Time } from './id.ts';
-import { orNull } from './or-null.ts';
+import { Id, orNull, Time } from './fields.ts';
 
 const attempt = {
   at: Time,

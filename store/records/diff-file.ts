@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { orNull } from './or-null.ts';
+import { orNull } from './fields.ts';
 
 /** A file of a session's patch. */
 export const DiffFile = Type.Object(

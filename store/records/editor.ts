@@ -1,6 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Sha256, Time } from './id.ts';
-import { orNull } from './or-null.ts';
+import { orNull, Sha256, Time } from './fields.ts';
 
 const Path = Type.String({ description: 'Relative to the top of the worktree, with /' });
 

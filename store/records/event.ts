@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { StateName } from './case.ts';
-import { Id, Sha256, Time, Word } from './id.ts';
-import { orNull } from './or-null.ts';
+import { Id, orNull, Sha256, Time, Word } from './fields.ts';
 import { ProblemRecord } from './problem.ts';
 import { AnswerAction, AnsweredBy } from './question.ts';
 

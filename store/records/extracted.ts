@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { orNull } from './or-null.ts';
+import { orNull } from './fields.ts';
 
 const Section = orNull(Type.String(), 'The heading above it; null before the first one');
 const Text = orNull(Type.String(), 'Markdown');

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Time } from './id.ts';
+import { Time } from './fields.ts';
 
 /** One commit of the workspace's repository, with its changes to a Work item. */
 export const HistoryEntry = Type.Object(

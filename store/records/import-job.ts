@@ -1,6 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Id, Time, Word } from './id.ts';
-import { orNull } from './or-null.ts';
+import { Id, orNull, Time, Word } from './fields.ts';
 
 export const JOB_STATUSES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const;
 export const RESULTS = ['imported', 'exists', 'failed'] as const;

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Id, Sha256, Time } from './id.ts';
+import { Id, Sha256, Time } from './fields.ts';
 
 const holder = {
   kind: Type.Enum(['session', 'operator']),

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Sha256, Time } from './id.ts';
+import { Sha256, Time } from './fields.ts';
 
 export const MANIFEST_FORMAT = 'dossier-export/1';
 /** The name of the manifest, which is the last entry of the archive. */

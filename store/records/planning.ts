@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Sha256, Time } from './id.ts';
+import { Sha256, Time } from './fields.ts';
 
 /** The planning files of a Work item, in the order of their stages. */
 export const PLANNING_FILES = ['problem-definition.md', 'hypotheses.md', 'tasks.md'] as const;

@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Commands } from './commands.ts';
-import { Id, Sha256, Time, Word } from './id.ts';
-import { orNull } from './or-null.ts';
+import { Id, orNull, Sha256, Time, Word } from './fields.ts';
 
 /** A file in `proof/`; Markdown there is a record. */
 const FileName = Type.String({

@@ -1,6 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Id, Oid, Sha256, Time } from './id.ts';
-import { maybe, orNull } from './or-null.ts';
+import { Id, maybe, Oid, orNull, Sha256, Time } from './fields.ts';
 
 export const PULL_STATES = ['draft', 'open', 'closed', 'merged'] as const;
 const REVIEW_DECISIONS = ['approved', 'changes_requested', 'review_required'] as const;

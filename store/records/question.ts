@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Id } from './id.ts';
+import { Id } from './fields.ts';
 
 const Text = Type.String();
 

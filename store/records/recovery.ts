@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Pictured } from './baseline.ts';
-import { Id, Oid, Time } from './id.ts';
-import { orNull } from './or-null.ts';
+import { Id, Oid, orNull, Time } from './fields.ts';
 
 const Text = orNull(Type.String());
 const Commit = orNull(Oid);

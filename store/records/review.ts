@@ -1,6 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Id, Sha256, Time } from './id.ts';
-import { maybe, orNull } from './or-null.ts';
+import { Id, maybe, orNull, Sha256, Time } from './fields.ts';
 
 /** `review:<n>` and `check:<n>` with the host's numbers, or `thread:<id>` with the host's id. */
 const REVIEW_ID =

@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 import { Commands } from './commands.ts';
-import { Id, Sha256, Time } from './id.ts';
-import { orNull } from './or-null.ts';
+import { Id, orNull, Sha256, Time } from './fields.ts';
 import { RUN_EVENTS } from './run-event.ts';
 import { PauseReason, STATUSES, TextWarning } from './session.ts';
 

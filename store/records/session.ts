@@ -1,9 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { State } from './case.ts';
 import { Commands, CommandsMatter } from './commands.ts';
-import { Id, Sha256, Time, Word } from './id.ts';
+import { Id, maybe, orNull, Sha256, Time, Word } from './fields.ts';
 import { MessageMatter } from './message.ts';
-import { maybe, orNull } from './or-null.ts';
 import { SessionCommit, WorkCommit } from './work-commit.ts';
 
 export const STATUSES = [

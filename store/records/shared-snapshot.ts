@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Time } from './id.ts';
+import { Time } from './fields.ts';
 import { Directory } from './worktree.ts';
 
 const FIELDS = {

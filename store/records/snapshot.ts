@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Id, Sha256, Time } from './id.ts';
+import { Id, Sha256, Time } from './fields.ts';
 
 /** The front matter of a snapshot of the global memory; the files themselves are in its body. */
 export const SnapshotMatter = Type.Object({

@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { Id, Time } from './id.ts';
+import { Id, orNull, Time } from './fields.ts';
 import { IssueNumber } from './import-job.ts';
-import { orNull } from './or-null.ts';
 
 export const FIELDS = [
   'title',

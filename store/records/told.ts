@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Id, Sha256 } from './id.ts';
+import { Id, Sha256 } from './fields.ts';
 
 const Image = Type.Object({
   url: Type.String(),

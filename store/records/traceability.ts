@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Time } from './id.ts';
+import { Time } from './fields.ts';
 
 const NODE_KINDS = ['issue', 'case', 'session', 'pr', 'proof'] as const;
 const EDGE_KINDS = [

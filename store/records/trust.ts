@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Id, Time } from './id.ts';
+import { Id, Time } from './fields.ts';
 
 const Hash = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the value' });
 

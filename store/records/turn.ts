@@ -1,6 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Id, Oid, Sha256, Time } from './id.ts';
-import { orNull } from './or-null.ts';
+import { Id, Oid, orNull, Sha256, Time } from './fields.ts';
 
 const OidOrNull = orNull(Oid);
 

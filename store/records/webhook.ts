@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { EVENT_TYPES } from './event.ts';
-import { Id, Time } from './id.ts';
+import { Id, Time } from './fields.ts';
 
 const EventName = Type.Enum([...EVENT_TYPES, '*'], {
   description: 'An event type, or `*` for the seven default types',

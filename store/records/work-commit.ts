@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { maybe, orNull } from './or-null.ts';
+import { maybe, orNull } from './fields.ts';
 
 export const LeftOut = Type.Object({
   path: Type.String(),

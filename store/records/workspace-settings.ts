@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { maybe } from './or-null.ts';
+import { maybe } from './fields.ts';
 
 const Project = Type.Object({
   name: Type.String({

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
+import { orNull } from './fields.ts';
 import { Lock } from './lock.ts';
-import { orNull } from './or-null.ts';
 import { Worktree } from './worktree.ts';
 
 const State = Type.Enum(['ok', 'missing', 'tampered'], {

@@ -1,6 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Id, Time } from './id.ts';
-import { orNull } from './or-null.ts';
+import { Id, orNull, Time } from './fields.ts';
 import { Worktree } from './worktree.ts';
 
 const { path, branch, attached, created_at } = Worktree.properties;
