@@ -1,4 +1,4 @@
-import type { VersionInfo } from '../store/records/version.ts';
+import type { VersionInfo } from '../store/records/system.ts';
 import type { WithStore } from '../store/store.ts';
 import type { IdempotencyStore } from '../store/workspace/idempotency.ts';
 import type { WithProviders } from './agents/providers.ts';

@@ -3,10 +3,8 @@ import { getGuide, readGuides } from '../lib/daemon/guides.ts';
 import { listProblems } from '../lib/daemon/system/diagnostics.ts';
 import { describeHealth, describeMachine } from '../lib/daemon/system/machine.ts';
 import { route } from '../lib/http/route.ts';
-import { Guide, GuideEntry } from '../store/records/guide.ts';
-import { Health, Machine } from '../store/records/machine.ts';
 import { ProblemRecord } from '../store/records/problem.ts';
-import { VersionInfo } from '../store/records/version.ts';
+import { Guide, GuideEntry, Health, Machine, VersionInfo } from '../store/records/system.ts';
 
 export const systemRoutes = [
   route('GET /health', {

@@ -1,4 +1,4 @@
-import type { Guide } from '../../store/records/guide.ts';
+import type { Guide } from '../../store/records/system.ts';
 import { UsageError } from '../config.ts';
 import { guideFor, readGuides } from '../daemon/guides.ts';
 import { type Call, type Command, GROUPS } from './args/command.ts';

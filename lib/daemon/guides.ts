@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { orElse } from '../../store/base/attempt.ts';
-import type { Guide } from '../../store/records/guide.ts';
+import type { Guide } from '../../store/records/system.ts';
 import { ServiceError } from '../errors.ts';
 
 // This file is in lib/daemon, dist/lib/daemon or, bundled, dist/chunks. The guides are in their folders beside dist, in a clone

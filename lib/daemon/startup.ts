@@ -2,7 +2,7 @@ import { signal } from '../../store/base/async.ts';
 import { checkLockOrder } from '../../store/base/mutex.ts';
 import { type OpenStore, openStore } from '../../store/open.ts';
 import { unsandboxedRuns } from '../../store/pending/unsandboxed.ts';
-import type { VersionInfo } from '../../store/records/version.ts';
+import type { VersionInfo } from '../../store/records/system.ts';
 import { settingsOf } from '../../store/settings/globals.ts';
 import { createIdempotencyStore } from '../../store/workspace/idempotency.ts';
 import {

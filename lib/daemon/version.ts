@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { VersionInfo } from '../../store/records/version.ts';
+import type { VersionInfo } from '../../store/records/system.ts';
 
 type Build = Pick<VersionInfo, 'name' | 'version' | 'commit' | 'built_at'>;
 

@@ -144,3 +144,9 @@ export const Settings = Type.Object({
   autocommit: Type.Optional(Type.Boolean()),
 });
 export type Settings = Static<typeof Settings>;
+
+/** The front matter of `.dossier/local.md`: the paths of this machine, which are not shared. */
+export const LocalSettings = Type.Object({
+  projects: Type.Optional(Type.Record(Type.String(), Type.String({ minLength: 1 }))),
+});
+export type LocalSettings = Static<typeof LocalSettings>;

@@ -1,8 +1,7 @@
 import { type ReadEntry, readEntry } from '../front-matter/entry.ts';
 import { parserOf } from '../front-matter/parse.ts';
 import type { Layout } from '../layout.ts';
-import { LocalSettings } from '../records/local-settings.ts';
-import type { Settings } from '../records/settings.ts';
+import { LocalSettings, type Settings } from '../records/settings.ts';
 
 const parse = parserOf(LocalSettings);
 

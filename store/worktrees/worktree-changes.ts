@@ -11,7 +11,7 @@ import { undoPlace } from '../fs/place.ts';
 import { removeTree } from '../fs/remove-tree.ts';
 import { syncDirectory } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
-import { WorktreeChange } from '../records/worktree-change.ts';
+import { WorktreeChange } from '../records/worktree.ts';
 import { readyToWrite, type Store } from '../store.ts';
 
 /**

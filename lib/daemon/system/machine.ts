@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { leftToCompare } from '../../../store/reconcile/items.ts';
-import type { Health, Machine } from '../../../store/records/machine.ts';
+import type { Health, Machine } from '../../../store/records/system.ts';
 import type { WithStore } from '../../../store/store.ts';
 import { detectCapabilities } from '../../sandbox/capabilities.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';

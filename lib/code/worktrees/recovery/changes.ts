@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import type { Tree } from '../../../../store/fs/worktree/folder.ts';
 import { endMove, type Moved, moveInTree } from '../../../../store/fs/worktree/move.ts';
-import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
-import type { WorktreeChange } from '../../../../store/records/worktree-change.ts';
+import type { WorktreeChange, WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import {
   moveDirectoryToUndo,

@@ -1,4 +1,21 @@
 import { type Static, Type } from 'typebox';
+import { orNull } from './fields.ts';
+
+/** The running version. */
+export const VersionInfo = Type.Object(
+  {
+    name: Type.String(),
+    version: Type.String(),
+    api: Type.String({ description: 'The OpenAPI version of the document at /openapi.json' }),
+    node: Type.String(),
+    platform: Type.String(),
+    // Null if it was not built in a repository.
+    commit: orNull(Type.String()),
+    built_at: orNull(Type.String()),
+  },
+  { $id: 'Version' },
+);
+export type VersionInfo = Static<typeof VersionInfo>;
 
 const Bytes = Type.Integer({ description: 'Bytes' });
 
@@ -39,3 +56,20 @@ export const Health = Type.Object({
   ),
 });
 export type Health = Static<typeof Health>;
+
+const aboutGuide = {
+  topic: Type.String({ description: 'The title as one word' }),
+  title: Type.String(),
+  summary: Type.String({ description: 'The first line' }),
+  path: Type.String({ description: 'The path of the file, to which its links are relative' }),
+};
+
+/** A guide without its text. */
+export const GuideEntry = Type.Object(aboutGuide, { $id: 'GuideEntry' });
+export type GuideEntry = Static<typeof GuideEntry>;
+
+export const Guide = Type.Object(
+  { ...aboutGuide, text: Type.String({ description: 'Markdown' }) },
+  { $id: 'Guide' },
+);
+export type Guide = Static<typeof Guide>;
