@@ -2,7 +2,7 @@ import type { Dossier } from '../client/client.ts';
 import type { Command } from './args/command.ts';
 import type { OptionName } from './args/options.ts';
 import { COMMON_OPTIONS } from './args/read.ts';
-import { findItem } from './connection/item.ts';
+import { findItem } from './connection/find.ts';
 import { verb } from './verbs/verb.ts';
 
 /** Whether the daemon returns the values. */

@@ -8,7 +8,7 @@ import {
 import { UsageError } from '../../config.ts';
 import type { Values } from '../args/options.ts';
 import { Refusal } from '../args/refusal.ts';
-import { findItem } from '../connection/item.ts';
+import { findItem } from '../connection/find.ts';
 import { dropPendingInput } from '../output/keys.ts';
 import type { Out } from '../output/out.ts';
 import { ask, isTerminal } from '../output/terminal.ts';

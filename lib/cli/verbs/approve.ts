@@ -3,7 +3,7 @@ import type { Session } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
 import type { Values } from '../args/options.ts';
 import { Refusal } from '../args/refusal.ts';
-import { sessionOf } from '../connection/session.ts';
+import { sessionOf } from '../connection/find.ts';
 import { ask, isTerminal } from '../output/terminal.ts';
 import { followWork } from './follow.ts';
 import { planLines } from './plan.ts';

@@ -1,8 +1,7 @@
 import { UsageError } from '../../config.ts';
 import { someOf } from '../../text/wording.ts';
 import { Refusal } from '../args/refusal.ts';
-import { findItem } from '../connection/item.ts';
-import { listSessions } from '../connection/session.ts';
+import { findItem, listSessions } from '../connection/find.ts';
 import { ask, isTerminal } from '../output/terminal.ts';
 import { hasEnded, statusText } from './session-text.ts';
 import { type Verb, verb } from './verb.ts';

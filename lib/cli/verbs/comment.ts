@@ -2,7 +2,7 @@ import { withComment } from '../../../store/base/comments.ts';
 import { type Dossier, Problem, type Session } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
 import { Refusal } from '../args/refusal.ts';
-import { sessionOf } from '../connection/session.ts';
+import { sessionOf } from '../connection/find.ts';
 import { editText } from '../output/editor.ts';
 import { isTerminal } from '../output/terminal.ts';
 import { readPlan } from './read-plan.ts';

@@ -1,8 +1,7 @@
 import { visible } from '../../../store/base/visible.ts';
 import type { Session, SessionDiffFile } from '../../client/client.ts';
 import { oneLine, someOf } from '../../text/wording.ts';
-import { findItem } from '../connection/item.ts';
-import { chooseSession, listSessions } from '../connection/session.ts';
+import { chooseSession, findItem, listSessions } from '../connection/find.ts';
 import type { Style } from '../output/out.ts';
 import { warn } from '../output/terminal.ts';
 import { hasEnded } from './session-text.ts';

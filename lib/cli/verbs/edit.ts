@@ -7,8 +7,7 @@ import { createFile, replaceFile } from '../../../store/fs/durable.ts';
 import { layoutOf } from '../../../store/layout.ts';
 import { type Config, UsageError } from '../../config.ts';
 import { Refusal, requireDirectoryOf } from '../args/refusal.ts';
-import { findItem } from '../connection/item.ts';
-import { findSession } from '../connection/session.ts';
+import { findItem, findSession } from '../connection/find.ts';
 import { editText } from '../output/editor.ts';
 import { type Verb, verb } from './verb.ts';
 

@@ -4,7 +4,7 @@ import { messageOf } from '../../../store/base/attempt.ts';
 import type { Binary } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
 import { Refusal, requireDirectoryOf } from '../args/refusal.ts';
-import { findItem } from '../connection/item.ts';
+import { findItem } from '../connection/find.ts';
 import { verb } from './verb.ts';
 
 /** `dossier export [ITEM]`: saves the workspace or a Work item as a zip file, which is renamed once it is complete on disk. */

@@ -8,7 +8,7 @@ import {
   parseWorktrees,
 } from '../../tools/git/write/worktree.ts';
 import { Refusal } from '../args/refusal.ts';
-import { findItem } from '../connection/item.ts';
+import { findItem } from '../connection/find.ts';
 import { askYesNo, isTerminal } from '../output/terminal.ts';
 import { branchWord, commitOf, type OwnGit, ownGit, refOf } from './own-git.ts';
 import { noWorktree, type Verb, verb, withRefusals } from './verb.ts';

@@ -1,5 +1,5 @@
 import { browserOpener, openWith } from '../connection/browser.ts';
-import { findItem } from '../connection/item.ts';
+import { findItem } from '../connection/find.ts';
 import { verb } from './verb.ts';
 
 /** `dossier open [ITEM]`: opens its page in a browser if there is a display, and prints its address. */

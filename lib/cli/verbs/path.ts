@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Dossier, Problem, type Worktree } from '../../client/client.ts';
 import { Refusal } from '../args/refusal.ts';
-import { findItem } from '../connection/item.ts';
-import { listSessions } from '../connection/session.ts';
+import { findItem, listSessions } from '../connection/find.ts';
 import { noWorktree, verb, withRefusals } from './verb.ts';
 
 const LOOK_MS = 100;

@@ -1,7 +1,6 @@
 import type { Session } from '../../client/client.ts';
 import { counted } from '../../text/wording.ts';
-import { findItem } from '../connection/item.ts';
-import { findSession, sessionOf } from '../connection/session.ts';
+import { findItem, findSession, sessionOf } from '../connection/find.ts';
 import { type Verb, verb, withRefusals } from './verb.ts';
 
 type Control =

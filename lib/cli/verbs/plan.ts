@@ -2,7 +2,7 @@ import type { Boundary, Dossier } from '../../client/client.ts';
 import { readFences } from '../../text/markdown/fences.ts';
 import { readLeaves } from '../../text/markdown/leaves.ts';
 import { networkWords } from '../../text/wording.ts';
-import { sessionOf } from '../connection/session.ts';
+import { sessionOf } from '../connection/find.ts';
 import { warn as tell } from '../output/terminal.ts';
 import {
   approvalFor,

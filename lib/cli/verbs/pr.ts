@@ -1,6 +1,6 @@
 import { UsageError } from '../../config.ts';
 import { counted, someOf } from '../../text/wording.ts';
-import { findItem } from '../connection/item.ts';
+import { findItem } from '../connection/find.ts';
 import { noWorktree, type Verb, verb, withRefusals } from './verb.ts';
 
 /** `dossier pr ITEM`: shows its pull request, or creates it with `--create`. */

@@ -5,7 +5,7 @@ import { shellQuoted } from '../../../store/base/text.ts';
 import type { Proof } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
 import { Refusal } from '../args/refusal.ts';
-import { findItem } from '../connection/item.ts';
+import { findItem } from '../connection/find.ts';
 import { EXIT } from '../exit-codes.ts';
 import { abortOnInterrupt } from './follow.ts';
 import { failureLines } from './session-text.ts';

@@ -1,7 +1,7 @@
 import type { Session, SessionMessage } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
 import { readInput } from '../args/input-text.ts';
-import { sessionOf } from '../connection/session.ts';
+import { sessionOf } from '../connection/find.ts';
 import { hasEnded } from './session-text.ts';
 import { type Verb, verb, withRefusals } from './verb.ts';
 

@@ -1,6 +1,6 @@
 import type { Case, Dossier, Session, Worktree } from '../../client/client.ts';
 import { baseHasMoved, undiffedText } from '../../text/wording.ts';
-import { findItem } from '../connection/item.ts';
+import { findItem } from '../connection/find.ts';
 import type { Words } from '../output/out.ts';
 import { failureLines, readBaseText, statusText, unlessRefused } from './session-text.ts';
 import { verb } from './verb.ts';

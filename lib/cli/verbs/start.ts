@@ -1,6 +1,6 @@
 import { type Dossier, Problem, type Session } from '../../client/client.ts';
 import { Refusal } from '../args/refusal.ts';
-import { findItem } from '../connection/item.ts';
+import { findItem } from '../connection/find.ts';
 import { findOrStartDaemon } from '../connection/start.ts';
 import { readBaseText } from './session-text.ts';
 import { type Verb, verb } from './verb.ts';

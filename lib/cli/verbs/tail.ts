@@ -1,7 +1,7 @@
 import type { SessionEvent } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
 import { counted } from '../../text/wording.ts';
-import { sessionOf } from '../connection/session.ts';
+import { sessionOf } from '../connection/find.ts';
 import type { Out, Words } from '../output/out.ts';
 import { failureLines } from './session-text.ts';
 import { verb } from './verb.ts';

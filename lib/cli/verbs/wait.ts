@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AttentionItem, Session } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
-import { findItem } from '../connection/item.ts';
-import { findSession } from '../connection/session.ts';
+import { findItem, findSession } from '../connection/find.ts';
 import { EXIT } from '../exit-codes.ts';
 import { commandFor } from './inbox.ts';
 import { type Verb, verb } from './verb.ts';

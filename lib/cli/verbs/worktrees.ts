@@ -2,7 +2,7 @@ import { ownValue } from '../../../store/base/own-value.ts';
 import type { Case, Data } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
 import { counted, snapshotsText } from '../../text/wording.ts';
-import { findItem } from '../connection/item.ts';
+import { findItem } from '../connection/find.ts';
 import { askYesNo, isTerminal } from '../output/terminal.ts';
 import { noWorktree, type Verb, verb, withRefusals } from './verb.ts';
 
