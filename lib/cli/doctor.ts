@@ -8,9 +8,8 @@ import { createSandbox } from '../sandbox/sandbox.ts';
 import { createGit } from '../tools/git/run/create-git.ts';
 import { cleanEnvironment } from '../tools/process/environment.ts';
 import type { Call } from './args/command.ts';
-import { codeHost } from './doctor-code-host.ts';
 import type { DoctorContext, DoctorFinding } from './doctor-finding.ts';
-import { machine, providers } from './doctor-programs.ts';
+import { codeHost, machine, providers } from './doctor-programs.ts';
 import { workspace } from './doctor-workspace.ts';
 import { type Say, sayJson, toStandardOutput } from './output/terminal.ts';
 
