@@ -2,6 +2,7 @@ import { join, relative, resolve } from 'node:path';
 import { isAtOrBelow, resolveLinks } from '../../../store/base/paths.ts';
 import { meantBy } from '../../../store/base/suggest.ts';
 import { positionOfPath } from '../../../store/front-matter/complaints.ts';
+import type { FrontMatter } from '../../../store/front-matter/front-matter.ts';
 import { type FileProblem, fileProblem, Problem } from '../../../store/front-matter/problem.ts';
 import { findGitDir, type GitDir } from '../../../store/fs/git-dir.ts';
 import { isDirectoryItself } from '../../../store/fs/plain-path.ts';
@@ -13,7 +14,6 @@ import {
   type SettingsText,
 } from '../../../store/settings/globals.ts';
 import { isRemote, readLocal } from '../../../store/settings/local.ts';
-import { unknownKeys } from '../../../store/settings/settings-keys.ts';
 import { PRESETS } from '../../agents/presets.ts';
 import type { Config } from '../../config.ts';
 import type { Service } from '../../service.ts';
@@ -106,3 +106,42 @@ const checkPlace = async (
   const message = `The workspace is inside the repository of the project ${project}, so git add there would include it. Add the line /${inside}/ to ${join(gitdir, 'info/exclude')}`;
   return [new Problem('workspace_in_repository', message)];
 };
+
+/** The parts of a JSON schema that name keys. */
+interface Keys {
+  type?: unknown;
+  properties?: object;
+  patternProperties?: object;
+  anyOf?: readonly Keys[];
+}
+
+/** The unknown keys of a record, which have no effect, each with the closest known key. */
+const unknownKeys = (source: FrontMatter, schema: Keys): Problem[] =>
+  unknownIn(schema, source.data, []).map(({ path, known }) => {
+    const meant = meantBy(path.at(-1) ?? '', known);
+    const message = `${path.join('.')} is not a setting and has no effect${meant === undefined ? '' : `. Did you mean ${meant}?`}`;
+    return new Problem('unknown_setting', message, positionOfPath(source, path));
+  });
+
+interface Unknown {
+  path: string[];
+  /** The known keys at that level. */
+  known: string[];
+}
+
+const unknownIn = (schema: Keys, value: unknown, path: readonly string[]): Unknown[] => {
+  const keys = schema.anyOf?.find(namesKeys) ?? schema;
+  if (typeof value !== 'object' || value === null || !namesKeys(keys)) return [];
+  const properties = new Map<string, Keys>(Object.entries(keys.properties ?? {}));
+  const [any] = Object.values<Keys>({ ...keys.patternProperties });
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const part = properties.get(key) ?? any;
+    const at = [...path, key];
+    return part === undefined
+      ? [{ path: at, known: [...properties.keys()] }]
+      : unknownIn(part, inner, at);
+  });
+};
+
+const namesKeys = ({ properties, patternProperties }: Keys): boolean =>
+  properties !== undefined || patternProperties !== undefined;
