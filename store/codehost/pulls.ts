@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { inSlices } from '../base/async.ts';
-import { changedSince } from '../base/errors.ts';
+import { changedSince, StoreError } from '../base/errors.ts';
 import { etagOf, timeName } from '../base/names.ts';
 import { type ReadEntry, readEntry } from '../front-matter/entry.ts';
 import { bodyOfText, textOfBody } from '../front-matter/front-matter.ts';
@@ -10,12 +10,12 @@ import { renderFrontMatter } from '../front-matter/splice.ts';
 import { storable } from '../front-matter/text.ts';
 import { createFile, replaceFile } from '../fs/durable.ts';
 import { untilWritten } from '../fs/retry.ts';
-import { pullFile } from '../layout.ts';
+import { pullDraftFile, pullFile } from '../layout.ts';
 import { changeItem } from '../reconcile/change-item.ts';
 import type { Item } from '../reconcile/item.ts';
 import { allItems, itemOf } from '../reconcile/items.ts';
 import { type Rule, type StoredRecord, sidecarRecords } from '../reconcile/sidecar-records.ts';
-import { PullMatter } from '../records/pull-request.ts';
+import { PullDraftMatter, PullMatter } from '../records/pull-request.ts';
 import { remembered, type Store } from '../store.ts';
 
 /** The record of a Work item's pull request, with the body as last fetched from the host. */
@@ -151,3 +151,38 @@ export const pullsWhere = async (
     value !== undefined && itemOf(store, id) !== undefined && isIt(value) ? [id] : [],
   );
 };
+
+/** The draft of a pull request, as composed and perhaps edited by hand. */
+export type StoredPullDraft = StoredRecord<PullDraftMatter, { body: string }>;
+
+const drafts = sidecarRecords({
+  schema: PullDraftMatter,
+  path: pullDraftFile,
+  parts: (source) => ({ body: textOfBody(source) }),
+});
+
+/** Undefined if there is no draft. Throws `unreadable_record`. */
+export const readPullDraft = drafts.read;
+
+/**
+ * Writes the draft; the previous one stays under `.dossier/undo`. `seen` is the entity tag of the draft that this one was
+ * made from, null for none; throws `file_busy` if it changed. Undefined if there is no such Work item.
+ */
+export const savePullDraft = (
+  store: Store,
+  caseId: string,
+  { matter, body }: Pick<StoredPullDraft, 'matter' | 'body'>,
+  seen?: string | null,
+): Promise<StoredPullDraft | undefined> =>
+  changeItem(store, caseId, async (item) => {
+    const bodyIn = (eol: '\n' | '\r\n') => bodyOfText(storable(body), eol);
+    const rule: Rule<StoredPullDraft> = ({ sha, source }) => {
+      if (seen !== undefined && seen !== etagOf(sha)) throw draftChanged(item);
+      return { changes: { ...matter }, body: bodyIn(source.eol) };
+    };
+    await drafts.saveIn(store, item, rule, renderFrontMatter({ ...matter }, bodyIn('\n')));
+    return drafts.readIn(store, item);
+  });
+
+const draftChanged = ({ dir }: Item): StoreError =>
+  new StoreError('file_busy', `${dir}/pr/draft.md was edited meanwhile. Try again`);

@@ -1,12 +1,12 @@
 import { lockOn } from '../../../store/base/locks.ts';
 import { sha256 } from '../../../store/base/sha256.ts';
 import { readProofs } from '../../../store/cases/proofs.ts';
+import { readLink } from '../../../store/codehost/links.ts';
 import {
   readPullDraft,
   type StoredPullDraft,
   savePullDraft,
-} from '../../../store/codehost/drafts.ts';
-import { readLink } from '../../../store/codehost/links.ts';
+} from '../../../store/codehost/pulls.ts';
 import type { Proof } from '../../../store/records/proof.ts';
 import type { PullDraft } from '../../../store/records/pull-request.ts';
 import { sessionSummary, sessionsOf } from '../../../store/sessions/sessions.ts';

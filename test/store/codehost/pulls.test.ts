@@ -2,8 +2,13 @@ import assert from 'node:assert/strict';
 import { readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { readPullDraft, savePullDraft } from '../../../store/codehost/drafts.ts';
-import { changePull, readPull, savePull } from '../../../store/codehost/pulls.ts';
+import {
+  changePull,
+  readPull,
+  readPullDraft,
+  savePull,
+  savePullDraft,
+} from '../../../store/codehost/pulls.ts';
 import {
   appendTimeline,
   type NewTransition,

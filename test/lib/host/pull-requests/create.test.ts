@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { getWorktree } from '../../../../lib/code/worktrees/read.ts';
 import { openTurn } from '../../../../lib/code/worktrees/turn/open.ts';
-import { savePullDraft } from '../../../../store/codehost/drafts.ts';
+import { savePullDraft } from '../../../../store/codehost/pulls.ts';
 import type { Session } from '../../../../store/records/session.ts';
 import { eventually } from '../../../helpers/eventually.ts';
 import { NOBODY } from '../../../helpers/nobody.ts';
