@@ -1,7 +1,8 @@
 import { sessionDirName, shortId } from '../base/names.ts';
-import { type FrontMatter, parseFrontMatter } from '../front-matter/front-matter.ts';
+import { type FrontMatter, MAX_YAML, parseFrontMatter } from '../front-matter/front-matter.ts';
 import { checkerOf, positionOf } from '../front-matter/parse.ts';
 import { Problem } from '../front-matter/problem.ts';
+import { renderFrontMatter } from '../front-matter/splice.ts';
 import { SessionMatter } from '../records/session.ts';
 
 const check = checkerOf(SessionMatter);
@@ -27,3 +28,13 @@ export const parseSessionIn =
     const source = parseFrontMatter(text);
     return checkSessionIn(name)(source.data, source);
   };
+
+// For what a session adds until its end: the commit, failed commands, usage.
+const RESERVED = 16_384;
+
+/**
+ * How many characters too long the front matter of session.md would be, with room for the end of the session; 0 if it
+ * fits. YAML escapes invisible characters, so a text can take more characters than it has.
+ */
+export const charactersOver = (matter: Record<string, unknown>): number =>
+  Math.max(0, renderFrontMatter(matter, '').length - (MAX_YAML - RESERVED));

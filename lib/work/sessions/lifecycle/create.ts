@@ -5,7 +5,7 @@ import type { Case } from '../../../../store/records/case.ts';
 import type { Session } from '../../../../store/records/session.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { grantPlanGiven, grantStart } from '../../../../store/sessions/consent.ts';
-import { charactersOver } from '../../../../store/sessions/matter-room.ts';
+import { charactersOver } from '../../../../store/sessions/session-file.ts';
 import { insertSession as keepSession, readSession } from '../../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import { type ModelChoice, NO_OFFERS, notOffered } from '../../../agents/model-choice.ts';

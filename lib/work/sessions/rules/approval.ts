@@ -1,7 +1,11 @@
 import { sha256 } from '../../../../store/base/sha256.ts';
-import type { SessionMatter } from '../../../../store/records/session.ts';
-import { isEnded, type Session, type Status } from '../../../../store/records/session.ts';
-import { charactersOver } from '../../../../store/sessions/matter-room.ts';
+import {
+  isEnded,
+  type Session,
+  type SessionMatter,
+  type Status,
+} from '../../../../store/records/session.ts';
+import { charactersOver } from '../../../../store/sessions/session-file.ts';
 import type { SessionRule } from '../../../../store/sessions/sessions.ts';
 import { commandLines, hiddenBlock } from '../../../agents/runbook/shell-blocks.ts';
 import { badField, invalidState, ServiceError } from '../../../errors.ts';

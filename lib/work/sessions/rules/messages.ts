@@ -1,6 +1,6 @@
 import type { MessageMatter } from '../../../../store/records/message.ts';
 import type { SessionMatter } from '../../../../store/records/session.ts';
-import { charactersOver } from '../../../../store/sessions/matter-room.ts';
+import { charactersOver } from '../../../../store/sessions/session-file.ts';
 import type { SessionRule } from '../../../../store/sessions/sessions.ts';
 import { invalidState } from '../../../errors.ts';
 import { refuseUnconfirmed } from './rules.ts';
