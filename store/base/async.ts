@@ -102,3 +102,22 @@ export const settlesWithin = async (promise: Promise<unknown>, ms: number): Prom
   timer.abort();
   return first;
 };
+
+export type Slots = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** Runs at most `most` calls at once. The others wait in order. */
+export const createSlots = (most: number): Slots => {
+  const waiting: (() => void)[] = [];
+  let free = most;
+  return async (work) => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) free += 1;
+      else next();
+    }
+  };
+};

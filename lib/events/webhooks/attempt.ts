@@ -1,3 +1,4 @@
+import type { Slots } from '../../../store/base/async.ts';
 import { idOfText } from '../../../store/base/names.ts';
 import { jsonText } from '../../../store/base/visible.ts';
 import type { DeliveryLine } from '../../../store/records/delivery.ts';
@@ -193,29 +194,4 @@ export const nextAttemptAt = (
   const delay = schedule[attempt - 1];
   if (delay === undefined) return undefined;
   return new Date(now.getTime() + delay * (1 - JITTER + 2 * JITTER * random));
-};
-
-type Slots = <T>(work: () => Promise<T>) => Promise<T>;
-
-/** Runs at most `count` calls at once; the others wait in order. */
-export const createSlots = (count: number): Slots => {
-  const waiting: (() => void)[] = [];
-  let free = count;
-  const enter = async (): Promise<void> => {
-    if (free === 0) return new Promise((resolve) => waiting.push(resolve));
-    free -= 1;
-  };
-  const leave = (): void => {
-    const next = waiting.shift();
-    if (next === undefined) free += 1;
-    else next();
-  };
-  return async (work) => {
-    await enter();
-    try {
-      return await work();
-    } finally {
-      leave();
-    }
-  };
 };

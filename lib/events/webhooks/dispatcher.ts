@@ -1,3 +1,4 @@
+import { createSlots } from '../../../store/base/async.ts';
 import { allItems, notice, onItemChanged } from '../../../store/reconcile/items.ts';
 import type { EventRecord } from '../../../store/records/event.ts';
 import type { Store } from '../../../store/store.ts';
@@ -5,7 +6,7 @@ import { deliveryIds, readDeliveries } from '../../../store/webhooks/deliveries.
 import { secretIds } from '../../../store/webhooks/secrets.ts';
 import { allRegistrationsReadable, registrationsOf } from '../../../store/webhooks/webhooks.ts';
 import type { Log } from '../../log.ts';
-import { attemptDelivery, createSlots, type DeliveryDeps, RETRIES } from './attempt.ts';
+import { attemptDelivery, type DeliveryDeps, RETRIES } from './attempt.ts';
 import { isTooLong, reportClosed } from './backlog-limit.ts';
 import {
   deliverNow,

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { createSlots } from '../../../store/base/async.ts';
 
 /** Open connections of a run, all sockets together. A browser opens up to 256 to one proxy. */
 const MOST_OPEN = 256;
@@ -60,7 +61,7 @@ export interface McpLimits {
 
 const createMcpLimits = (): McpLimits => {
   const [calls, bytesPaced] = [createPace(10, 30), createPace(128 * 1024, MOST_MESSAGE_BYTES)];
-  const slots: Slots = createSlots(1);
+  const slots = createSlots(1);
   let held = 0;
   return {
     pass: (bytes, work) =>
@@ -94,22 +95,3 @@ const createPace = (perSecond: number, burst: number): ((cost?: number) => numbe
     return wait;
   };
 };
-export type Pace = ReturnType<typeof createPace>;
-
-/** Runs at most `most` pieces of work at once. The others wait in order. */
-const createSlots = (most: number) => {
-  const waiting: (() => void)[] = [];
-  let free = most;
-  return async <T>(work: () => Promise<T>): Promise<T> => {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) free += 1;
-      else next();
-    }
-  };
-};
-type Slots = ReturnType<typeof createSlots>;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createSlots, nextAttemptAt, RETRIES } from '../../../../lib/events/webhooks/attempt.ts';
+import { nextAttemptAt, RETRIES } from '../../../../lib/events/webhooks/attempt.ts';
 
 const now = new Date('2026-01-31T12:00:00.000Z');
 const seconds = (attempt: number, random: number): number =>
@@ -19,41 +19,5 @@ describe('nextAttemptAt', () => {
 
   it('gives up after the last', () => {
     assert.equal(nextAttemptAt(RETRIES, RETRIES.length + 1, now), undefined);
-  });
-});
-
-describe('createSlots', () => {
-  it('runs no more at once than there are slots, in the order they came', async () => {
-    const slots = createSlots(2);
-    const began: number[] = [];
-    const ends: (() => void)[] = [];
-    const work = (number: number) => () => {
-      began.push(number);
-      return new Promise<void>((resolve) => ends.push(resolve));
-    };
-
-    const all = [1, 2, 3, 4].map((number) => slots(work(number)));
-    await Promise.resolve();
-    assert.deepEqual(began, [1, 2]);
-    ends.shift()?.();
-    await all[0];
-    await Promise.resolve();
-    assert.deepEqual(began, [1, 2, 3]);
-
-    ends.shift()?.();
-    await all[1];
-    for (const end of ends) end();
-    await all[2];
-    ends.at(-1)?.();
-    await all[3];
-    assert.deepEqual(began, [1, 2, 3, 4]);
-  });
-
-  it('frees the slot of what fails', async () => {
-    const slots = createSlots(1);
-
-    await assert.rejects(slots(() => Promise.reject(new Error('no'))));
-
-    assert.equal(await slots(async () => 'yes'), 'yes');
   });
 });
