@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { inParallel } from '../base/async.ts';
 import { StoreError } from '../base/errors.ts';
 import { makeDirectory, replaceFile } from '../fs/durable.ts';
 import { placeNew } from '../fs/place.ts';
@@ -141,26 +142,6 @@ const syncPlaces = async ({ root }: Layout, paths: Iterable<string>): Promise<vo
   for (const path of paths)
     for (let at = dirname(path); !places.has(at); at = dirname(at)) places.add(at);
   await inParallel(places, LANES, (place) => syncDirectory(join(root, place)));
-};
-
-/** Runs `work` on each element, at most `lanes` at once. After an error, waits for running work, then throws the first. */
-const inParallel = async <T>(
-  all: Iterable<T>,
-  lanes: number,
-  work: (each: T) => Promise<void>,
-): Promise<void> => {
-  const rest = all[Symbol.iterator]();
-  let failed = false;
-  const lane = async (): Promise<void> => {
-    for (let next = rest.next(); next.done !== true && !failed; next = rest.next())
-      await work(next.value).catch((error: unknown) => {
-        failed = true;
-        throw error;
-      });
-  };
-  const ends = await Promise.allSettled(Array.from({ length: lanes }, lane));
-  const first = ends.find((end) => end.status === 'rejected');
-  if (first !== undefined) throw first.reason;
 };
 
 /** The staged files to move in, by their paths in the workspace. */

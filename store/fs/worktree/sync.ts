@@ -1,5 +1,6 @@
 import { constants, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { inParallel } from '../../base/async.ts';
 import { StoreError } from '../../base/errors.ts';
 import { hasCode } from '../durable.ts';
 import { statsAt } from '../plain-path.ts';
@@ -24,11 +25,9 @@ export const syncTreePaths = async (tree: Tree, { there, gone }: TreePaths): Pro
       if (!folders.has(folder)) folders.set(folder, []);
   for (const path of there) folders.get(above(path))?.push(path.slice(path.lastIndexOf('/') + 1));
   const synced: boolean[] = [];
-  const left = folders.entries();
-  const sync = async (): Promise<void> => {
-    for (const [path, names] of left) synced.push(await syncIn(tree, path, names));
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, sync));
+  await inParallel(folders, AT_ONCE, async ([path, names]) => {
+    synced.push(await syncIn(tree, path, names));
+  });
   return synced.every(Boolean);
 };
 
