@@ -17,13 +17,11 @@ const STDERR = 2;
  * Logs to standard error: readable lines on a terminal, JSON otherwise. Writes are synchronous, so that the lines before a
  * crash are not lost. Throws UsageError for an unknown level.
  */
-export const createLog = async (
-  level: string,
-  terminal = process.stderr.isTTY === true,
-): Promise<Logger> => {
+export const createLog = async (level: string): Promise<Logger> => {
   if (!LEVELS.includes(level))
     throw new UsageError(`The log level must be one of ${LEVELS.join(', ')}, not ${level}`);
-  return logTo(terminal ? await prettyStream() : destination({ fd: STDERR, sync: true }), level);
+  const isTerminal = process.stderr.isTTY === true;
+  return logTo(isTerminal ? await prettyStream() : destination({ fd: STDERR, sync: true }), level);
 };
 
 /** Logs to any stream. */

@@ -12,11 +12,11 @@ const ROOT =
     .find((root) => existsSync(join(root, 'package.json'))) ?? import.meta.dirname;
 
 /** The guides for operators, sorted by topic: lib/guides/, each GUIDE.md, and SECURITY.md. */
-export const readGuides = (root = ROOT): Guide[] =>
+export const readGuides = (): Guide[] =>
   ['.github', 'lib', 'routes', 'store']
-    .flatMap((folder) => filesIn(join(root, folder)))
+    .flatMap((folder) => filesIn(join(ROOT, folder)))
     .filter((path) => GUIDES.test(path))
-    .map((path) => guideOf(relative(root, path), readFileSync(path, 'utf8')))
+    .map((path) => guideOf(relative(ROOT, path), readFileSync(path, 'utf8')))
     .toSorted((a, b) => (a.topic < b.topic ? -1 : 1));
 
 const GUIDES = /(?:GUIDE|SECURITY|\bguides\/[\w-]+)\.md$/;

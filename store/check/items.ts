@@ -5,7 +5,7 @@ import { type ReadEntry, readEntry } from '../front-matter/entry.ts';
 import { parserOf } from '../front-matter/parse.ts';
 import { fileProblem, Problem } from '../front-matter/problem.ts';
 import { duplicateId } from '../front-matter/problems.ts';
-import { placeIn } from '../front-matter/record-file.ts';
+import { placeOfId } from '../front-matter/record-file.ts';
 import type { ToldState } from '../journal/journal-state.ts';
 import { type Layout, linkFile } from '../layout.ts';
 import { readSidecarFiles } from '../problems/sidecar-files.ts';
@@ -135,7 +135,7 @@ const duplicates = (
     .map(({ dir, files: { case: entry } }) => {
       const file = `${dir}/case.md`;
       const path = join(layout.root, file);
-      const problem = duplicateId(first?.dir ?? '', placeIn(layout.root, path, 'id'));
+      const problem = duplicateId(first?.dir ?? '', placeOfId(layout.root, path));
       const fix = { sha: entry.sha, changes: { id: randomUUID() } };
       const mend = editFix(layout, file, fix, `new id: ${fix.changes.id}`);
       return error(fileProblem(file, problem), known && mend);
@@ -152,7 +152,7 @@ const changedId = (
   if (former === undefined || former === id || byId.has(former) || seen.has(id)) return [];
   const file = `${dir}/case.md`;
   const message = `This Work item had the id ${former}, but the file has ${id}. Restore the former id`;
-  const place = placeIn(layout.root, join(layout.root, file), 'id');
+  const place = placeOfId(layout.root, join(layout.root, file));
   return errorAt(file, new Problem('wrong_id', message, place));
 };
 

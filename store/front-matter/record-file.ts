@@ -144,11 +144,11 @@ export const readRecord = <M>(
 export const readable = (root: string, path: string, bytes: Buffer): FrontMatter =>
   withReadableErrors(relative(root, path), () => parseFrontMatter(decodeRecord(bytes)));
 
-/** The position of a key in a record; undefined if the record cannot be read. */
-export const placeIn = (root: string, path: string, key: string): TextPosition | undefined =>
+/** The position of the id in a record; undefined if the record cannot be read. */
+export const placeOfId = (root: string, path: string): TextPosition | undefined =>
   ifReadable(() => {
     const bytes = readRegularFile(root, path);
-    return bytes && positionOf(parseFrontMatter(decodeRecord(bytes)), key);
+    return bytes && positionOf(parseFrontMatter(decodeRecord(bytes)), 'id');
   }, undefined);
 
 /** Runs `read` and turns a Problem into `unreadable_record`; `file` is relative to the workspace. */

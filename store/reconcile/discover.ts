@@ -3,7 +3,7 @@ import { lockOn } from '../base/locks.ts';
 import { isNewDoubt, isSound } from '../front-matter/entry.ts';
 import { fileProblem, fileProblems, notAdopted, Problem } from '../front-matter/problem.ts';
 import { duplicateId } from '../front-matter/problems.ts';
-import { editKnown, placeIn } from '../front-matter/record-file.ts';
+import { editKnown, placeOfId } from '../front-matter/record-file.ts';
 import { repeat } from '../fs/retry.ts';
 import { CASE_FILE, caseFile } from '../layout.ts';
 import { type Store, watchRequestsOf } from '../store.ts';
@@ -172,7 +172,7 @@ const placeItem = async (
 };
 
 const duplicateOf = ({ layout }: Store, dir: string, first: string): Problem =>
-  duplicateId(first, placeIn(layout.root, caseFile(join(layout.root, dir)), 'id'));
+  duplicateId(first, placeOfId(layout.root, caseFile(join(layout.root, dir))));
 
 // An unreadable case.md counts as unchanged, so that a copy of the directory does not take its id.
 const stillHasId = ({ layout }: Store, dir: string, id: string): boolean => {

@@ -4,14 +4,11 @@ import type { Config } from '../../config.ts';
 import { findProgram } from '../../tools/process/find-program.ts';
 
 /** The program that opens an address in a browser; undefined without a terminal or a display. */
-export const browserOpener = (
-  env: Config['env'],
-  isTerminal: boolean,
-  platform = process.platform,
-): string | undefined => {
+export const browserOpener = (env: Config['env'], isTerminal: boolean): string | undefined => {
   if (!isTerminal) return undefined;
   const from = { PATH: env.PATH ?? '' };
-  if (platform === 'darwin') return env.SSH_CONNECTION ? undefined : findProgram('open', from);
+  if (process.platform === 'darwin')
+    return env.SSH_CONNECTION ? undefined : findProgram('open', from);
   return env.DISPLAY || env.WAYLAND_DISPLAY ? findProgram('xdg-open', from) : undefined;
 };
 

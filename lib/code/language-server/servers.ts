@@ -37,9 +37,9 @@ const LIMITS: ServerLimits = {
 };
 const LONGEST_PAUSE_MS = 60_000;
 
-export const createLanguageServers = (limits: Partial<ServerLimits> = {}): LanguageServers => ({
+export const createLanguageServers = (): LanguageServers => ({
   running: new Map(),
-  limits: { ...LIMITS, ...limits },
+  limits: { ...LIMITS },
   closed: false,
 });
 

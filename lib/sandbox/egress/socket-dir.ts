@@ -42,9 +42,9 @@ const parentsHere = (): string[] =>
   process.platform === 'win32' ? [tmpdir()] : ['/tmp', tmpdir()];
 
 /** Removes directories of this user that killed daemons left: those without a listening socket. */
-export const sweepSocketDirs = async (parent = '/tmp'): Promise<void> => {
-  const names = orElse(() => readdirSync(parent), []).filter((name) => name.startsWith(PREFIX));
-  await Promise.all(names.map((name) => sweepOne(join(parent, name)).catch(() => undefined)));
+export const sweepSocketDirs = async (): Promise<void> => {
+  const names = orElse(() => readdirSync('/tmp'), []).filter((name) => name.startsWith(PREFIX));
+  await Promise.all(names.map((name) => sweepOne(join('/tmp', name)).catch(() => undefined)));
 };
 
 const MINUTE = 60_000;
