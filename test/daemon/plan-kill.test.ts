@@ -14,7 +14,12 @@ import { STATE_DIR } from '../helpers/state-dir.ts';
 import { clientOf } from '../helpers/stream.ts';
 
 /** A session in Plan mode whose agent has done what it does; its daemon is dead. */
-const killedInPlanMode = async (t: TestContext, behaviour: string, word: RegExp) => {
+const killedInPlanMode = async (
+  t: TestContext,
+  behaviour: string,
+  word: RegExp,
+  state = 'INVESTIGATING',
+) => {
   const { settings, env = {}, files = {} } = withAgent(t, behaviour);
   const repository = await makeRepository(t, { files });
   repository.git('tag', 'v1');
@@ -31,6 +36,10 @@ const killedInPlanMode = async (t: TestContext, behaviour: string, word: RegExp)
   const dir = (): string =>
     join(sessions, readdirSync(sessions).find((each) => /^\d{4}-/.test(each)) ?? '');
   await eventually(() => assert.match(readFileSync(join(dir(), 'events.ndjson'), 'utf8'), word));
+  const item = join(workspace, String(path), 'case.md');
+  await eventually(() =>
+    assert.match(readFileSync(item, 'utf8'), new RegExp(`^state: ${state}$`, 'm')),
+  );
   const git = gitIn(join(workspace, '.dossier/worktrees', basename(String(path))));
   const found = git('rev-parse', '--git-dir').trim();
   await daemon.end('SIGKILL');
@@ -74,9 +83,10 @@ const branchIn = (workspace: string): string => {
 
 describe('a daemon that is killed in Plan mode', () => {
   it('takes back at the next start what its agent asked, and tells so', async (t) => {
-    const it = await killedInPlanMode(t, 'asks', /question_request/);
-    const { session, resume } = await it.again();
+    const it = await killedInPlanMode(t, 'asks', /question_request/, 'BLOCKED');
+    const { session, item, resume } = await it.again();
     await eventually(async () => assert.equal((await session()).status, 'paused'));
+    assert.equal((await item()).state, 'INVESTIGATING');
     const events = readFileSync(join(it.dir(), 'events.ndjson'), 'utf8');
     const resolved = events.split('\n').filter((line) => line.includes('"question_resolved"'));
     assert.equal(resolved.length, 1);

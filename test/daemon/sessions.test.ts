@@ -142,6 +142,39 @@ describe('a session in Work mode when its daemon ends', () => {
       assert.equal(told(place.receiver, 'session_started'), 1);
     });
 
+  it('asks nothing any more after a kill, and no longer blocks the Work item', async (t) => {
+    const repository = await makeRepository(t);
+    const workspace = temporaryDirectory(t);
+    const { settings = '', env = {} } = withAgent(t, 'permission');
+    mkdirSync(join(env.HOME ?? '', '.test-agent'));
+    writeFileSync(join(workspace, 'workspace.md'), `---\n${settings}\n---\n`);
+    const args = ['--workspace', workspace, '--repo', repository.root];
+    const daemon = await startDaemon(t, args, env);
+    const { get, post } = clientOf(daemon.url);
+    const { id: caseId } = await post('/cases', { title: 'Ask me', type: 'chore' });
+    const { id } = await post(`/cases/${caseId}/sessions`, { type: 'implementing' });
+    const at = `/cases/${caseId}/sessions/${id}`;
+    await eventually(async () => assert.equal((await get(at)).status, 'plan_ready'));
+    await post(`${at}/approve`);
+    await eventually(async () => assert.equal((await get(`/cases/${caseId}`)).state, 'BLOCKED'));
+    await daemon.end('SIGKILL');
+    const { url } = await startDaemon(t, args, env);
+    const next = clientOf(url);
+    await eventually(async () => assert.equal((await next.get(at)).status, 'paused'));
+    assert.equal((await next.get(`/cases/${caseId}`)).state, 'IMPLEMENTING');
+    const headers = { accept: 'application/json' };
+    const events = (await (await fetch(`${url}${at}/stream`, { headers })).json()) as {
+      event: string;
+      data: Record<string, unknown>;
+    }[];
+    const asked = events.findLast(({ event }) => event === 'permission_request');
+    const closed = events.filter(({ data }) => data.by === 'daemon');
+    assert.deepEqual(
+      closed.map(({ event, data }) => [event, data.request_id, data.title, data.option_id]),
+      [['permission_resolved', asked?.data.request_id, 'npm test', null]],
+    );
+  });
+
   it('is left as it was by a stop', async (t) => {
     const place = await working(t);
     const before = readFileSync(place.sessionFile(), 'utf8');

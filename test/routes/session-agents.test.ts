@@ -167,11 +167,11 @@ describe('POST /cases/{id}/sessions/{sid}/permissions/{request_id}', () => {
     assert.equal(await it.state(), 'OPEN');
   });
 
-  it('is closed by a stop, which leaves the Work item as it was', async (t) => {
+  it('is closed by a stop, and no longer blocks the Work item', async (t) => {
     const { it, id } = await asking(t);
     await it.running.restart();
     assert.equal((await it.until(id, 'paused')).mode, 'work');
-    assert.equal(await it.state(), 'BLOCKED');
+    assert.equal(await it.state(), 'IMPLEMENTING');
     const closed = (await it.eventsOf(id)).findLast(({ event }) => event === 'permission_resolved');
     assert.deepEqual([closed?.data.option_id, closed?.data.by], [null, 'daemon']);
     assert.equal((await it.control('resume')).status, 200);

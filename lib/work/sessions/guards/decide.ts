@@ -15,12 +15,12 @@ import {
   updateSession,
 } from '../../../../store/sessions/sessions.ts';
 import { removeTold } from '../../../../store/sessions/told.ts';
-import type { Store } from '../../../../store/store.ts';
-import { CONFLICT } from '../../../code/worktrees/rebase/rebase-state.ts';
+import type { Store, WithStore } from '../../../../store/store.ts';
+import { CONFLICT, rebaseUnderWay } from '../../../code/worktrees/rebase/rebase-state.ts';
 import { orNotFound, ServiceError } from '../../../errors.ts';
 import { forgetState } from '../../../sandbox/state/open.ts';
 import { update } from '../../cases/change.ts';
-import { isClosed, moveTo } from '../../cases/moves.ts';
+import { isClosed, moveTo, unblock } from '../../cases/moves.ts';
 import type { WithEngine } from '../live/engine.ts';
 import type { EngineNeeds } from '../live/needs.ts';
 import { endStream, noteApproved } from '../live/stream.ts';
@@ -162,6 +162,11 @@ export const finalize = async (service: EngineNeeds, kept: StoredSession): Promi
 // The status has to agree with the mode: a session in `planning` was not approved.
 const isApproved = ({ mode, status, unconfirmed }: Session): boolean =>
   mode === 'work' && status === 'working' && unconfirmed === undefined;
+
+/** Ends the block by an agent's requests. During a rebase the Work item stays BLOCKED. */
+export const unblockCase = async ({ store }: WithStore, caseId: string): Promise<void> => {
+  if (rebaseUnderWay(store, caseId) === undefined) await update(store, caseId, unblock);
+};
 
 /** The state that a Work item takes with its session, or undefined for no change. A closed Work item stays closed. */
 export const caseStateFor = (

@@ -7,11 +7,8 @@ import {
 } from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
 import type { RunResult } from '../../../agents/provider.ts';
-import { rebaseUnderWay } from '../../../code/worktrees/rebase/rebase-state.ts';
 import { invalidState, notFound, orNotFound, ServiceError } from '../../../errors.ts';
-import { update } from '../../cases/change.ts';
-import { unblock } from '../../cases/moves.ts';
-import { decide, pauseLater } from '../guards/decide.ts';
+import { decide, pauseLater, unblockCase } from '../guards/decide.ts';
 import { activeSession, approvedPlan, refuseLost } from '../guards/preconditions.ts';
 import { type Engine, type LiveRun, stopLive } from '../live/engine.ts';
 import type { SessionNeeds, TurnNeeds } from '../live/needs.ts';
@@ -183,8 +180,6 @@ const keepPaused = async (
   if (kept.session.status !== 'paused') return kept;
   noteStatus(service.engine, kept);
   // The agent's permission requests ended with its turn.
-  const asked = live !== undefined && live.asking.size > 0;
-  if (asked && rebaseUnderWay(service.store, case_id) === undefined)
-    await update(service.store, case_id, unblock);
+  if (live !== undefined && live.asking.size > 0) await unblockCase(service, case_id);
   return kept;
 };

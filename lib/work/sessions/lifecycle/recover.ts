@@ -21,14 +21,13 @@ import type { WithLog } from '../../../log.ts';
 import { sweepStates } from '../../../sandbox/state/open.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import { killRun } from '../../../tools/process/process-tree.ts';
-import { decide, finalize } from '../guards/decide.ts';
+import { decide, finalize, unblockCase } from '../guards/decide.ts';
 import { lostWork } from '../guards/preconditions.ts';
-import { publishRequest } from '../live/agent-requests.ts';
-import type { AskedQuestions } from '../live/dialogue.ts';
+import { publishRequest, type RequestEvent } from '../live/agent-requests.ts';
 import type { Engine } from '../live/engine.ts';
 import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
 import { noteMessages, noteStatus } from '../live/stream.ts';
-import { digestOf } from '../live/transcript-summary.ts';
+import { digestOf, type SessionDigest } from '../live/transcript-summary.ts';
 import {
   type FinishedTurn,
   fail,
@@ -227,10 +226,12 @@ interface Unrecorded {
   waited: boolean;
 }
 
-/** The usage of a turn that ended with its daemon, from its events. Its open questions are cancelled. */
+/** The usage of a turn that ended with its daemon, from its events. Its open requests are cancelled. */
 const unrecordedTurn = async (service: EngineNeeds, kept: StoredSession): Promise<Unrecorded> => {
-  const { usage, questions, waits: waited } = await digestOf(service.engine, kept);
-  await cancelQuestions(service, kept, questions);
+  const digest = await digestOf(service.engine, kept);
+  await cancelRequests(service, kept, digest);
+  if (digest.was_asking) await unblockCase(service, kept.session.case_id);
+  const { usage, waits: waited } = digest;
   if (usage === undefined) return { turn: undefined, waited };
   const { native_session_id, native_cost_usd = 0 } = kept.matter;
   const turn = {
@@ -244,17 +245,24 @@ const unrecordedTurn = async (service: EngineNeeds, kept: StoredSession): Promis
 };
 
 // The agent that asked ended with its daemon.
-const cancelQuestions = async (
+const cancelRequests = async (
   { engine, store }: EngineNeeds,
   kept: StoredSession,
-  questions: AskedQuestions,
+  { questions, asked }: SessionDigest,
 ): Promise<void> => {
   const { case_id, id: session_id } = kept.session;
+  const close = async (event: RequestEvent): Promise<void> => {
+    engine.transcript(kept).append(event.type, { ...event.data });
+    await publishRequest(store, { case_id, session_id }, event);
+  };
   const open = [...questions].filter(([, { outcome }]) => outcome === undefined);
   for (const [question_id, { message }] of open) {
     const data = { question_id, message, action: 'cancel', by: 'daemon', reason: DIED } as const;
-    engine.transcript(kept).append('question_resolved', data);
-    await publishRequest(store, { case_id, session_id }, { type: 'question_resolved', data });
+    await close({ type: 'question_resolved', data });
+  }
+  for (const [request_id, { title, kind }] of asked) {
+    const data = { request_id, title, kind, option_id: null, by: 'daemon' } as const;
+    await close({ type: 'permission_resolved', data });
   }
 };
 

@@ -40,6 +40,10 @@ export interface SessionDigest {
   left: readonly string[];
   /** The agent's questions, in both modes. */
   questions: AskedQuestions;
+  /** The permission requests without an answer, by id. */
+  asked: ReadonlyMap<string, Pick<AskedPermission, 'title' | 'kind'>>;
+  /** Whether a request was open when its newest turn was cut off. */
+  was_asking: boolean;
   /** What the operator refused: the command or title of each request. */
   refusals: readonly string[];
   /** The beginning of the agent's text after the last call. */
@@ -54,12 +58,22 @@ export interface SessionDigest {
   has_worked: boolean;
 }
 
+interface AskedPermission {
+  title: string;
+  kind: string;
+  /** Its command, or its title. */
+  name: string;
+  /** The options that refuse it. */
+  refusing: ReadonlySet<string>;
+}
+
 interface Reading {
   working: boolean;
   running: boolean;
   calls: Map<string, TranscriptCall>;
-  /** The open permission requests, with the options that refuse them. */
-  asked: Map<string, { name: string; refusing: ReadonlySet<string> }>;
+  asked: Map<string, AskedPermission>;
+  /** The daemon closed a request of the newest turn. */
+  closed: boolean;
   refusals: Set<string>;
   /** The titles of refused calls, until they are allowed. */
   refused_titles: Set<string>;
@@ -83,6 +97,7 @@ export const digestOf = async (engine: Engine, kept: StoredSession): Promise<Ses
     running: false,
     calls: new Map(),
     asked: new Map(),
+    closed: false,
     refusals: new Set(),
     refused_titles: new Set(),
     reached: new Set(),
@@ -100,10 +115,22 @@ export const digestOf = async (engine: Engine, kept: StoredSession): Promise<Ses
   for await (const events of engine.transcript(kept).soFar(0))
     for (const { event, data } of events) READERS.get(event)?.(reading, data);
   const { calls, reached, refused, refs, git, left, questions, said, usage, waits } = reading;
+  const { asked, closed } = reading;
+  const was_asking =
+    closed || asked.size > 0 || [...questions.values()].some(({ outcome }) => !outcome);
   const network = { reached: [...reached], refused: [...refused] };
-  const told = { calls: [...calls.values()], network, refs, git, left, questions };
+  const told = { calls: [...calls.values()], network, refs, git, left };
+  const requests = { questions, asked, was_asking };
   const work = { only_waited: reading.work === 'waited', has_worked: reading.has_worked };
-  return { ...told, refusals: [...reading.refusals], last_words: said, usage, waits, ...work };
+  return {
+    ...told,
+    ...requests,
+    refusals: [...reading.refusals],
+    last_words: said,
+    usage,
+    waits,
+    ...work,
+  };
 };
 
 type EventReader = (reading: Reading, data: TranscriptEvent['data']) => void;
@@ -113,6 +140,7 @@ const READERS = new Map<string, EventReader>(
   Object.entries({
     status: (reading, { status, mode, waits_for }) => {
       reading.usage = undefined;
+      reading.closed = false;
       reading.waits = waits_for === 'max_sessions';
       reading.running = isRunning(status as Session['status']);
       if (status === 'paused') killOpenCalls(reading.calls);
@@ -133,19 +161,20 @@ const READERS = new Map<string, EventReader>(
       const refused = call.status === 'failed' && reading.refused_titles.has(call.title);
       reading.calls.set(call.id, refused ? { ...call, refused } : call);
     },
-    permission_request: ({ asked }, { request_id, title, command = title, options }) => {
+    permission_request: ({ asked }, { request_id, title, kind, command = title, options }) => {
       const refusing = list(options)
         .map(record)
         .filter(({ kind }) => /^reject/.test(String(kind)));
       asked.set(String(request_id), {
+        title: String(title),
+        kind: String(kind),
         name: String(command),
         refusing: new Set(refusing.map(({ option_id }) => String(option_id))),
       });
     },
-    permission_resolved: (
-      { asked, refused_titles, refusals },
-      { request_id, title, option_id },
-    ) => {
+    permission_resolved: (reading, { request_id, title, option_id, by }) => {
+      const { asked, refused_titles, refusals } = reading;
+      reading.closed ||= by === 'daemon';
       const request = asked.get(String(request_id));
       asked.delete(String(request_id));
       const isAnswer = request?.refusing.has(String(option_id)) === true;
@@ -170,8 +199,10 @@ const READERS = new Map<string, EventReader>(
     },
     question_request: ({ questions }, data) =>
       readQuestionEvent(questions, 'question_request', data),
-    question_resolved: ({ questions }, data) =>
-      readQuestionEvent(questions, 'question_resolved', data),
+    question_resolved: (reading, data) => {
+      reading.closed ||= data.by === 'daemon';
+      readQuestionEvent(reading.questions, 'question_resolved', data);
+    },
     message: (reading, { text }) => {
       if (reading.said.length <= LONGEST) reading.said += String(text).slice(0, LONGEST);
     },

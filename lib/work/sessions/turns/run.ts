@@ -21,12 +21,12 @@ import type {
 } from '../../../agents/provider.ts';
 import type { Providers } from '../../../agents/providers.ts';
 import { projectCache } from '../../../code/worktrees/cache.ts';
-import { rebaseUnderWay } from '../../../code/worktrees/rebase/rebase-state.ts';
 import { type OpenTurn, viewOf } from '../../../code/worktrees/turn/open.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { WithLog } from '../../../log.ts';
 import { update } from '../../cases/change.ts';
-import { moveTo, unblock } from '../../cases/moves.ts';
+import { moveTo } from '../../cases/moves.ts';
+import { unblockCase } from '../guards/decide.ts';
 import { allowedInProject } from '../guards/trust.ts';
 import {
   isRequest,
@@ -222,8 +222,7 @@ const followRequest = async (
   await noted;
   if (service.engine.closing || stopping || !wasAsked || asking.size > 0) return;
   live.aside = false;
-  if (rebaseUnderWay(service.store, case_id) === undefined)
-    await update(service.store, case_id, unblock);
+  await unblockCase(service, case_id);
 };
 
 // The open question is in session.md for readers of files. The summary at the end has all questions again.

@@ -88,6 +88,8 @@ const SUMMARY = summaryOf({
     waits: false,
     only_waited: false,
     has_worked: false,
+    asked: new Map(),
+    was_asking: false,
   },
   usage: null,
 });
