@@ -13,7 +13,7 @@ import { finalize } from '../guards/decide.ts';
 import { stopLive } from '../live/engine.ts';
 import type { EngineNeeds, SessionNeeds } from '../live/needs.ts';
 import { noteComments } from '../live/stream.ts';
-import { isRunning } from '../rules/rules.ts';
+import { isRunning, TAKEN_AWAY } from '../rules/rules.ts';
 import { startQueued } from './launch.ts';
 import { mayReturn, recoverSession } from './recover.ts';
 
@@ -90,7 +90,7 @@ const forgetRuns = async (
 const stopAway = async ({ engine }: EngineNeeds, id: string): Promise<void> => {
   const live = engine.live.get(id);
   if (live !== undefined) {
-    engine.away.add(id);
+    engine.away.set(id, TAKEN_AWAY);
     await stopLive(live);
   }
   engine.release(id);
@@ -118,23 +118,11 @@ const hasComeOrGone = (service: EngineNeeds, caseId: string): boolean => {
 const followRecords = async (service: SessionNeeds, caseId: string): Promise<void> => {
   const { gone, back } = comeOrGone(service, caseId);
   for (const id of gone) await stopAway(service, id);
-  for (const id of back) await recoverOnce(service, caseId, id);
+  for (const id of back) {
+    const why = service.engine.away.get(id);
+    if (why !== undefined) await recoverSession(service, { case_id: caseId, id, why });
+  }
 };
-
-// A failure is repeated at the next change.
-const recoverOnce = async (service: SessionNeeds, caseId: string, id: string): Promise<void> => {
-  const { away } = service.engine;
-  if (!away.delete(id)) return;
-  await recoverSession(service, { case_id: caseId, id, why: TAKEN_AWAY }).catch(
-    (error: unknown) => {
-      away.add(id);
-      throw error;
-    },
-  );
-};
-
-const TAKEN_AWAY =
-  'The directory of the session was removed while it worked, for example by git switch. The work so far is in the worktree. Resume the session, or abort it.';
 
 const resumeFollowUps = async (
   service: SessionNeeds,

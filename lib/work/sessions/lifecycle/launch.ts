@@ -31,7 +31,7 @@ import { isLive, newRun, type WithEngine } from '../live/engine.ts';
 import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
 import { fillSlots, isAtCapacity, waitForSlot } from '../live/slots.ts';
 import { noteStatus } from '../live/stream.ts';
-import { refuseElsewhere, refuseUnconfirmed, startPlanning } from '../rules/rules.ts';
+import { refuseElsewhere, refuseUnconfirmed, startPlanning, TAKEN_AWAY } from '../rules/rules.ts';
 import { failSession, pauseTurn } from '../turns/end.ts';
 import { planTurn } from '../turns/plan-turn.ts';
 import { type WorkTurn, workTurn } from '../turns/work-turn.ts';
@@ -208,7 +208,7 @@ const isCaseClosed = async ({ store }: WithStore, caseId: string): Promise<boole
 // The turn could not be recorded. Its record may be back already, so the Work item is looked at again.
 const recoverIfAway = ({ engine, store }: EngineNeeds, { session }: StoredSession): void => {
   const { id, case_id } = session;
-  if (!hasRecord(store, case_id, id)) engine.away.add(id);
+  if (!hasRecord(store, case_id, id)) engine.away.set(id, TAKEN_AWAY);
   if (engine.away.has(id)) notice(store, case_id);
 };
 
@@ -229,7 +229,7 @@ const failAfterError = async (
   const { store, engine } = service;
   const { id, case_id } = kept.session;
   // It may be back in a moment, and then the work has not failed.
-  if (!hasRecord(store, case_id, id)) engine.away.add(id);
+  if (!hasRecord(store, case_id, id)) engine.away.set(id, TAKEN_AWAY);
   service.log.error({ err: error, session_id: id }, 'session failed');
   const { run_marker } = kept.matter;
   if (run_marker !== undefined) await killRun(run_marker, tracesOf(store, case_id));

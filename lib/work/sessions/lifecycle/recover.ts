@@ -1,5 +1,6 @@
 import { messageOf } from '../../../../store/base/attempt.ts';
 import { whenGitIdle } from '../../../../store/fs/git-dir.ts';
+import { defer } from '../../../../store/reconcile/deferred.ts';
 import { itemOf } from '../../../../store/reconcile/items.ts';
 import { isEnded } from '../../../../store/records/session.ts';
 import { type HeldLock, listHeldLocks, readLock } from '../../../../store/sessions/locks.ts';
@@ -34,6 +35,7 @@ import {
   INTERRUPTED,
   INTERRUPTED_WAITING,
   interrupt,
+  TAKEN_AWAY,
 } from '../rules/rules.ts';
 import { nextStatus } from '../rules/transitions.ts';
 import { undoInterrupted } from '../turns/baseline.ts';
@@ -54,12 +56,8 @@ export const recoverSessions = async (service: SessionNeeds): Promise<void> => {
   await sweepStates(layout.states, known);
   sweepTold(layout, known);
   for (const [id, { case_id }] of [...service.store.journal.runs]) {
-    await recover(service, { case_id, id, why: INTERRUPTED }).catch((error: unknown) => {
-      service.log.error(
-        { err: error, session_id: id },
-        'recovering a session failed; its files are unchanged',
-      );
-    });
+    const what = { case_id, id, why: INTERRUPTED };
+    await recover(service, what).catch((error: unknown) => recoverLater(service, what, error));
   }
   await startQueued(service);
 };
@@ -69,9 +67,10 @@ export const recoverSession = async (
   service: TurnNeeds & WithLog,
   what: Interrupted,
 ): Promise<void> => {
-  const { live, recovering } = service.engine;
-  if (recovering.has(what.id)) return;
+  const { live, away, recovering, closing } = service.engine;
+  if (closing || recovering.has(what.id)) return;
   recovering.add(what.id);
+  away.delete(what.id);
   try {
     // git may still be writing the files beside the record.
     await whenGitIdle(service.store.layout);
@@ -79,9 +78,27 @@ export const recoverSession = async (
     if (kept?.session.status === 'working' && !live.has(what.id)) await importTurn(service, kept);
     // It was resumed meanwhile.
     if (!live.has(what.id)) await recover(service, what);
+  } catch (error) {
+    recoverLater(service, what, error);
   } finally {
     recovering.delete(what.id);
   }
+};
+
+/** Reports the failure. The recovery is repeated at the next change of the Work item or comparison of the workspace. */
+const recoverLater = (service: TurnNeeds & WithLog, what: Interrupted, error: unknown): void => {
+  const { id } = what;
+  service.log.error(
+    { err: error, session_id: id },
+    'recovering a session failed and is repeated later; its files are unchanged',
+  );
+  service.engine.away.set(id, what.why);
+  defer(service.store, `recover ${id}`, {
+    what: `recovering session ${id}`,
+    work: async () => {
+      if (service.engine.away.has(id)) await recoverSession(service, what);
+    },
+  });
 };
 
 interface Interrupted {
@@ -97,7 +114,7 @@ const recover = async (
 ): Promise<void> => {
   const found = readSession(service.store, caseId, id);
   if (found === undefined && mayReturn(service.store, caseId, id))
-    return void service.engine.away.add(id);
+    return void service.engine.away.set(id, TAKEN_AWAY);
   if (found === undefined || found.session.elsewhere === true) return removeRun(service.store, id);
   if (found.session.unconfirmed === undefined) await killLeftovers(service.store, found);
   await noteMessages(service, found);
@@ -110,7 +127,7 @@ const recover = async (
     service.engine.live.has(id) ? undefined : rule(...now),
   );
   if (service.engine.live.has(id)) return;
-  if (kept === undefined) service.engine.away.add(id);
+  if (kept === undefined) service.engine.away.set(id, TAKEN_AWAY);
   else if (kept.session.status !== told) noteInterrupted(service.engine, kept);
 };
 

@@ -101,9 +101,12 @@ export interface Engine {
   readonly words: Map<string, OthersWords>;
   /** Called after each turn, once none of its processes runs. */
   readonly over: Set<(kept: StoredSession) => Promise<void>>;
-  /** Sessions whose record was gone while they ran, or at the start: recovered once it is back. */
-  readonly away: Set<string>;
-  /** Sessions whose record is back and that are being recovered. */
+  /**
+   * Sessions whose record was gone while they ran, or at the start, or whose recovery failed: recovered at the next change
+   * of their Work item, with this error.
+   */
+  readonly away: Map<string, string>;
+  /** Sessions that are being recovered while the daemon runs. */
   readonly recovering: Set<string>;
   /** How long an unanswered request keeps its slot of `max_sessions`. */
   patience_ms: number;
@@ -128,7 +131,7 @@ export const createEngine = (store: Store): Engine => {
     prefixes: new Map(),
     words: new Map(),
     over: new Set(),
-    away: new Set(),
+    away: new Map(),
     recovering: new Set(),
     patience_ms: PATIENCE_MS,
     untrusted: new Map(),

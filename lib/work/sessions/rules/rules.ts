@@ -177,6 +177,10 @@ export const INTERRUPTED =
 export const INTERRUPTED_WAITING =
   'The daemon stopped while the session waited for one of the max_sessions places, so nothing was run in this turn. Resume it, or abort it.';
 
+/** The error of a session whose record was gone while it ran. */
+export const TAKEN_AWAY =
+  'The directory of the session was removed while it worked, for example by git switch. The work so far is in the worktree. Resume the session, or abort it.';
+
 /** The usage of a session over all its turns; null where no agent reported any. */
 export const totalUsage = (before: Usage | null, more: Usage | undefined): Usage | null =>
   more === undefined ? before : addUsage(before, more);

@@ -1,9 +1,19 @@
 /** The record of a session that works is taken away by git or by hand, and comes back. */
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { FileProblem } from '../../../../../store/front-matter/problem.ts';
+import { sweepWorkspace } from '../../../../../store/reconcile/sweep.ts';
 import type { Session } from '../../../../../store/records/session.ts';
 import { eventually } from '../../../../helpers/eventually.ts';
 import { repositoryIn } from '../../../../helpers/many-items.ts';
@@ -173,6 +183,37 @@ describe('a session whose record is taken away while it works', () => {
     await assertStopped(scene);
     assert.equal(existsSync(scene.dir), false);
     assert.equal((await scene.test.control('abort')).status, 422);
+  });
+});
+
+describe('a session whose recovery fails', () => {
+  it('is paused once its record is mended that was broken at the start', async (t) => {
+    const { test, id, dir } = await atWork(t);
+    const file = join(dir, 'session.md');
+    await test.stop();
+    const text = readFileSync(file, 'utf8');
+    writeFileSync(file, text.replace('status: working', 'status: [working'));
+    await test.restart();
+    const path = `${test.at}/sessions/${id}`;
+    assert.equal((await test.call('GET', path)).body.code, 'unreadable_record');
+    writeFileSync(file, text);
+    assert.match((await test.until(id, 'paused')).error ?? '', /The daemon stopped/);
+  });
+
+  it('is paused at the next comparison, without another change', async (t) => {
+    const { test, id, dir } = await atWork(t);
+    const log = join(dir, 'events.ndjson');
+    const aside = join(test.workspace, '.dossier/aside');
+    await test.stop();
+    renameSync(log, aside);
+    mkdirSync(log);
+    await test.restart();
+    assert.ok(test.logged.some(({ message }) => message.startsWith('recovering a session failed')));
+    await test.until(id, 'working');
+    rmdirSync(log);
+    renameSync(aside, log);
+    await sweepWorkspace(test.service.store);
+    await test.until(id, 'paused');
   });
 });
 
