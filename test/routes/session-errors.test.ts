@@ -77,9 +77,13 @@ describe('the errors of sessions', () => {
       await it.post(`/sessions/${id}/approve`),
       await it.running.call<Problem>('GET', `${it.at}/sessions/${id}/comments`),
       await it.running.call<Problem>('PUT', `${it.at}/sessions/${id}/comments`, 'One.'),
+      ...(await Promise.all((['abort', 'pause', 'resume'] as const).map(it.control))),
     ]) {
       assert.deepEqual([answer.status, answer.body.code], [409, 'unreadable_record']);
-      assert.match(answer.body.detail, /session\.md/);
+      assert.match(
+        answer.body.detail,
+        /session\.md:1:1: .*\. Fix it in an editor, then try again\.$/,
+      );
     }
   });
 

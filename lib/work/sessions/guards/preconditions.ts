@@ -17,7 +17,8 @@ import { awaitDecisions } from './decide.ts';
 
 /**
  * The session that holds the lock, else the oldest that has not ended. Throws 422 `invalid_state` when there is none on
- * this machine, and 409 `other_session_active` when it is not `meant`.
+ * this machine, 409 `other_session_active` when it is not `meant`, and `unreadable_record` where it may be one that cannot
+ * be read.
  */
 export const activeSession = async (
   { store }: WithStore,
@@ -26,7 +27,8 @@ export const activeSession = async (
 ): Promise<StoredSession> => {
   await getCase(store, caseId);
   await awaitDecisions(store, caseId);
-  if (meant !== undefined) orNotFound(readSession(store, caseId, meant), 'session', meant);
+  if (meant === undefined) assertReadable(store, caseId);
+  else orNotFound(readSession(store, caseId, meant), 'session', meant);
   const open = (sessionsOf(store, caseId) ?? []).filter(({ session }) => !isEnded(session.status));
   const ours = open.filter(({ session }) => session.elsewhere !== true);
   const active = ours.find(({ session }) => session.status !== 'queued') ?? ours[0];
@@ -35,6 +37,11 @@ export const activeSession = async (
   if (active !== undefined) return active;
   for (const { session } of open) refuseElsewhere(session);
   throw invalidState('The Work item has no active session.');
+};
+
+const assertReadable = (store: Store, caseId: string): void => {
+  for (const [id, { case_id }] of store.journal.runs)
+    if (case_id === caseId) readSession(store, caseId, id);
 };
 
 const otherSession = ({ id, status }: Session): ServiceError =>
