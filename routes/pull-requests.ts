@@ -48,11 +48,11 @@ export const pullRequestRoutes = [
   route('PATCH /api/cases/{id}/pr', {
     summary: 'Change title and labels of the pull request on the code host, and the notes here',
     description:
-      'Changes only the given fields, first on the code host. State, branches and checks cannot be changed; the published body changes only by `…/pr-body/suggest-update` and its approval.',
+      'Changes only the given fields, first on the code host. A title or labels that others changed there since they were read are not replaced: `codehost_conflict` has them, and `…/pr/sync-state` reads them. State, branches and checks cannot be changed; the published body changes only by `…/pr-body/suggest-update` and its approval.',
     body: PullPatch,
     response: PullRequest,
     conditional: true,
-    errors: ['unreadable_record', 'file_busy', ...GIT, ...PULL_WRITE],
+    errors: ['codehost_conflict', 'unreadable_record', 'file_busy', ...GIT, ...PULL_WRITE],
     handler: async ({ params, body, ifMatch }, service) => {
       const kept = await patchPull(service, params.id, body, ifMatch);
       return tagged(toPullRequest(kept), kept.etag);

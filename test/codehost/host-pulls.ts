@@ -31,6 +31,8 @@ export interface PullChange {
   title?: string;
   body?: string;
   base?: string;
+  /** All that it has from now on. */
+  labels?: string[];
   by?: string;
 }
 
@@ -90,8 +92,10 @@ export const hostPulls = (world: World, main: string): HostPulls => {
       });
       return pulls.read(made.number);
     },
-    edit: async (number, { by = 'colleague', ...body }) => {
+    edit: async (number, { by = 'colleague', labels, ...body }) => {
       if (body.title !== undefined) tellRenamed(world, { repository: name(), number, actor: by });
+      const listed = { as: by, body: { labels } };
+      if (labels) await emulated.read('PUT', `${base()}/issues/${number}/labels`, listed);
       await emulated.read('PATCH', `${base()}/pulls/${number}`, { as: by, body });
     },
     comment: (number, body, by = 'colleague') =>

@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
+import { visible } from '../../../store/base/visible.ts';
 import {
   changePull,
   pullPreconditionFailed,
@@ -7,13 +7,15 @@ import {
 import type { PullPatch } from '../../../store/records/pull-call.ts';
 import type { HostedNeeds } from '../../code/projects/hosted-repository.ts';
 import type { HostedRepository, Pull } from '../../codehost/code-host.ts';
+import { ServiceError } from '../../errors.ts';
 import { checkTexts } from '../../work/cases/text.ts';
 import { hostedToWrite } from './own-pull.ts';
 import { getPull, recordPull, underPullLock, writePull } from './record.ts';
 
 /**
  * Changes the title and labels on the host and here, and the notes here. Fields of the host, or of an approval, cannot
- * be changed. With `ifMatch`, only if the record has not changed since.
+ * be changed. With `ifMatch`, only if the record has not changed since. Throws 409 `codehost_conflict` where others
+ * changed on the host what would be replaced.
  */
 export const patchPull = (
   service: HostedNeeds,
@@ -35,9 +37,10 @@ export const patchPull = (
 const changeThere = async (
   service: HostedNeeds,
   before: StoredPull,
-  { title, labels }: PullPatch,
+  patch: PullPatch,
 ): Promise<void> => {
-  const hosted = await hostedToWrite(service, before);
+  const { title, labels } = patch;
+  const hosted = await hostedToWrite(service, before, (now) => refuseUnread(before, patch, now));
   const place = { hosted, number: before.matter.number };
   const record = (pull: Pull) =>
     recordPull(service.store, before.case_id, { name: hosted.name, pull });
@@ -45,6 +48,35 @@ const changeThere = async (
   if (labels !== undefined) await record(await relabel(place, labels));
   if (title !== undefined) await record(await retitle(place, title));
 };
+
+// The operator has not read it: a form of the console, for example, sends title and labels as the record has them.
+const refuseUnread = (
+  { case_id, matter }: StoredPull,
+  { title, labels }: PullPatch,
+  now: Pull,
+): void => {
+  const titles = [matter.title, title];
+  const lists = [matter.labels ?? [], labels ?? []].map(sorted);
+  const isNewTitle = title !== undefined && !titles.includes(now.title);
+  const isNewList = labels !== undefined && !lists.includes(sorted(now.labels));
+  if (!isNewTitle && !isNewList) return;
+  const news = [
+    ...(isNewTitle ? [`its title is now ${visible(now.title)}`] : []),
+    ...(isNewList ? [`its labels are now ${visible(now.labels.join(', ')) || 'none'}`] : []),
+  ].join(', and ');
+  throw new ServiceError(
+    'codehost_conflict',
+    `#${now.number} was changed on the host since it was read: ${news}. That was not replaced. Read it with POST /api/cases/${case_id}/pr/sync-state, then send the change again.`,
+    { members: { title: now.title, labels: now.labels } },
+  );
+};
+
+// The host ignores the case of labels.
+const sorted = (labels: readonly string[]): string =>
+  labels
+    .map((label) => label.toLowerCase())
+    .toSorted()
+    .join('\n');
 
 interface Place {
   hosted: HostedRepository;
@@ -57,9 +89,7 @@ const relabel = (place: Place, labels: readonly string[]): Promise<Pull> => {
     await hosted.setLabels(number, labels);
     return hosted.pull(number);
   };
-  return writePull(place, write, (now) =>
-    isDeepStrictEqual(now.labels.toSorted(), labels.toSorted()),
-  );
+  return writePull(place, write, (now) => sorted(now.labels) === sorted(labels));
 };
 
 // The published body does not change: only an approved update may.

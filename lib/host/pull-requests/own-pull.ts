@@ -19,11 +19,12 @@ import { ServiceError } from '../../errors.ts';
 /**
  * The hosted repository of a pull request, for writing to it. pr/pr.md may have come by a pull or from an agent, so it
  * does not decide where the operator's token writes. Throws 409 `pull_mismatch` where no remote of the project is that
- * repository; each write throws it where the pull request is not of the Work item's branch.
+ * repository; each write throws it where the pull request is not of the Work item's branch, and what `check` throws.
  */
 export const hostedToWrite = async (
   service: HostedNeeds,
   { case_id, matter }: StoredPull,
+  check?: (now: Pull) => void,
 ): Promise<HostedRepository> => {
   const { project } = await getItem(service.store, case_id);
   const branches = branchesOf(service.store, case_id);
@@ -34,6 +35,7 @@ export const hostedToWrite = async (
   const owners = [found.push, ...bases].map(({ owner }) => owner.toLowerCase());
   return hostedRepositoryNamed(service.codeHost, name, (pull) => {
     if (!isOwn(pull, { branches, owners })) throw otherBranch(name, pull, branches);
+    check?.(pull);
   });
 };
 

@@ -108,6 +108,32 @@ describe('PATCH /api/cases/{id}/pr', () => {
     assert.equal((await scene.get('')).body.title, title);
   });
 
+  it('replaces no title and no labels that others changed since they were read', async (t) => {
+    const scene = await openedScene(t);
+    const { host, number } = scene;
+    for (const label of ['urgent', 'theirs']) await host.repositories.label(label);
+    await host.pulls.edit(number, { title: 'Theirs', labels: ['theirs'] });
+    // As the form of the console sends both.
+    const both = { title: 'Round half up', labels: ['urgent'] };
+    const refused = assertProblem(await patch(scene, both), 409, 'codehost_conflict');
+    assert.match(
+      refused.detail,
+      /title is now Theirs, and its labels are now theirs\..*sync-state/,
+    );
+    assertProblem(await patch(scene, { labels: [] }), 409, 'codehost_conflict');
+    const names = async (): Promise<unknown[]> => {
+      const { title, labels } = await host.pulls.read(number);
+      return [title, labels.map(({ name }) => name)];
+    };
+    assert.deepEqual(await names(), ['Theirs', ['theirs']]);
+    await scene.post('sync-state');
+    assert.equal((await patch(scene, { labels: ['theirs', 'urgent'] })).status, 200);
+    assert.deepEqual(await names(), ['Theirs', ['theirs', 'urgent']]);
+    await host.pulls.edit(number, { title: 'Theirs again' });
+    assert.equal((await patch(scene, { labels: ['urgent'] })).status, 200);
+    assert.deepEqual(await names(), ['Theirs again', ['urgent']]);
+  });
+
   it('takes a title for changed whose answer was lost', async (t) => {
     const scene = await openedScene(t);
     scene.host.fail('reset', { method: 'PATCH', path: /\/pulls\/\d+$/, when: 'after' });
