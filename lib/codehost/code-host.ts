@@ -53,6 +53,8 @@ interface PullChange {
 }
 export type PullRule = (now: Pull) => PullChange | undefined | Promise<PullChange | undefined>;
 
+export type LabelRule = (now: readonly string[]) => readonly string[];
+
 /** The calls for one repository. */
 export interface HostedRepository {
   readonly name: RepositoryName;
@@ -86,8 +88,8 @@ export interface HostedRepository {
   createPull(wanted: NewPull): Promise<Pull>;
   /** Changes what the rule says of the pull request as it is now; undefined for nothing. It may throw to refuse. */
   updatePull(number: number, rule: PullRule): Promise<Pull>;
-  /** Replaces the labels of a pull request. */
-  setLabels(number: number, labels: readonly string[]): Promise<void>;
+  /** Replaces the labels of a pull request by what the rule makes of those that it has. Returns them. */
+  setLabels(number: number, rule: LabelRule): Promise<string[]>;
   /** Marks a draft as ready for review, and verifies the result. */
   markReady(number: number): Promise<Pull>;
   /** Resolves a thread of the pull request. */

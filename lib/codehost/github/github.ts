@@ -124,7 +124,7 @@ const CALLS: Calls = {
   jobLog: { call: jobLog, result: JobLog },
   createPull: { call: postPull, result: Pull, writes: true },
   updatePull: { call: updatePull, result: Pull, writes: true },
-  setLabels: { call: setLabels, result: null, writes: true },
+  setLabels: { call: setLabels, result: Type.Array(Type.String()), writes: true },
   markReady: { call: postReady, result: Pull, writes: true },
   resolveThread: { call: resolveThread, result: null, writes: true },
   comment: { call: comment, result: Written, writes: true },

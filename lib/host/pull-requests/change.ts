@@ -86,7 +86,7 @@ interface Place {
 const relabel = (place: Place, labels: readonly string[]): Promise<Pull> => {
   const { hosted, number } = place;
   const write = async (): Promise<Pull> => {
-    await hosted.setLabels(number, labels);
+    await hosted.setLabels(number, () => labels);
     return hosted.pull(number);
   };
   return writePull(place, write, (now) => sorted(now.labels) === sorted(labels));

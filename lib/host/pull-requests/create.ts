@@ -203,10 +203,10 @@ const labelled = async (
 ): Promise<string[]> => {
   if (labels.length === 0) return pull.labels;
   try {
-    await hosted.setLabels(pull.number, labels);
-    return [...labels];
+    // Others, such as a bot, may have labelled it already.
+    return await hosted.setLabels(pull.number, (now) => [...new Set([...now, ...labels])]);
   } catch (error) {
-    warnings.push(warningOf('Setting its labels failed', error));
+    warnings.push(warningOf('Setting its labels failed; send them with PATCH …/pr', error));
     return pull.labels;
   }
 };

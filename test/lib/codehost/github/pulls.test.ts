@@ -230,16 +230,16 @@ describe('labels of a pull request', () => {
     await host.repositories.label('docs');
     await host.repositories.push({ branch: 'work/one' });
     const { number } = await host.pulls.open('work/one');
-    await hosted.setLabels(number, ['docs', 'bug']);
+    await hosted.setLabels(number, () => ['docs', 'bug']);
     assert.deepEqual((await hosted.pull(number)).labels.toSorted(), ['bug', 'docs']);
-    await hosted.setLabels(number, ['bug', 'docs']);
+    await hosted.setLabels(number, () => ['bug', 'docs']);
     assert.equal(host.writes().length, 1);
   });
 
   it('are not given to an issue of that number', async (t) => {
     const { host, hosted } = await startAsking(t);
     const { number } = await host.issues.add();
-    const refused = await refusal(hosted.setLabels(number, ['bug']));
+    const refused = await refusal(hosted.setLabels(number, () => ['bug']));
     assert.equal(refused.code, 'codehost_not_found');
     assert.deepEqual(host.writes(), []);
   });

@@ -370,13 +370,32 @@ describe('what fails on the way to a pull request', () => {
     assert.deepEqual([made.status, made.body.state], [201, 'open'], made.text);
   });
 
+  it('adds its labels to those that others gave it meanwhile', async (t) => {
+    const scene = await pullScene(t);
+    const { host } = scene;
+    for (const label of ['bug', 'theirs']) await host.repositories.label(label);
+    scene.work();
+    const held = host.fail('silence', { graphql: 'query PullRequest(' });
+    const answer = scene.post('create', { labels: ['bug'] });
+    await held.met;
+    const [made] = await host.pulls.list();
+    await host.pulls.edit(made?.number ?? 0, { labels: ['theirs'] });
+    held.release();
+    assert.deepEqual((await answer).body.labels.toSorted(), ['bug', 'theirs']);
+    const [{ labels } = { labels: [] }] = await host.pulls.list();
+    assert.deepEqual(labels.map(({ name }) => name).toSorted(), ['bug', 'theirs']);
+  });
+
   it('takes labels that cannot be set for a warning', async (t) => {
     const scene = await pullScene(t);
     scene.work();
     scene.host.fail('forbidden', { method: 'PUT', path: /\/labels$/ });
     const made = await scene.post('create', { labels: ['bug'] });
     assert.deepEqual([made.status, made.body.labels], [201, []], made.text);
-    assert.match(made.body.warnings[0] ?? '', /Setting its labels failed/);
+    assert.match(
+      made.body.warnings[0] ?? '',
+      /Setting its labels failed; send them with PATCH …\/pr: /,
+    );
   });
 
   it('leaves a branch alone that has commits of others', async (t) => {
