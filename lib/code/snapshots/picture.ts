@@ -152,6 +152,17 @@ const treeOf = async (
   return copy.text(WRITE_TREE);
 };
 
+/** A tree without these latin1 paths. */
+export const treeWithout = (
+  git: GitAt<GitWorktree>,
+  tree: string,
+  paths: readonly string[],
+): Promise<string> =>
+  onIndexCopy(git, Buffer.alloc(0), async (copy) => {
+    await copy.run(['read-tree', tree]);
+    return treeOf(copy, { gone: paths, stored: [], width: tree.length });
+  });
+
 const settingsOf = async (git: GitAt<GitWorktree>): Promise<string> => {
   const entries = plainEntries([settingsText(git.place)]) ?? (await ownEntries(git));
   const own = entries.map(({ key, value = '' }) => [key, value]);

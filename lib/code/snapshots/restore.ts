@@ -1,6 +1,7 @@
 import { linkSync, renameSync } from 'node:fs';
 import { lstat, rm, unlink, utimes, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { isWithheld } from '../../tools/git/read/secret-names.ts';
 import { blobOf, putFiles, removeFiles } from '../../tools/git/read/working-files.ts';
 import { GitError, gitProblem } from '../../tools/git/run/error.ts';
 import type { Git, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
@@ -19,7 +20,7 @@ import {
 export interface RestoreFindings {
   /** The changes since the snapshot. */
   undone: Comparison;
-  /** The changes of working files as a patch. */
+  /** The changes of working files as a patch, without new files that are named like secrets. */
   patch: Buffer;
   /** The ref that keeps the state before the restore, commits and index included; null if nothing changed. */
   kept_ref: string | null;
@@ -56,7 +57,7 @@ export const restore = (
     const after = await keepPicture(now, 'undone');
     const pair = { before, after };
     const undone = { ...(await difference(now, pair)), tampered, changed: true };
-    const patch = await patchBetween(now, pair);
+    const patch = await patchBetween(now, pair, isWithheld);
     await beforeUndoing({ undone, patch, kept_ref: after.ref });
     await putBack(now, pair);
     const last = await takePicture(now);

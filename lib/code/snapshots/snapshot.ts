@@ -10,7 +10,7 @@ import { withTextAttributes } from '../../tools/git/run/text-attributes.ts';
 import { commitAt } from '../../tools/git/write/commit.ts';
 import { type GitFiles, gitFilesIn } from '../../tools/git/write/git-files.ts';
 import { refOwner } from './kept-refs.ts';
-import { type Look, type Picture, takePicture, takeWhole } from './picture.ts';
+import { type Look, type Picture, takePicture, takeWhole, treeWithout } from './picture.ts';
 
 /** A picture whose objects are kept under a ref. Plain data that can be written to a file. */
 export interface WorktreeSnapshot extends Picture {
@@ -138,6 +138,8 @@ export interface Pair {
   after: Look;
 }
 
+type FilesPair = Record<keyof Pair, Pick<Look, 'files'>>;
+
 /** Compares two pictures of one worktree. */
 export const difference = async (
   git: GitAt<GitWorktree>,
@@ -159,7 +161,7 @@ export const difference = async (
 /** The working files that differ between two pictures, with mode and object of the first. */
 export const changedFiles = async (
   git: GitAt<GitWorktree>,
-  { before, after }: Pair,
+  { before, after }: FilesPair,
 ): Promise<FileBefore[]> => {
   if (before.files === after.files) return [];
   const found = rawChanges(await git.names(['diff-tree', ...RAW, before.files, after.files, '--']));
@@ -168,12 +170,17 @@ export const changedFiles = async (
 
 const PATCH_BYTES = 512 * 1024 * 1024;
 
-/** A patch from the files of the first picture to those of the second. */
+/** A patch from the files of the first picture to those of the second, without the new ones that `isLeftOut` names. */
 export const patchBetween = async (
   git: GitAt<GitWorktree>,
-  { before, after }: Record<'before' | 'after', Pick<Picture, 'files'>>,
+  { before, after }: FilesPair,
+  isLeftOut: (path: string) => boolean = () => false,
 ): Promise<Buffer> => {
-  const args = ['diff-tree', '-r', ...PATCH, before.files, after.files, '--'];
+  const files = await changedFiles(git, { before, after });
+  const left = files.filter(({ letter, path }) => letter === 'A' && isLeftOut(path));
+  const paths = left.map(({ path }) => path);
+  const tree = paths.length === 0 ? after.files : await treeWithout(git, after.files, paths);
+  const args = ['diff-tree', '-r', ...PATCH, before.files, tree, '--'];
   return withTextAttributes(git, (plain) => plain.read(args, { max_bytes: PATCH_BYTES }));
 };
 

@@ -10,13 +10,22 @@ export const keepWorkStart = (git: Git, worktree: GitWorktree): Promise<void> =>
     await now.run(['update-ref', refOf(now), files]);
   });
 
-/** The patch of all changes since the start of work. Throws `git_failed` if its ref is gone. */
-export const patchSinceStart = (git: Git, worktree: GitWorktree): Promise<Buffer> =>
+/**
+ * The patch of all changes since the start of work, and the same without the new files of `withheld`, as latin1. A file that
+ * existed at the start is not left out: its former content is nowhere else once other work starts. Throws `git_failed` if
+ * the ref of the start is gone.
+ */
+export const patchSinceStart = (
+  git: Git,
+  worktree: GitWorktree,
+  withheld: readonly string[],
+): Promise<{ since: Buffer; shared: Buffer }> =>
   git.turn(worktree, async (now) => {
-    return patchBetween(now, {
-      before: { files: await keptStart(now) },
-      after: await takePicture(now),
-    });
+    const pair = { before: { files: await keptStart(now) }, after: await takePicture(now) };
+    const since = await patchBetween(now, pair);
+    if (withheld.length === 0) return { since, shared: since };
+    const named = new Set(withheld);
+    return { since, shared: await patchBetween(now, pair, (path) => named.has(path)) };
   });
 
 /** The latin1 paths that changed since the start of work. Throws `git_failed` if its ref is gone. */

@@ -7,13 +7,13 @@ import { syncCommits } from '../../code/worktrees/recovery/sync-work.ts';
 import { ServiceError } from '../../errors.ts';
 import { filesOf } from '../../text/patch.ts';
 import { someOf } from '../../text/wording.ts';
+import { isNamedSecret } from '../../tools/git/read/secret-names.ts';
 import type { WorktreeStatus } from '../../tools/git/read/status.ts';
 import { lossyPath, pathText } from '../../tools/git/run/path-text.ts';
 import {
   type ChangesCommit,
   commitWorkingFiles,
   isCommittable,
-  isNamedSecret,
 } from '../../tools/git/write/commit-files.ts';
 import { asOneLine } from '../../work/cases/text.ts';
 import { diffOf } from '../../work/sessions/turns/wrap-up.ts';
@@ -104,7 +104,7 @@ const sessionBehind = async (
   const newest = completed.at(-1);
   const left = newest && readDiff(store, sessionDirOf(store, newest));
   if (newest === undefined || left === undefined) return undefined;
-  if (!left.equals((await diffOf(service, newest)).patch)) return undefined;
+  if (!left.equals((await diffOf(service, newest)).shared)) return undefined;
   const isWhole = readSinceApproval(store, sessionDirOf(store, newest)) === undefined;
   return { newest, changed: isWhole ? undefined : changedBy(store, completed, left) };
 };

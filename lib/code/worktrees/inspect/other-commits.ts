@@ -4,9 +4,10 @@ import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { shorten } from '../../../text/wording.ts';
 import { RAW, rawChanges } from '../../../tools/git/read/raw-diff.ts';
 import { headCommit } from '../../../tools/git/read/repository.ts';
+import { isNamedSecret } from '../../../tools/git/read/secret-names.ts';
 import type { GitAt } from '../../../tools/git/run/git.ts';
 import { lossyPath, pathText } from '../../../tools/git/run/path-text.ts';
-import { isNamedSecret, LARGE } from '../../../tools/git/write/commit-files.ts';
+import { LARGE } from '../../../tools/git/write/commit-files.ts';
 
 /**
  * The commits of HEAD since `base` that no other branch has: before Dossier commits, these are the agent's, or the operator's.

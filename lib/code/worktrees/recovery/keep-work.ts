@@ -6,8 +6,10 @@ import type { WithStore } from '../../../../store/store.ts';
 import { keepRecovered } from '../../../../store/worktrees/worktrees.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { WithLog } from '../../../log.ts';
-import { diffInto } from '../../../tools/git/read/diff.ts';
+import { oneLine } from '../../../text/wording.ts';
+import { diffInto, withheldFiles } from '../../../tools/git/read/diff.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
+import { pathText } from '../../../tools/git/run/path-text.ts';
 import { refOwner } from '../../snapshots/kept-refs.ts';
 import { saveRecoveredWork } from '../../snapshots/recovered.ts';
 import { dropSnapshot, snapshot, type WorktreeSnapshot } from '../../snapshots/snapshot.ts';
@@ -71,7 +73,8 @@ export const keepPatch = async (
   const dir = itemOf(store, record.case_id)?.dir;
   if (dir === undefined) return;
   const name = `${recoveryId(record.case_id, ref)}.patch`;
-  const head = headOfPatch(record, ref);
+  const withheld = (await withheldFiles(git.at(record), record.base_commit)).map(pathText);
+  const head = headOfPatch(record, ref, withheld);
   const write = (into: number) => diffInto(git.at(record), record.base_commit, into);
   if (await keepRecovered(store, dir, { name, head, write })) return;
   throw new ServiceError(
@@ -88,6 +91,7 @@ export const recoveryId = (caseId: string, name: string): string =>
 const headOfPatch = (
   { case_id, branch, base_commit, repository }: WorktreeRecord,
   ref: string,
+  withheld: readonly string[],
 ): string =>
   `Content of the worktree that was removed with force, ${recoveryId(case_id, ref)}.
 Branch: ${branch}
@@ -96,6 +100,6 @@ Everything, commits included, is saved under ${ref}
 in ${repository}: the commits are ${ref}^, and
   git diff ${base_commit} ${ref}:files
 prints this patch again. To apply it on the base commit, pass this file to git apply.
-POST /api/worktrees/${case_id}/recoveries/${recoveryId(case_id, ref)}/restore creates the worktree again.
+${withheld.length === 0 ? '' : `Only there, because they are named like files with secrets: ${withheld.map(oneLine).join(', ')}\n`}POST /api/worktrees/${case_id}/recoveries/${recoveryId(case_id, ref)}/restore creates the worktree again.
 
 `;

@@ -2,45 +2,39 @@ import { isUtf8 } from 'node:buffer';
 import { devNull } from 'node:os';
 import { ServiceError } from '../../../errors.ts';
 import type { GitAt, GitWorktree, Setting } from '../run/git.ts';
-
 import { onIndexCopy } from '../run/index-copy.ts';
 import { pathText } from '../run/path-text.ts';
 import { withTextAttributes } from '../run/text-attributes.ts';
+import {
+  type ChangedFile,
+  type DiffOutput,
+  headOf,
+  NOTHING,
+  type ParsedDiff,
+  parseDiff,
+} from './diff-output.ts';
 import { stagedIndex } from './index-stages.ts';
 import { largeChanges, takeOutLargeFiles } from './large-files.ts';
 import { isObject } from './refs.ts';
 import { commitOf } from './repository.ts';
-import { parseStatus, STATUS } from './status.ts';
+import { isNew, parseStatus, STATUS } from './status.ts';
 import { changedSubmodules } from './submodules.ts';
 import {
   type Changed,
   pastSpecialFiles,
   type SpecialFiles,
-  type SpecialKind,
   takeIn,
   takeOutSpecialFiles,
+  takeOutWithheld,
 } from './take-in.ts';
 
-/** One changed file. Its path is as git prints it: quoted if necessary, `{old => new}` for a rename. */
-export interface ChangedFile {
-  path: string;
-  what: 'added' | 'deleted' | 'renamed' | 'copied' | 'mode' | 'type' | 'changed';
-  /** The kind of special file that replaced it; the patch shows it as deleted. */
-  now?: SpecialKind;
-  /** Lines; null for a binary file. */
-  additions: number | null;
-  deletions: number | null;
-}
-
-export interface WorktreeDiff {
-  /** A patch for `git apply`, as bytes: its lines have the encodings of the files. */
-  patch: Buffer;
-  changed: ChangedFile[];
+export interface WorktreeDiff extends ParsedDiff {
+  /** The patch without the new files of `withheld`, for a file in the workspace. */
+  shared: Buffer;
+  /** As latin1; neither HEAD nor the base has them. */
+  withheld: string[];
   /** Untracked nested repositories, submodules with changes, files that are too large, and names that git refuses. */
   left_out: string[];
-  files: number;
-  additions: number;
-  deletions: number;
 }
 
 /**
@@ -51,13 +45,17 @@ export const worktreeChanges = (git: GitAt<GitWorktree>, base: string): Promise<
   against(git, base, (commit) =>
     onLookedCopy(git, async (copy, listed) => {
       const inside = await changedSubmodules(git);
-      if (listed.clean_at === base) return { ...parseDiff(NOTHING), left_out: inside };
+      if (listed.clean_at === base)
+        return { ...parseDiff(NOTHING), ...NONE_WITHHELD, left_out: inside };
       return pastSpecialFiles(copy, async (special) => {
         const { left, refused } = await takeIn(copy, commit, listed, special);
         const unshown = [...[...left, ...refused].map(pathText), ...inside];
         const { shown, left_out } = await readablePastLarge(copy, commit, unshown);
         const { changed, ...diff } = parseDiff(shown);
-        return { ...diff, changed: changed.map((file) => typed(file, special)), left_out };
+        const withheld = await takeOutWithheld(copy, commit, listed);
+        const shared = withheld.length === 0 ? diff.patch : await patchOf(copy, commit);
+        const files = changed.map((file) => typed(file, special));
+        return { ...diff, changed: files, shared, withheld, left_out };
       });
     }),
   );
@@ -73,6 +71,10 @@ export const refusedFiles = (git: GitAt<GitWorktree>, base: string): Promise<str
     );
     return refused.map(pathText);
   });
+
+/** The files of `withheld`. */
+export const withheldFiles = (git: GitAt<GitWorktree>, base: string): Promise<string[]> =>
+  onLookedCopy(git, (copy, listed) => takeOutWithheld(copy, base, listed));
 
 const typed = (file: ChangedFile, special: SpecialFiles): ChangedFile => {
   const now = special.get(file.path);
@@ -101,6 +103,7 @@ const lookedAt = async (copy: GitAt<GitWorktree>): Promise<Listing> => {
     files.flatMap(({ code, path }) => (codes.test(code) ? [path] : []));
   return {
     untracked: named(/^\?\?$/),
+    fresh: files.filter(isNew).map(({ path }) => path),
     tracked: named(/^[^?]/),
     unmerged: named(/U|^AA$|^DD$/),
     clean_at: files.length === 0 ? head : null,
@@ -112,13 +115,7 @@ const LOOK = [...STATUS, '--no-ahead-behind', '--no-renames'];
 // Read the directories instead of trusting git's cache.
 const NO_CACHE: readonly Setting[] = [['core.untrackedCache', 'false']];
 
-/** git's output with raw names, and with non-ASCII names quoted; the same buffer if all names are UTF-8. */
-interface Shown {
-  plain: Buffer;
-  quoted: Buffer;
-}
-
-const readable = async (git: GitAt, commit: string): Promise<Shown> => {
+const readable = async (git: GitAt, commit: string): Promise<DiffOutput> => {
   const args = ['diff', ...DIFF, '--numstat', '--summary', commit, '--'];
   const plain = await git.read([...PLAIN_NAMES, ...args]);
   if (isUtf8(headOf(plain))) return { plain, quoted: plain };
@@ -130,7 +127,7 @@ const readablePastLarge = async (
   copy: GitAt<GitWorktree>,
   commit: string,
   left_out: readonly string[],
-): Promise<{ shown: Shown; left_out: string[] }> => {
+): Promise<{ shown: DiffOutput; left_out: string[] }> => {
   const read = () => withTextAttributes(copy, (plain) => readable(plain, commit));
   try {
     return { shown: await read(), left_out: [...left_out] };
@@ -142,17 +139,21 @@ const readablePastLarge = async (
   }
 };
 
-const NOTHING: Shown = { plain: Buffer.alloc(0), quoted: Buffer.alloc(0) };
+const patchOf = async (copy: GitAt<GitWorktree>, commit: string): Promise<Buffer> =>
+  parseDiff(await withTextAttributes(copy, (plain) => readable(plain, commit))).patch;
+
+const NONE_WITHHELD = { shared: Buffer.alloc(0), withheld: [] };
 
 const PLAIN_NAMES = ['-c', 'core.quotePath=false'];
 
-/** Writes the same patch, of any length, into an open file descriptor. */
+/** Writes the shared patch, of any length, into an open file descriptor. */
 export const diffInto = (git: GitAt<GitWorktree>, base: string, into: number): Promise<void> =>
   against(git, base, (commit) =>
     onLookedCopy(git, async (copy, listed) => {
       // Before git writes output, which cannot be taken back.
       const special = listed.is_added_to_alone ? NO_FILES : await takeOutSpecialFiles(copy);
       await takeIn(copy, commit, listed, special);
+      await takeOutWithheld(copy, commit, listed);
       await takeOutLargeFiles(copy, commit, await largeChanges(copy, commit));
       const args = [...PLAIN_NAMES, 'diff', ...DIFF, commit, '--'];
       await withTextAttributes(copy, (plain) => plain.run(args, { into, timeout_ms: LONG_MS }));
@@ -203,73 +204,3 @@ export const PATCH = [
 ];
 
 const DIFF = [...PATCH, '--find-renames', `-O${devNull}`];
-
-// The output has one numstat line per file, then summary lines that begin with a space, then an empty line and the patch.
-const parseDiff = ({ plain, quoted }: Shown): Omit<WorktreeDiff, 'left_out'> => {
-  const end = quoted.indexOf('\n\n');
-  const lines = linesOf({ plain, quoted });
-  const kinds = new Map(lines.flatMap((line) => kindIn(line) ?? []));
-  const changed = lines
-    .filter((line) => !line.startsWith(' '))
-    .map((line) => countsIn(line, kinds));
-  const sum = (of: 'additions' | 'deletions'): number =>
-    changed.reduce((total, file) => total + (file[of] ?? 0), 0);
-  return {
-    patch: end < 0 ? Buffer.alloc(0) : quoted.subarray(end + 2),
-    changed,
-    files: changed.length,
-    additions: sum('additions'),
-    deletions: sum('deletions'),
-  };
-};
-
-// Takes the quoted form only of names that are not UTF-8.
-const linesOf = ({ plain, quoted }: Shown): string[] => {
-  const instead = headOf(quoted).toString('latin1').split('\n');
-  const lines = headOf(plain).toString('latin1').split('\n');
-  return lines
-    .map((line, at) => {
-      const bytes = Buffer.from(line, 'latin1');
-      return isUtf8(bytes) ? bytes.toString('utf8') : (instead[at] ?? '');
-    })
-    .filter((line) => line !== '');
-};
-
-const headOf = (output: Buffer): Buffer => output.subarray(0, Math.max(0, output.indexOf('\n\n')));
-
-type Kind = readonly [path: string, what: ChangedFile['what']];
-
-const kindIn = (line: string): Kind[] | undefined => {
-  const [, word = '', path = ''] =
-    /^ (create mode|delete mode|mode change|rename|copy) (?:\d{6}(?: => \d{6})? )?(.*)$/.exec(
-      line,
-    ) ?? [];
-  const what = OTHER_TYPE.test(line) ? 'type' : KINDS[word];
-  if (what === undefined) return undefined;
-  const moved = what === 'renamed' || what === 'copied';
-  return [[moved ? path.replace(/ \(\d+%\)$/, '') : path, what]];
-};
-
-// The first two digits of a mode are the type: a file, a link or a submodule.
-const OTHER_TYPE = /^ mode change (\d\d)\d{4} => (?!\1)/;
-
-const KINDS: Record<string, ChangedFile['what']> = {
-  'create mode': 'added',
-  'delete mode': 'deleted',
-  'mode change': 'mode',
-  rename: 'renamed',
-  copy: 'copied',
-};
-
-// numstat prints dashes for a binary file.
-const countsIn = (line: string, kinds: ReadonlyMap<string, ChangedFile['what']>): ChangedFile => {
-  const [additions = '', deletions = '', ...rest] = line.split('\t');
-  const path = rest.join('\t');
-  const count = (text: string): number | null => (text === '-' ? null : Number(text));
-  return {
-    path,
-    what: kinds.get(path) ?? 'changed',
-    additions: count(additions),
-    deletions: count(deletions),
-  };
-};

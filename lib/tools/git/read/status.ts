@@ -153,5 +153,11 @@ const parseEntry = (field: string, named: typeof pathText, next: () => string): 
   return { file: kind === '2' ? { ...file, from: named(next()) } : file, staged };
 };
 
+// Not in HEAD: untracked, staged (but not in conflict), or only intended to be added.
+const NEW = /^(?:\?\?|A[^AU]|\.A|UA)$/;
+
+/** Whether a changed file is not in HEAD. */
+export const isNew = ({ code }: Pick<FileStatus, 'code'>): boolean => NEW.test(code);
+
 const holdsAnything = (directory: string): boolean =>
   existsSync(directory) && readdirSync(directory).length > 0;

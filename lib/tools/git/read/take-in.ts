@@ -6,9 +6,12 @@ import { FROM_INPUT, MOST_LISTED, nulls, onDisk } from '../run/index-copy.ts';
 import { pathText } from '../run/path-text.ts';
 import { MOST_SHOWN, sizeOf, takeOutLargeFiles } from './large-files.ts';
 import { refusedOf } from './refused-names.ts';
+import { isWithheld } from './secret-names.ts';
 
 /** Files as `git status` lists them, names read as latin1. A nested repository ends with a slash. */
 export interface Changed {
+  /** Not in HEAD. */
+  fresh: readonly string[];
   untracked: readonly string[];
   /** Tracked files with changes. */
   tracked: readonly string[];
@@ -108,4 +111,23 @@ const specialKind = (found: Stats): SpecialKind | undefined => {
   if (found.isFIFO()) return 'named pipe';
   if (found.isSocket()) return 'socket';
   return found.isBlockDevice() || found.isCharacterDevice() ? 'device' : undefined;
+};
+
+/**
+ * Removes new files that are named like secrets (`isWithheld`) from a copy of the index, and returns them. A file of the base
+ * is changed or deleted, not new, also where HEAD no longer has it.
+ */
+export const takeOutWithheld = async (
+  copy: GitAt<GitWorktree>,
+  commit: string,
+  { fresh }: Pick<Changed, 'fresh'>,
+): Promise<string[]> => {
+  const named = fresh.filter(isWithheld);
+  if (named.length === 0) return [];
+  const args = ['ls-tree', '-r', '-z', '--full-tree', '--name-only', commit];
+  const before = new Set(await copy.names(args, { max_bytes: MOST_LISTED }));
+  const withheld = named.filter((path) => !before.has(path));
+  const input = nulls(withheld);
+  await copy.run(['update-index', '--force-remove', '-z', '--stdin'], { input });
+  return withheld;
 };

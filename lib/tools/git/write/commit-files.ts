@@ -1,11 +1,11 @@
-import { basename } from 'node:path';
 import { inSlices } from '../../../../store/base/async.ts';
 import { ServiceError } from '../../../errors.ts';
 import { MOST_SHOWN, sizeOf } from '../read/large-files.ts';
 import { refusedOf } from '../read/refused-names.ts';
 import { headCommit } from '../read/repository.ts';
 import { unfilteredFiles } from '../read/required-filters.ts';
-import { type FileStatus, readStatus } from '../read/status.ts';
+import { isNamedSecret } from '../read/secret-names.ts';
+import { type FileStatus, isNew, readStatus } from '../read/status.ts';
 import { type ConfigEntry, isTrue, listSettings, valueIn } from '../run/config.ts';
 import type { Git, GitAt, GitWorktree, RunOptions, Setting } from '../run/git.ts';
 import { FROM_INPUT, nulls, onIndexCopy } from '../run/index-copy.ts';
@@ -237,31 +237,12 @@ export const whyLeftOut = (
   file: FileStatus,
 ): LeftOut['why'] | undefined => {
   if (unfiltered.has(file.path)) return 'filter';
-  const isNew = NEW.test(file.code);
-  if (isNew && file.repository) return 'repository';
-  if (isNew && copied.includes(lossyPath(file.path))) return 'copied';
-  if (isNew && isNamedSecret(file.path)) return 'secret';
-  return sizeOf(worktree, file.path) > (isNew ? LARGE : MOST_SHOWN) ? 'large' : undefined;
+  const isAdded = isNew(file);
+  if (isAdded && file.repository) return 'repository';
+  if (isAdded && copied.includes(lossyPath(file.path))) return 'copied';
+  if (isAdded && isNamedSecret(file.path)) return 'secret';
+  return sizeOf(worktree, file.path) > (isAdded ? LARGE : MOST_SHOWN) ? 'large' : undefined;
 };
-
-// Not in HEAD: untracked, staged (but not in conflict), or only intended to be added.
-const NEW = /^(?:\?\?|A[^AU]|\.A|UA)$/;
 
 /** New files over it are not committed by default; in bytes. */
 export const LARGE = 5_000_000;
-
-/** Whether a latin1 path is named like a file with secrets. */
-export const isNamedSecret = (path: string): boolean => SECRET.test(basename(path));
-
-// File names that tools use for secrets, and an editor's backups of them, without `.env.example` and the like. A name may be
-// any bytes but `/`, line breaks too.
-const EXAMPLE = '(?:.*[._-])?(?:example|sample|template|dist)';
-const SECRETS = [
-  `\\.env(?:\\.(?!${EXAMPLE}~?$).*)?`,
-  `(?!${EXAMPLE}\\.env~?$).*\\.env`,
-  'service[-_]?account(?!.*(?:example|sample|template)).*\\.json',
-  '\\.envrc|\\.netrc|_netrc|\\.npmrc|\\.pypirc|\\.pgpass|\\.git-credentials',
-  'credentials(?:\\.json)?|secrets?\\.(?:json|ya?ml|toml)|id_(?:rsa|dsa|ecdsa|ed25519)',
-  '.*\\.(?:pem|key|p12|pfx|jks|keystore|kdbx)',
-];
-const SECRET = new RegExp(`^(?:${SECRETS.join('|')})~?$`, 'is');

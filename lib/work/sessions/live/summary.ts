@@ -5,7 +5,7 @@ import type { Session, Usage } from '../../../../store/records/session.ts';
 import type { OtherCommits, WorkCommit } from '../../../../store/records/work-commit.ts';
 import type { RunsLater } from '../../../code/worktrees/inspect/runs-later.ts';
 import { approverText, counted, oneLine, shorten } from '../../../text/wording.ts';
-import type { ChangedFile } from '../../../tools/git/read/diff.ts';
+import type { ChangedFile } from '../../../tools/git/read/diff-output.ts';
 import { minuteOf } from '../../cases/text.ts';
 import { commandsOf } from '../rules/commands.ts';
 import { commitPart } from './commit-part.ts';
@@ -23,6 +23,8 @@ export interface Outcome {
 export interface KnownChanges {
   files: readonly ChangedFile[];
   left_out: readonly string[];
+  /** New files that are named like secrets, whose content is not in the patch. */
+  withheld?: readonly string[];
   /** Whether the worktree differed from the base at the approval: what changed since is in a patch of its own. */
   isSince?: boolean;
   runs?: readonly RunsLater[];
@@ -165,13 +167,13 @@ const changed = (changes: WorktreeChanges | undefined): string[] => {
       'It can no longer be determined:',
       fenceOff(changes.unknown, 'text'),
     ];
-  const { runs = [], left_out, reverted = [] } = changes;
+  const { runs = [], reverted = [] } = changes;
   return [
     '## What changed',
     ...runsPart(runs),
     ...files(changes.files, reverted),
     ...revertedPart(reverted),
-    ...leftOut(left_out),
+    ...leftOut(changes),
   ];
 };
 
@@ -188,10 +190,9 @@ const files = (changedFiles: readonly ChangedFile[], reverted: readonly string[]
     return [reverted.length === 0 ? 'No file was changed.' : 'No file differs from the base.'];
   const sum = (of: 'additions' | 'deletions'): number =>
     changedFiles.reduce((total, file) => total + (file[of] ?? 0), 0);
-  const lines = firstOf(changedFiles.map(changedLine), 'files');
   return [
     `${counted(changedFiles.length, 'file')}, +${sum('additions')} −${sum('deletions')}: see [diff.patch](diff.patch).`,
-    fenceOff(lines.join('\n'), 'text'),
+    fenceOff(firstOf(changedFiles.map(changedLine), 'files').join('\n'), 'text'),
   ];
 };
 
@@ -200,22 +201,27 @@ const changedLine = ({ what, path, additions, deletions, now }: ChangedFile): st
   return `${what.padEnd(8)} ${path}  ${lines}${now === undefined ? '' : `  now a ${now}`}`;
 };
 
-const revertedPart = (paths: readonly string[]): string[] => {
-  const named = part(
-    'These files differed from the base when the plan was approved, and were reverted or deleted since:',
-    firstOf(paths.map(oneLine), 'files').join('\n'),
-  );
-  return named.length === 0 ? [] : [...named, REVERTED];
-};
+const revertedPart = (paths: readonly string[]): string[] =>
+  paths.length === 0 ? [] : [...namesPart(REVERTED_NAMES, paths), REVERTED];
+
+const namesPart = (heading: string, paths: readonly string[]): string[] =>
+  part(heading, firstOf(paths.map(oneLine), 'files').join('\n'));
+
+const REVERTED_NAMES =
+  'These files differed from the base when the plan was approved, and were reverted or deleted since:';
 
 const REVERTED =
   'Their content is in [since-approval.patch](since-approval.patch): `git apply --reverse --include=PATH since-approval.patch`, in the worktree and with the path of that file, restores one.';
 
-const leftOut = (paths: readonly string[]): string[] =>
-  part(
-    'Not in the patch (git repositories of their own, uncommitted changes in submodules, files over 1 GiB, and names that git refuses):',
-    firstOf(paths, 'of them').join('\n'),
-  );
+const leftOut = ({ left_out, withheld = [] }: KnownChanges): string[] => [
+  ...namesPart(LEFT_OUT, left_out),
+  ...namesPart(WITHHELD, withheld),
+];
+
+const LEFT_OUT =
+  'Not in the patch (git repositories of their own, uncommitted changes in submodules, files over 1 GiB, and names that git refuses):';
+const WITHHELD =
+  'Not in the patch, but in the worktree alone (new files that are named like secrets):';
 
 const SETTINGS = [
   /(^|["/])\.(claude|codex|opencode|gemini|qwen|cursor|vscode)\//,

@@ -27,6 +27,7 @@ import { CONFLICT } from '../../../code/worktrees/rebase/rebase-state.ts';
 import { syncCommits, syncWork } from '../../../code/worktrees/recovery/sync-work.ts';
 import { firstWithin, shorten, someOf } from '../../../text/wording.ts';
 import { makeReadable } from '../../../tools/git/read/working-files.ts';
+import { pathText } from '../../../tools/git/run/path-text.ts';
 import { imagesIn } from '../../issue-text/references.ts';
 import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
 import {
@@ -158,18 +159,18 @@ const imagesOf = (store: Store, caseId: string, description: string): string[] =
 const keepDiff = async (
   { store, git, engine }: TurnNeeds,
   kept: StoredSession,
-  { patch, changed, left_out, ...counts }: WorktreeDiff,
+  { patch, shared, changed, left_out, withheld, ...counts }: WorktreeDiff,
 ): Promise<KnownChanges> => {
   const { case_id, base_commit } = kept.session;
   const worktree = getWorktree(store, case_id);
-  await replaceSessionFile(store, sessionDirOf(store, kept), 'diff.patch', patch);
+  await replaceSessionFile(store, sessionDirOf(store, kept), 'diff.patch', shared);
   const dir = sessionDirOf(store, kept);
   const reverted: string[] = [];
   const isSince = readSinceApproval(store, dir) !== undefined;
   if (isSince) {
-    const since = await patchSinceStart(git, worktree);
-    await replaceSessionFile(store, dir, SINCE, since);
-    reverted.push(...revertedFiles({ patch, left_out, since }));
+    const later = await patchSinceStart(git, worktree, withheld);
+    await replaceSessionFile(store, dir, SINCE, later.shared);
+    reverted.push(...revertedFiles({ patch, left_out, since: later.since }));
   }
   const transcript = engine.transcript(kept);
   const special = changed.flatMap(({ path, now }) => (now === undefined ? [] : `${path} (${now})`));
@@ -177,6 +178,9 @@ const keepDiff = async (
     transcript.append('error', { code: 'git_noted', message: specialText(special) });
   if (left_out.length > 0)
     transcript.append('error', { code: 'git_noted', message: leftOutText(left_out) });
+  const secrets = withheld.map(pathText);
+  if (secrets.length > 0)
+    transcript.append('error', { code: 'git_noted', message: withheldText(secrets) });
   if (reverted.length > 0) transcript.append('error', { message: revertedText(reverted) });
   // They only supplement the record: completed work does not fail for them.
   const other_commits = await otherCommits(git.at(worktree), base_commit ?? null).catch(
@@ -191,7 +195,7 @@ const keepDiff = async (
   transcript.append('diff', { ...counts });
   const where = { git: git.at(worktree), base_commit };
   const runs = await runsLater(patch.toString('utf8'), where);
-  return { files: changed, left_out, isSince, runs, reverted, other_commits };
+  return { files: changed, left_out, withheld: secrets, isSince, runs, reverted, other_commits };
 };
 
 const UNLISTED = 'The commits of the branch that Dossier did not make could not be listed';
@@ -207,6 +211,9 @@ const specialText = (named: readonly string[]): string =>
 
 const leftOutText = (named: readonly string[]): string =>
   `Not in diff.patch: ${someOf(named)}. The summary in session.md says what it leaves out.`;
+
+const withheldText = (named: readonly string[]): string =>
+  `Not in diff.patch, because they are named like files with secrets: ${someOf(named)}. They are in the worktree alone.`;
 
 const SINCE = 'since-approval.patch';
 

@@ -95,8 +95,11 @@ describe('worktreeDiff', () => {
     const { service, item } = await start(t);
     const record = await ensureWorktree(service, item.id);
     writeFiles(record.path, { 'new.txt': 'one\ntwo\n', 'README.md': '# Changed\n' });
-    const { patch, changed, left_out, ...summary } = await worktreeDiff(service.git, record);
-    assert.deepEqual(summary, { files: 2, additions: 3, deletions: 1 });
+    const { patch, changed, left_out, files, additions, deletions } = await worktreeDiff(
+      service.git,
+      record,
+    );
+    assert.deepEqual([files, additions, deletions], [2, 3, 1]);
     assert.deepEqual(left_out, []);
     assert.deepEqual(
       changed.map(({ what, path }) => [what, path]),

@@ -94,8 +94,10 @@ describe('diff', () => {
     const { git, worktree, base } = await make(t);
     assert.deepEqual(await worktreeChanges(git.at(worktree), base), {
       patch: Buffer.alloc(0),
+      shared: Buffer.alloc(0),
       changed: [],
       left_out: [],
+      withheld: [],
       files: 0,
       additions: 0,
       deletions: 0,
@@ -107,8 +109,10 @@ describe('diff', () => {
     changeAll(worktree);
     const {
       patch,
+      shared,
       changed,
       left_out: _,
+      withheld,
       ...counts
     } = await worktreeChanges(git.at(worktree), base);
     const file = join(temporaryDirectory(t), 'changes.patch');
@@ -126,6 +130,7 @@ describe('diff', () => {
       assert.match(text, words);
     assert.doesNotMatch(text, /ignored/);
     assert.deepEqual(counts, { files: 11, additions: 6, deletions: 3 });
+    assert.deepEqual([shared, withheld], [patch, []]);
     assert.deepEqual(
       changed
         .map(({ what, path, additions, deletions }) => `${what} ${path} ${additions} ${deletions}`)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ChangedFile } from '../../../../../lib/tools/git/read/diff.ts';
+import type { ChangedFile } from '../../../../../lib/tools/git/read/diff-output.ts';
 import { summaryOf, type WorkDone } from '../../../../../lib/work/sessions/live/summary.ts';
 import type { Session } from '../../../../../store/records/session.ts';
 
