@@ -234,18 +234,31 @@ const isProven = (item: Item): boolean =>
 // git stash, a checkout or an edit can bring VERIFYING and an older verification back. Files that cannot be read are no decision.
 const decidedBefore = (item: Item, isAtWork: boolean): readonly string[] | undefined => {
   const { seen, dir, files } = item;
-  const before = seen?.decided;
-  if (!isAtVerifying(caseOf(item).matter)) return before;
   const checklist = checklistOf(item);
   const now = decisionsOf(checklist, evidenceOf(item));
-  if (seen === undefined || (isAtWork && !isAtVerifying(seen.case.matter))) return now;
-  if (before === undefined || now.some((one) => isDecidedSince(one, before))) return undefined;
-  if (problemsIn(dir, files).length > 0) return before;
   // A tick that was taken back is a decision once it is there again; not one that was away with its line.
-  return before.filter((one) => {
+  const isOlder = (one: string): boolean => {
     const [kind, id] = one.split(' ');
     return kind === 'proof' || now.includes(one) || !checklist.some((entry) => entry.id === id);
-  });
+  };
+  if (!isAtVerifying(caseOf(item).matter)) return seen && withLost(seen, now, isOlder);
+  if (seen === undefined) return now;
+  const before = seen.decided;
+  if (isAtWork && !isAtVerifying(seen.case.matter))
+    return [...new Set([...now, ...(withLost(seen, now, isOlder) ?? []).filter(isOlder)])];
+  if (before === undefined || now.some((one) => isDecidedSince(one, before))) return undefined;
+  return problemsIn(dir, files).length > 0 ? before : before.filter(isOlder);
+};
+
+// With decisions whose proof or line is gone since the last look: git can bring both back after the work.
+const withLost = (
+  { decided, checklist = [], proofs }: ToldState,
+  now: readonly string[],
+  isOlder: (one: string) => boolean,
+): readonly string[] | undefined => {
+  const known = Object.values(proofs).map(({ matter }) => matter);
+  const lost = decisionsOf(checklist, known).filter((one) => !now.includes(one) && isOlder(one));
+  return lost.length === 0 ? decided : [...new Set([...(decided ?? []), ...lost])];
 };
 
 const isAtVerifying = ({ state, blocked_from }: CaseMatter): boolean =>

@@ -72,7 +72,7 @@ export const isSatisfied = (
 /** What the operator decided about the proof of a Work item, a text each: verifications, ticks and waivers. */
 export const decisionsOf = (
   checklist: readonly ChecklistEntry[],
-  proofs: readonly Evidence[],
+  proofs: readonly Pick<Evidence, 'id' | 'verified' | 'verified_at'>[],
 ): string[] => [
   ...proofs.flatMap((proof) => (proof.verified ? verificationOf(proof) : [])),
   ...checklist.flatMap(({ id, done }) => (done === true ? `tick ${id}` : [])),

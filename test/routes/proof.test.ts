@@ -1161,6 +1161,22 @@ describe('a Work item whose gate is satisfied when a session completes', () => {
     await staysOpen(test, id);
   });
 
+  it('stays VERIFYING when a proof comes back that was away when the work ended', async (t) => {
+    const test = await withSession(t);
+    const one = await verified(test);
+    const dir = join(test.workspace, test.item.path, 'proof');
+    const sees = (status: number) =>
+      eventually(async () => assert.equal((await test.call('GET', one)).status, status));
+    renameSync(dir, `${dir}-away`);
+    await sees(404);
+    const id = await completed(test);
+    renameSync(`${dir}-away`, dir);
+    await sees(200);
+    await staysOpen(test, id);
+    await test.call('PUT', `${one}/verify`);
+    assert.equal(await test.state(), 'RESOLVED');
+  });
+
   it('stays VERIFYING when an older verification of the proof comes back', async (t) => {
     const test = await withSession(t);
     const one = await verified(test);
