@@ -181,8 +181,9 @@ const readWebhooks = (store: Store, patient: boolean): void => {
   const reading = { parse: parseWebhook, patient: patient && scheduleReread !== undefined };
   const { entries, fault } = readFolder(layout.webhooks, before, reading);
   globals.webhooks = entries;
-  if ([...entries].some(([name, entry]) => isNewDoubt(entry, before.get(name))))
-    scheduleReread?.(WEBHOOKS);
+  const isUnsettled = ([name, entry]: [string, ReadEntry<WebhookFile>]): boolean =>
+    entry.gone_at !== undefined || isNewDoubt(entry, before.get(name));
+  if ([...entries].some(isUnsettled)) scheduleReread?.(WEBHOOKS);
   problems.set(WEBHOOKS, [
     ...(fault === undefined ? [] : [fileProblem(WEBHOOKS, fault)]),
     ...problemsOfFolder(WEBHOOKS, entries),

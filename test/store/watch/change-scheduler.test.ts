@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { allItems } from '../../../store/reconcile/items.ts';
+import { WATCH_PACE } from '../../../store/watch/change-scheduler.ts';
 import { doorTo } from '../../crash/door.ts';
 import { atEnd } from '../../helpers/at-end.ts';
 import { eventually } from '../../helpers/eventually.ts';
@@ -32,5 +34,16 @@ describe('startWatching', () => {
       [idOf(1)],
     );
     await assert.rejects(attention.ready, { code: 'EIO' });
+  });
+
+  it('drops the problem of a removed receiver without a sweep', async (t) => {
+    const { root, store, watch } = await openWorkspace(t);
+    writeFiles(root, { 'webhooks/ci.md': '---\nuri: https://ci.example.org/\n---\n' });
+    const never = { sweep_ms: 2 ** 30, quiet_sweep_ms: 2 ** 30, blind_sweep_ms: 2 ** 30 };
+    const attention = watch(() => undefined, { ...WATCH_PACE, ...never });
+    await attention.ready;
+    await eventually(() => assert.equal(store.problems.all()[0]?.file, 'webhooks/ci.md'));
+    rmSync(join(root, 'webhooks/ci.md'));
+    await eventually(() => assert.deepEqual(store.problems.all(), []));
   });
 });
