@@ -1,5 +1,6 @@
 import { isMap, isScalar, isSeq } from 'yaml';
 import { ownValue } from '../base/own-value.ts';
+import { meantBy } from '../base/suggest.ts';
 import { type FrontMatter, mapOf } from './front-matter.ts';
 import { Problem, type TextPosition, together } from './problem.ts';
 
@@ -13,10 +14,10 @@ export interface SchemaError {
 
 /** All schema errors of a record as one Problem, each path once, with its position in the file. */
 export const schemaProblem = (source: FrontMatter, complaints: readonly SchemaError[]): Problem => {
-  // typebox reports each branch of a union, then the union.
+  // typebox reports each branch of a union, then the union. The branch for a value of this type says what to write.
   const unions = complaints.flatMap((one) => (one.keyword === 'anyOf' ? one.instancePath : []));
   const first = new Map<string, Problem>();
-  for (const one of complaints) {
+  for (const one of [...complaints.filter(isOfItsType(source)), ...complaints]) {
     const path = pathOf(one);
     const union = unions.find((each) => `${one.instancePath}/`.startsWith(`${each}/`));
     const key = union ?? path.join('/');
@@ -25,9 +26,21 @@ export const schemaProblem = (source: FrontMatter, complaints: readonly SchemaEr
   return together([...first.values()]);
 };
 
+const isOfItsType =
+  ({ data }: FrontMatter) =>
+  ({ keyword, instancePath }: SchemaError): boolean =>
+    keyword !== 'type' &&
+    keyword !== 'anyOf' &&
+    (keyword !== 'enum' || typeof valueAt(data, stepsOf(instancePath)) !== 'object');
+
+const valueAt = (data: unknown, path: readonly string[]): unknown =>
+  path.reduce((at, step) => (at as Record<string, unknown> | null | undefined)?.[step], data);
+
+const stepsOf = (instancePath: string): string[] => instancePath.split('/').slice(1).map(unescaped);
+
 // Missing keys are reported together.
 const pathOf = (complaint: SchemaError): string[] => [
-  ...complaint.instancePath.split('/').slice(1).map(unescaped),
+  ...stepsOf(complaint.instancePath),
   ...(complaint.keyword === 'required' ? [missingIn(complaint).join(', ')] : []),
 ];
 
@@ -47,15 +60,41 @@ const wording = (
   complaint: SchemaError,
 ): string => {
   const { keyword, message, params } = complaint;
-  if (keyword === 'required') return missingIn(complaint).length > 1 ? 'are missing' : 'is missing';
+  const value = valueAt(data, path);
+  if (keyword === 'required')
+    return missing(valueAt(data, path.slice(0, -1)), missingIn(complaint));
   if (Array.isArray(params.allowedValues))
-    return `must be one of ${params.allowedValues.join(', ')}`;
+    return `must be one of ${params.allowedValues.join(', ')}${insteadOf(value)}`;
+  if (keyword === 'const') return `must be ${params.allowedValue}${insteadOf(value)}`;
+  if (keyword === 'format')
+    return `must be ${FORMATS[String(params.format)] ?? params.format}${insteadOf(value)}`;
   const wanted = ownValue(WANTED, String(params.type));
-  if (wanted === undefined) return message;
-  const value = path.reduce<unknown>((at, step) => (at as Record<string, unknown>)?.[step], data);
+  if (wanted === undefined) return `${message}${insteadOf(value)}`;
   const advice = wanted.advise(value);
-  return `must be ${wanted.name}${advice === undefined ? '' : `: write ${advice}`}`;
+  return `must be ${wanted.name}${advice === undefined ? insteadOf(value) : `: write ${advice}`}`;
 };
+
+const FORMATS: Readonly<Record<string, string>> = {
+  'date-time': 'a time such as 2026-11-21T07:03:46Z',
+  uuid: 'a UUID',
+};
+
+const missing = (parent: unknown, names: readonly string[]): string => {
+  if (names.length > 1) return 'are missing';
+  const meant = meantBy(names[0] ?? '', Object.keys(Object(parent)));
+  return meant === undefined ? 'is missing' : `is missing. Is ${meant} the key that was meant?`;
+};
+
+const insteadOf = (value: unknown): string => {
+  if (value === null) return ', not empty';
+  if (Array.isArray(value)) return ', not a list';
+  const text = typeof value === 'object' ? '' : String(value);
+  return text !== '' && text.length <= MAX_SHOWN && !UNSHOWN.test(text) ? `, not ${text}` : '';
+};
+
+const MAX_SHOWN = 60;
+// Hidden characters; and an address may have a password before its @, while problems are logged and sent to receivers.
+const UNSHOWN = /[@\p{C}]/u;
 
 /** How a type is named, and how to write the value that was probably meant. */
 interface Wanted {

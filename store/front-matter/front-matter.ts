@@ -1,14 +1,8 @@
 import matter from 'gray-matter';
-import {
-  type Document,
-  isMap,
-  LineCounter,
-  parseDocument,
-  type YAMLError,
-  type YAMLMap,
-} from 'yaml';
+import { type Document, isMap, LineCounter, parseDocument, type YAMLMap } from 'yaml';
 import { plainMatter } from './plain-matter.ts';
-import { Problem, together } from './problem.ts';
+import { Problem } from './problem.ts';
+import { unresolvedIn, yamlProblem } from './yaml-errors.ts';
 
 /**
  * A Markdown record in parts: head + yaml + tail + body is the file, byte for byte. `data` holds the plain values,
@@ -103,24 +97,25 @@ const parseYaml = (block: string): Record<string, unknown> => {
     lineCounter: lines,
   });
   const errors = [...document.errors, ...document.warnings];
-  if (errors.length > 0) throw yamlProblem(yaml, errors, lines);
+  if (errors.length > 0) throw yamlProblem(yaml, document, lines, errors);
   if (!isMap(document.contents)) throw new Problem('not_a_mapping', NOT_A_MAPPING, START);
-  const data = plain(document);
+  const data = plain(yaml, document, lines);
   sources.set(data, { yaml, document: document as unknown as Document });
   return data;
 };
 
-const plain = (document: {
-  toJS(options: { maxAliasCount: number }): unknown;
-}): Record<string, unknown> => {
+const plain = (
+  yaml: string,
+  document: ReturnType<typeof parseDocument>,
+  lines: LineCounter,
+): Record<string, unknown> => {
   try {
     return document.toJS({ maxAliasCount: MAX_ALIASES }) as Record<string, unknown>;
   } catch {
-    throw new Problem(
-      'too_many_aliases',
-      `The front matter uses more than ${MAX_ALIASES} YAML aliases`,
-      START,
-    );
+    const unresolved = unresolvedIn(document);
+    if (unresolved.length > 0) throw yamlProblem(yaml, document, lines, unresolved);
+    const message = `The front matter uses more than ${MAX_ALIASES} YAML aliases`;
+    throw new Problem('too_many_aliases', message, START);
   }
 };
 
@@ -172,31 +167,4 @@ export const bodyOfText = (text: string, eol: FrontMatter['eol']): string => {
   if (text === '') return '';
   const lines = eol === '\r\n' ? text.replaceAll('\n', '\r\n') : text;
   return `${eol}${lines}${eol}`;
-};
-
-/** The YAML errors of a text as one Problem, at most one per line, worded for people who edit by hand. */
-const yamlProblem = (yaml: string, errors: readonly YAMLError[], counter: LineCounter): Problem => {
-  const lines = yaml.split(/\r?\n/);
-  const found = new Map<number, Problem>();
-  for (const error of errors) {
-    const { line, col } = counter.linePos(error.pos[0]);
-    if (found.has(line)) continue;
-    const message = quoting(error, lines[line - 1] ?? '') ?? firstLine(error.message);
-    found.set(line, new Problem('bad_yaml', message, { line: line + 1, column: col }));
-  }
-  return together([...found.values()]);
-};
-
-const firstLine = (message: string): string => message.split('\n', 1)[0] ?? message;
-
-// Common mistakes: a colon in a value, or a YAML indicator at its start.
-const quoting = ({ code }: YAMLError, line: string): string | undefined => {
-  const [, key = '', value = ''] = /^\s*((?:- )?[\w-]+:)[ \t]+(\S.*?)[ \t]*$/.exec(line) ?? [];
-  if (value === '') return undefined;
-  const written = `Put it in quotes: ${key} ${JSON.stringify(value)}`;
-  if (code === 'BLOCK_AS_IMPLICIT_KEY' && /:(?:\s|$)/.test(value))
-    return `The value contains a colon, which YAML reads as \`key: value\`. ${written}`;
-  if (code === 'BAD_SCALAR_START' || code === 'UNEXPECTED_TOKEN')
-    return `The value starts with a character that has a meaning in YAML. ${written}`;
-  return undefined;
 };

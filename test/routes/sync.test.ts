@@ -234,7 +234,7 @@ describe('POST /api/cases/{id}/github/sync', () => {
       'GET',
       `/api/cases/${one.item.id}/github`,
     );
-    assert.equal(last.body.problems[0]?.message, 'issue.number: must be a whole number');
+    assert.equal(last.body.problems[0]?.message, 'issue.number: must be a whole number, not none');
     await scene.running.restart();
     const unread = await scene.call('GET', `/api/cases/${one.item.id}/github`);
     assertProblem(unread, 409, 'unreadable_record');

@@ -64,7 +64,7 @@ describe('parseFrontMatter', () => {
     ['plain text', '---\nhello\n---\n', 'not_a_mapping', 1],
     ['a list', '---\n- a\n---\n', 'not_a_mapping', 1],
     ['a key twice', '---\na: 1\nb: 2\na: 3\n---\n', 'bad_yaml', 4],
-    ['an open quote', '---\na: 1\nb: "x\n---\n', 'bad_yaml', 4],
+    ['an open quote', '---\na: 1\nb: "x\nc: 1\n---\n', 'bad_yaml', 3],
     ['a tag', '---\na: 1\nb: !!js/function x\n---\n', 'bad_yaml', 3],
     ['an empty file', '', 'no_front_matter', 1],
   ] as const) {
