@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { DeliveryLine } from '../../../store/records/delivery.ts';
 import type { EventRecord } from '../../../store/records/event.ts';
 import { readDeliveries } from '../../../store/webhooks/deliveries.ts';
@@ -212,11 +213,12 @@ export const deliverNow = (queue: DeliveryQueue): Promise<void> =>
 
 /** Replaces the registration of a queue. With another address the next attempt is made at once. */
 export const updateReceiver = (queue: DeliveryQueue, registration: Registration): void => {
-  const moved = registration.matter.url !== queue.registration.matter.url;
+  const { matter: before } = queue.registration;
   queue.registration = registration;
-  if (!moved) return;
+  if (isDeepStrictEqual(registration.matter, before)) return;
+  // What is sent ahead was chosen by the address and the events of before.
   queue.ahead.cancel();
-  queue.alarm.ring();
+  if (registration.matter.url !== before.url) queue.alarm.ring();
 };
 
 /** Stops the queue. An attempt in progress may still end and be logged; then `running` resolves. */

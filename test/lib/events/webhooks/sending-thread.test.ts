@@ -31,6 +31,16 @@ const scene = async (t: TestContext): Promise<Scene> => {
   return { life, fast, id };
 };
 
+/** Writes the file of the registration by hand. */
+const edit = async ({ life, id }: Scene, url: string, events: string): Promise<void> => {
+  writeFileSync(
+    join(life.root, 'webhooks', `${id}.md`),
+    `---\nid: ${id}\nurl: ${url}\nevents: ['${events}']\ncreated_at: 2026-01-01T00:00:00Z\n---\n`,
+  );
+  await refreshGlobals(life.store);
+  life.dispatcher.changed();
+};
+
 const notedOf = ({ life, id }: Scene) => readDeliveries(life.store.layout, id);
 
 describe('a receiver that takes what it is sent', () => {
@@ -77,15 +87,9 @@ describe('a receiver that takes what it is sent', () => {
 
   it('gets what comes next at its new address once it has moved', async (t) => {
     const all = await scene(t);
-    const { life, fast, id } = all;
+    const { fast } = all;
     const next = await openReceiver(t);
-    const file = join(life.root, 'webhooks', `${id}.md`);
-    writeFileSync(
-      file,
-      `---\nid: ${id}\nurl: ${next.url}\nevents: ['*']\ncreated_at: 2026-01-01T00:00:00Z\n---\n`,
-    );
-    await refreshGlobals(life.store);
-    life.dispatcher.changed();
+    await edit(all, next.url, '*');
     fast.allow(EVENTS);
     await eventually(() => assert.equal(fast.count() + next.received.length, EVENTS));
     const moved = next.received.map(({ headers }) => String(headers['webhook-id']));
@@ -95,6 +99,17 @@ describe('a receiver that takes what it is sent', () => {
       notedOf(all).map((line) => line.id),
       [...(await fast.ids()), ...moved],
     );
+  });
+
+  it('is not sent the rest of what was on its way once it no longer asks for it', async (t) => {
+    const all = await scene(t);
+    const { life, fast, id } = all;
+    await edit(all, fast.url, 'proof_created');
+    await life.happen(['proof_created']);
+    const { value: wanted } = await life.dispatcher.waiting(id)[Symbol.asyncIterator]().next();
+    fast.allow(1);
+    await eventually(() => assert.ok(fast.count() > 1));
+    assert.deepEqual((await fast.ids()).slice(1), [wanted.delivery_id]);
   });
 
   it('is sent nothing behind one that it did not take', async (t) => {
