@@ -35,6 +35,7 @@ export const inputReader = (route: Route): Read => {
   return ({ params, query, headers, payload, key }) => {
     const path = readParams(params);
     refuseParams(route, path.errors, params);
+    refuseIfNoneMatch(route, headers);
     const asked = readQuery(query);
     const body = readBody(route, headers, payload);
     const errors = [...prefixed('query', asked.errors), ...checkBody(body)];
@@ -101,6 +102,15 @@ const resourceName = (path: string, param: string): string => {
   const collection = segments[segments.indexOf(`{${param}}`) - 1] ?? '';
   if (param === 'case_id' || collection === 'cases') return 'Work item';
   return collection.replace(/ies$/, 'y').replace(/s$/, '').replaceAll('-', ' ');
+};
+
+// A client that sends it with a write, such as `*` to overwrite nothing, must not believe that it was honoured.
+const refuseIfNoneMatch = ({ method }: Route, headers: Headers): void => {
+  if (method === 'GET' || headers['if-none-match'] === undefined) return;
+  throw new ServiceError(
+    'bad_request',
+    `If-None-Match is for GET alone, so nothing was done. Send ${method} without it, with If-Match to replace only the version that you read.`,
+  );
 };
 
 const bodyChecker = (route: Route): CheckValue => {

@@ -81,6 +81,15 @@ describe('PUT /cases/:id/memory/:filename', () => {
     assert.ok(!existsSync(join(dir, 'memory/new.md')));
   });
 
+  it('refuses If-None-Match, which would overwrite what it was to protect', async (t) => {
+    const { call, at, read } = await withCase(t);
+    const path = `${at}/memory/notes.md`;
+    await call('PUT', path, 'one');
+    const refused = await call('PUT', path, 'two', { 'if-none-match': '*' });
+    assertProblem(refused, 400, 'bad_request');
+    assert.equal(read('memory/notes.md'), 'one');
+  });
+
   it('lets one of ten with the same If-Match win, and no text is ever mixed', async (t) => {
     const { call, at, read } = await withCase(t);
     const path = `${at}/memory/notes.md`;
