@@ -6,9 +6,9 @@ import {
   ListToolsRequestSchema,
   SUPPORTED_PROTOCOL_VERSIONS,
 } from '@modelcontextprotocol/sdk/types.js';
-import { Check, Errors } from 'typebox/value';
 import { StoreError } from '../../store/base/errors.ts';
-import { ServiceError } from '../errors.ts';
+import { type FieldError, ServiceError } from '../errors.ts';
+import { checker } from '../http/validation.ts';
 import { OPERATOR_TOOLS } from './operator-tools.ts';
 import { SESSION_TOOLS } from './session-tools.ts';
 import type { McpCaller, Tool } from './tool.ts';
@@ -69,11 +69,17 @@ const toolsFor = ({ run }: McpCaller): readonly Tool[] => {
   return run.phase === 'work' ? SESSION_TOOLS : SESSION_TOOLS.filter(({ reads }) => reads);
 };
 
-const toMcpTool = ({ name, description, input, reads }: Tool) => ({
-  name,
-  description,
-  inputSchema: { ...input, type: 'object' as const, additionalProperties: false },
-  annotations: { readOnlyHint: reads, destructiveHint: false, openWorldHint: false },
+const toMcpTool = (tool: Tool) => ({
+  name: tool.name,
+  description: tool.description,
+  inputSchema: inputSchemaOf(tool),
+  annotations: { readOnlyHint: tool.reads, destructiveHint: false, openWorldHint: false },
+});
+
+const inputSchemaOf = ({ input }: Tool) => ({
+  ...input,
+  type: 'object' as const,
+  additionalProperties: false,
 });
 
 const callTool = async (
@@ -84,10 +90,8 @@ const callTool = async (
 ): Promise<CallToolResult> => {
   const tool = tools.find((one) => one.name === name);
   if (tool === undefined) return failed(unknownTool(caller, name));
-  const unknown = Object.keys(given).find((key) => !Object.hasOwn(tool.input.properties, key));
-  if (unknown !== undefined) return failed(`${name} has no argument ${unknown}.`);
-  if (!Check(tool.input, given))
-    return failed(`${describeMismatch(tool, given)} Call ${name} again.`);
+  const wrong = checker(() => inputSchemaOf(tool))(given);
+  if (wrong.length > 0) return failed(`${wrong.map(toSentence).join(' ')} Call ${name} again.`);
   try {
     return { content: [{ type: 'text', text: await tool.call(caller, given) }] };
   } catch (error) {
@@ -99,16 +103,8 @@ const callTool = async (
   }
 };
 
-// Describes the first argument that does not match the schema.
-const describeMismatch = ({ input }: Tool, given: Record<string, unknown>): string => {
-  const missing = (input.required ?? []).find((key) => !Object.hasOwn(given, key));
-  if (missing !== undefined) return `The argument ${missing} is required.`;
-  const [first] = Errors(input, given);
-  const path = first?.instancePath.slice(1).replaceAll('/', '.') ?? '';
-  const { allowedValues } = (first?.params ?? {}) as { allowedValues?: unknown[] };
-  const values = allowedValues === undefined ? '' : `: ${allowedValues.join(', ')}`;
-  return `The argument ${path} ${first?.message ?? 'does not match its schema'}${values}.`;
-};
+const toSentence = ({ path, message }: FieldError): string =>
+  `The argument ${path.slice(1).replaceAll('/', '.')} ${message}.`;
 
 const unknownTool = ({ run }: McpCaller, name: string): string =>
   run?.phase === 'plan' && SESSION_TOOLS.some((tool) => tool.name === name)

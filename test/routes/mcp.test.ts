@@ -151,7 +151,16 @@ describe('the MCP door of a run', () => {
       ['read_memory', { filename: '../case.md' }, /a name like notes\.md/],
       ['read_memory', { filename: 'none.md' }, /no memory file none\.md/],
       ['write_memory', { filename: 'x.md' }, /^The argument content is required\./],
-      ['write_memory', { filename: 'x.md', content: 1 }, /^The argument content must be string/],
+      [
+        'write_memory',
+        { filename: 'x.md', content: 1 },
+        /^The argument content must be a string\. Call/,
+      ],
+      [
+        'write_memory',
+        { filename: 'x.md', text: 'x' },
+        /^The argument content is required\. The argument text is unknown: expected /,
+      ],
       ['attach_proof', { type: 'No Type', content: 'x' }, /^The argument type must match pattern/],
     ] as const) {
       const { failed, text } = await ask(client, name, given);
