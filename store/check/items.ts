@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { groupBy } from '../base/group-by.ts';
 import { duplicateLinkProblem, issueKey } from '../codehost/link-index.ts';
 import { type ReadEntry, readEntry } from '../front-matter/entry.ts';
 import { parserOf } from '../front-matter/parse.ts';
@@ -108,13 +109,10 @@ const lastSeen = ({ files, seen }: FoundItem, name: string): ReadonlySet<string>
 };
 
 const checkIds = (check: ItemCheck, items: readonly FoundItem[]): Finding[] => {
-  const byId = new Map<string, FoundItem[]>();
-  for (const item of items) {
-    const { value, problem } = item.files.case;
-    if (value === undefined || problem !== undefined || value.adopt?.id !== undefined) continue;
-    const { id } = value.matter;
-    byId.set(id, [...(byId.get(id) ?? []), item]);
-  }
+  const byId = groupBy(items, ({ files }) => {
+    const { value, problem } = files.case;
+    return problem === undefined && value?.adopt?.id === undefined ? value?.matter.id : undefined;
+  });
   return [...byId].flatMap(([id, same]) => [
     ...duplicates(check, id, same),
     ...same.flatMap((item) => changedId(check, byId, item)),

@@ -1,5 +1,6 @@
 import { inSlices } from '../../../store/base/async.ts';
 import { orElse } from '../../../store/base/attempt.ts';
+import { groupBy } from '../../../store/base/group-by.ts';
 import { caseStateOf } from '../../../store/reconcile/item.ts';
 import { itemOf } from '../../../store/reconcile/items.ts';
 import type { State } from '../../../store/records/case.ts';
@@ -145,11 +146,4 @@ const overlapsOf = async (
     for (const branch of group) await recordMerged(store, branch, merged.includes(branch));
   }
   return groupBy(all, ({ case_id }) => case_id);
-};
-
-// `Map.groupBy` is not in Node 20.
-const groupBy = <T>(all: readonly T[], keyOf: (one: T) => string): Map<string, T[]> => {
-  const groups = new Map<string, T[]>();
-  for (const one of all) groups.set(keyOf(one), [...(groups.get(keyOf(one)) ?? []), one]);
-  return groups;
 };

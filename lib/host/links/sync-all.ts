@@ -1,4 +1,5 @@
 import { StoreError } from '../../../store/base/errors.ts';
+import { groupBy } from '../../../store/base/group-by.ts';
 import { allLinks, DEFAULT_HOST } from '../../../store/codehost/link-index.ts';
 import type { Issue } from '../../../store/records/code-host.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
@@ -42,12 +43,12 @@ const BATCH = 50;
 
 // Each batch is of one repository.
 const batchesOf = (links: ReadonlyMap<string, IssueLinkMatter>): Linked[][] => {
-  const byRepository = new Map<string, Linked[]>();
-  const waiting = [...links].toSorted(([, a], [, b]) => (syncedAt(a) < syncedAt(b) ? -1 : 1));
-  for (const [case_id, link] of waiting) {
-    const key = `${link.host ?? DEFAULT_HOST}/${link.repository}`.toLowerCase();
-    byRepository.set(key, [...(byRepository.get(key) ?? []), { case_id, link }]);
-  }
+  const waiting = [...links]
+    .toSorted(([, a], [, b]) => (syncedAt(a) < syncedAt(b) ? -1 : 1))
+    .map(([case_id, link]) => ({ case_id, link }));
+  const byRepository = groupBy(waiting, ({ link }) =>
+    `${link.host ?? DEFAULT_HOST}/${link.repository}`.toLowerCase(),
+  );
   return [...byRepository.values()].flatMap((all) =>
     Array.from({ length: Math.ceil(all.length / BATCH) }, (_, at) =>
       all.slice(at * BATCH, (at + 1) * BATCH),

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { coalesceReads } from '../../../store/base/async.ts';
 import { orElse } from '../../../store/base/attempt.ts';
+import { groupBy } from '../../../store/base/group-by.ts';
 import { isAtOrBelow } from '../../../store/base/paths.ts';
 import { readProcFile } from './proc-file.ts';
 import { lockLimitOf } from './run-limit.ts';
@@ -152,10 +153,9 @@ export const descendants = (
   rows: readonly Pick<ProcessRow, 'pid' | 'ppid'>[],
   roots: readonly number[],
 ): Set<number> => {
-  const children = new Map<number, number[]>();
-  for (const { pid, ppid } of rows) children.set(ppid, [...(children.get(ppid) ?? []), pid]);
+  const children = groupBy(rows, ({ ppid }) => ppid);
   const found = new Set(roots);
-  for (const pid of found) for (const child of children.get(pid) ?? []) found.add(child);
+  for (const parent of found) for (const { pid } of children.get(parent) ?? []) found.add(pid);
   return found;
 };
 

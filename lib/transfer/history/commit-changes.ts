@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { orElse } from '../../../store/base/attempt.ts';
+import { groupBy } from '../../../store/base/group-by.ts';
 import type { FileProblem } from '../../../store/front-matter/problem.ts';
 import { readRegularFile } from '../../../store/front-matter/record-file.ts';
 import { CASE_FILE } from '../../../store/layout.ts';
@@ -144,21 +145,16 @@ const groupByItem = (work: Work, { prefix }: CommitPlace, changed: readonly Chan
   const { store, told } = work;
   const before = new Map([...told].map(([id, { dir }]) => [dir, id]));
   const running = unsettled(store);
-  const groups = new Map<string, Changed[]>();
-  const made = changed
-    .map(({ path }) => path.slice(prefix.length))
-    .filter(isUnknownCase(store, before));
-  for (const file of changed) {
-    const path = file.path.slice(prefix.length);
+  const own = changed.map((file) => ({ ...file, path: file.path.slice(prefix.length) }));
+  const made = own.map(({ path }) => path).filter(isUnknownCase(store, before));
+  return groupBy(own, ({ path }) => {
     // A Work item that is not in the index yet is committed once it is.
-    if (made.some((each) => path.startsWith(each.slice(0, -CASE_FILE.length)))) continue;
+    if (made.some((each) => path.startsWith(each.slice(0, -CASE_FILE.length)))) return undefined;
     const dir = dirOf(path, (each) => itemIn(store, each) !== undefined || before.has(each));
     const id = itemIn(store, dir)?.id ?? before.get(dir) ?? '';
-    if (isMissing(store, id)) continue;
-    if (running.has(id) && path.startsWith(`${dir}/sessions/`)) continue;
-    groups.set(id, [...(groups.get(id) ?? []), { ...file, path }]);
-  }
-  return groups;
+    if (isMissing(store, id)) return undefined;
+    return running.has(id) && path.startsWith(`${dir}/sessions/`) ? undefined : id;
+  });
 };
 
 // What git has once, it keeps. The file is reported as `secret_in_webhook`.

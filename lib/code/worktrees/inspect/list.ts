@@ -1,3 +1,4 @@
+import { groupBy } from '../../../../store/base/group-by.ts';
 import { allItems } from '../../../../store/reconcile/items.ts';
 import type { KnownWorktree } from '../../../../store/records/worktree-upkeep.ts';
 import { settingsOf } from '../../../../store/settings/globals.ts';
@@ -63,10 +64,5 @@ const allRefs = async (service: ProjectNeeds, records: FoundRecord[]): Promise<R
   const refs = [...dirs].map((common_dir) =>
     keptRefs(git.at(repositoryOf({ common_dir }))).catch(() => []),
   );
-  const byOwner: Refs = new Map();
-  for (const ref of (await Promise.all(refs)).flat()) {
-    const begin = /[0-9a-f]{8}-/.exec(ref)?.[0] ?? '';
-    byOwner.set(begin, [...(byOwner.get(begin) ?? []), ref]);
-  }
-  return byOwner;
+  return groupBy((await Promise.all(refs)).flat(), (ref) => /[0-9a-f]{8}-/.exec(ref)?.[0] ?? '');
 };
