@@ -15,6 +15,7 @@ import { findProgram, isProgram } from '../tools/process/find-program.ts';
 import { type LentProgram, lendProgram } from '../tools/process/lend.ts';
 import type { Runs } from '../tools/process/runs.ts';
 import { type Program, startProgram } from '../tools/process/spawn.ts';
+import { howToInstall } from './presets.ts';
 import type { Isolation, RunPlace, RunSpec } from './provider.ts';
 
 /** What providers receive from the daemon. */
@@ -220,16 +221,15 @@ const UNATTENDED: Environment = {
 /** The limit for the output of one tool call, in characters. */
 export const TOLD_OUTPUT = 65_536;
 
-/** A program to look for, and a hint for the case that it is missing. */
+/** A program to look for. */
 interface Wanted {
   argv: readonly string[];
   env: Environment;
-  hint: string;
 }
 
 /** Why a program cannot be started, and what to do; undefined if it can. Runs nothing. */
 export const whyUnavailable = (
-  { argv: [command = ''], env, hint }: Wanted,
+  { argv: [command = ''], env }: Wanted,
   deps: Pick<ProviderDeps, 'env'>,
 ): string | undefined => {
   if (isAbsolute(command))
@@ -240,5 +240,5 @@ export const whyUnavailable = (
   if (command.includes('/'))
     return `The command ${command} is a relative path. Use a name on the PATH or an absolute path.`;
   if (findProgram(command, cleanEnvironment(deps.env, env)) !== undefined) return undefined;
-  return `${command} is not installed. ${hint}`;
+  return `${command} is not installed. ${howToInstall(command)}`;
 };

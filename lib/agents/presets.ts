@@ -1,3 +1,4 @@
+import { ownValue } from '../../store/base/own-value.ts';
 import type { KnownAgent } from '../../store/records/applied.ts';
 import type { ProviderInfo } from '../../store/records/provider.ts';
 import type { StatePlace } from '../sandbox/state/rules.ts';
@@ -27,8 +28,6 @@ export interface TerminalProgram {
   argv: readonly string[];
   /** Further arguments in Plan mode. */
   plan?: readonly string[];
-  /** What to do if it is not installed; by default as for the agent. */
-  hint?: string;
 }
 
 /** Facts about an agent, independent of settings. */
@@ -53,8 +52,6 @@ interface AgentFacts {
   terminal?: TerminalProgram;
   /** The format of its transcripts, if it is known. */
   transcript?: TranscriptFormat;
-  /** What to do if it is not installed. */
-  hint: string;
   /** What to do if it requires a login. */
   login?: string;
 }
@@ -146,9 +143,7 @@ export const PRESETS: Readonly<Record<KnownAgent, Preset>> = {
     terminal: {
       argv: ['claude', '--resume', '{session}'],
       plan: ['--permission-mode', 'plan'],
-      hint: 'Install the npm package @anthropic-ai/claude-code so that claude is on the PATH.',
     },
-    hint: 'Install the npm package @agentclientprotocol/claude-agent-acp so that claude-agent-acp is on the PATH.',
   },
   codex: {
     argv: ['codex-acp'],
@@ -160,13 +155,11 @@ export const PRESETS: Readonly<Record<KnownAgent, Preset>> = {
     terminal: {
       argv: ['codex', 'resume', '{session}'],
       plan: ['--sandbox', 'read-only'],
-      hint: 'Install the npm package @openai/codex so that codex is on the PATH.',
     },
     // It never asks for what its own sandbox allows, so that allows only reading.
     asks: ({ execute }) => (execute ? { modes: ['read-only'] } : {}),
     // A model_provider in its own settings may need no login.
     logged_in_by: { env: ['CODEX_API_KEY'], files: ['.codex/auth.json'], otherwise: 'unknown' },
-    hint: 'Install the npm package @agentclientprotocol/codex-acp so that codex-acp is on the PATH.',
     // A key in the environment alone is not enough for it.
     login:
       'Run `codex login` once, or with a key `printenv OPENAI_API_KEY | codex login --with-api-key`. A model_provider in the config.toml of CODEX_HOME also works.',
@@ -194,7 +187,6 @@ export const PRESETS: Readonly<Record<KnownAgent, Preset>> = {
       argv: ['gemini', '--resume', '{session}'],
       plan: ['--approval-mode', 'plan'],
     },
-    hint: 'Install the npm package @google/gemini-cli so that gemini is on the PATH.',
   },
   opencode: {
     argv: ['opencode', 'acp'],
@@ -226,7 +218,6 @@ export const PRESETS: Readonly<Record<KnownAgent, Preset>> = {
       argv: ['opencode', '--session', '{session}'],
       plan: ['--agent', 'plan'],
     },
-    hint: 'Install the npm package opencode-ai so that opencode is on the PATH.',
   },
   qwen: {
     argv: ['qwen', '--acp'],
@@ -243,6 +234,23 @@ export const PRESETS: Readonly<Record<KnownAgent, Preset>> = {
       argv: ['qwen', '--resume', '{session}'],
       plan: ['--approval-mode', 'plan'],
     },
-    hint: 'Install the npm package @qwen-code/qwen-code so that qwen is on the PATH.',
   },
+};
+
+const PACKAGES: Readonly<Record<string, string>> = {
+  claude: '@anthropic-ai/claude-code',
+  'claude-agent-acp': '@agentclientprotocol/claude-agent-acp',
+  codex: '@openai/codex',
+  'codex-acp': '@agentclientprotocol/codex-acp',
+  gemini: '@google/gemini-cli',
+  opencode: 'opencode-ai',
+  qwen: '@qwen-code/qwen-code',
+};
+
+/** What to do if a program is not installed. */
+export const howToInstall = (program: string): string => {
+  const name = ownValue(PACKAGES, program);
+  return name === undefined
+    ? 'Install it, or correct its command in workspace.md.'
+    : `Install the npm package ${name} so that ${program} is on the PATH.`;
 };

@@ -79,8 +79,7 @@ const commandProvider = (
   const { plan = known?.argv.plan, work = known?.argv.work } = entry;
   if (work === undefined)
     return 'there is no program for Work mode. Set work to a program and its arguments, or set preset.';
-  const { hint } = known ?? BARE;
-  const how = { output: output ?? known?.output ?? 'text', hint, ...flagsOf(entry, known) };
+  const how = { output: output ?? known?.output ?? 'text', ...flagsOf(entry, known) };
   const own = ownPlaces(entry, ownValue(PRESETS, preset) ?? BARE, deps);
   const argv = { work, ...(plan !== undefined && { plan }) };
   return createCommandProvider({ id, argv, ...how, ...own }, deps);
@@ -121,7 +120,6 @@ const BARE: Preset = {
   modes: { plan: [], work: [] },
   state_dirs: [],
   inherits: [],
-  hint: 'Install it, or correct its command in workspace.md.',
 };
 
 const acpAgent = (entry: ProviderSettings, preset: Preset, deps: ProviderDeps) => {

@@ -44,7 +44,6 @@ interface CommandProgram extends OwnPlaces {
   output: Format;
   /** Absent: model and effort cannot be chosen. */
   flags?: Flags;
-  hint: string;
 }
 
 /**

@@ -12,8 +12,6 @@ export interface CommandPreset {
   argv: Readonly<Record<Phase, readonly string[]>>;
   output: Format;
   flags: Flags;
-  /** What to do if it is not installed. */
-  hint: string;
 }
 
 const model = (name: string): readonly string[] => ['--model', name];
@@ -31,31 +29,26 @@ export const COMMAND_PRESETS: Readonly<Record<string, CommandPreset>> = {
     argv: { plan: [...CLAUDE, 'plan'], work: [...CLAUDE, 'acceptEdits'] },
     output: 'claude-stream-json',
     flags: { model, effort: (level) => ['--effort', level] },
-    hint: 'Install the npm package @anthropic-ai/claude-code so that claude is on the PATH.',
   },
   codex: {
     argv: { plan: [...CODEX, 'read-only', '-'], work: [...CODEX, 'workspace-write', '-'] },
     output: 'codex-jsonl',
     flags: { model, effort: (level) => ['-c', `model_reasoning_effort=${level}`] },
-    hint: 'Install the npm package @openai/codex so that codex is on the PATH.',
   },
   gemini: {
     argv: { plan: [...GEMINI, 'plan'], work: [...GEMINI, 'auto_edit'] },
     output: 'gemini-stream-json',
     flags: { model },
-    hint: 'Install the npm package @google/gemini-cli so that gemini is on the PATH.',
   },
   opencode: {
     // It takes the prompt only as an argument.
     argv: { plan: [...OPENCODE, 'plan', '{prompt}'], work: [...OPENCODE, 'build', '{prompt}'] },
     output: 'opencode-json',
     flags: { model, effort: (level) => ['--variant', level] },
-    hint: 'Install the npm package opencode-ai so that opencode is on the PATH.',
   },
   qwen: {
     argv: { plan: [...QWEN, 'plan'], work: [...QWEN, 'auto-edit'] },
     output: 'claude-stream-json',
     flags: { model },
-    hint: 'Install the npm package @qwen-code/qwen-code so that qwen is on the PATH.',
   },
 };

@@ -49,6 +49,14 @@ describe('createProviders', () => {
     }
   });
 
+  it('names no package for a command of the settings that is none of the known programs', async (t) => {
+    const { reason } = await infoOf(t, { kind: 'acp', preset: 'claude', command: 'own' });
+    assert.equal(
+      reason,
+      'own is not installed. Install it, or correct its command in workspace.md.',
+    );
+  });
+
   it('says whether an agent is logged in, by its files and keys, as they are now', async (t) => {
     const { get, place } = providersOn(t, {});
     const login = async (id: string) => (await get(id)?.probe())?.login;
