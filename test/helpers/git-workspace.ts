@@ -2,18 +2,16 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { promisify } from 'node:util';
-import { lockOn } from '../../store/base/locks.ts';
 import { layoutOf } from '../../store/layout.ts';
-import { allItems, itemOf, itemsOf } from '../../store/reconcile/items.ts';
-import { reconcile } from '../../store/reconcile/reconcile.ts';
-import { sweepWorkspace } from '../../store/reconcile/sweep.ts';
+import { allItems } from '../../store/reconcile/items.ts';
 import { makeWorkspaceFiles } from '../../store/workspace/workspace-files.ts';
 import { eventually } from './eventually.ts';
+import { caseText, dirOf, heard, settled, write as writeAt, writeItems } from './many-items.ts';
 import { temporaryDirectory } from './repository.ts';
 import { type Running, startForTest } from './service.ts';
 
@@ -45,10 +43,7 @@ export const gitWorkspace = async (
   mkdirSync(first, { recursive: true });
   await init(asyncGit(top));
   await makeWorkspaceFiles(layoutOf(first));
-  for (let n = 0; n < count; n += 1) {
-    writeAt(join(first, dirOf(n), 'proof/one.md'), proofText('as it was'));
-    writeAt(join(first, dirOf(n), 'case.md'), caseText(n));
-  }
+  writeItems(first, count);
   await asyncGit(top)('add', '--all');
   await asyncGit(top)('commit', '--quiet', '--message', 'main');
   const workspace = await placed(t, first, place);
@@ -105,28 +100,6 @@ export const asyncGit =
     return (await promisify(execFile)('git', args, { cwd, env })).stdout;
   };
 
-export const idOf = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
-export const dirOf = (n: number): string => `cases/2026-0${1 + (n % 3)}/item-${n}`;
-
-export const caseText = (n: number, state = 'OPEN', description = ''): string =>
-  `---\nid: ${idOf(n)}\ntitle: Number ${n}\ntype: bug\nstate: ${state}\ncreated_at: 2026-01-01T00:00:00.000Z\n---\n${description}`;
-
-export const proofText = (content: string): string =>
-  `---\nid: ${randomUUID()}\ntype: log\nverified: false\ncreated_at: 2026-01-01T00:00:00.000Z\n---\n\n${content}\n`;
-
-const writeAt = (path: string, text: string): void => {
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
-};
-
-/** Everything that a hint began has been told, what is gone is gone for good, and a sweep finds nothing more. */
-export const settled = async ({ service: { store } }: Running): Promise<void> => {
-  await sweepWorkspace(store);
-  await Promise.all(allItems(store).map(({ id }) => reconcile(store, id)));
-  await eventually(() => assert.equal(itemsOf(store).missing.size, 0));
-  await Promise.all(allItems(store).map(({ id }) => store.locks.whenFree(lockOn.item(id))));
-};
-
 /**
  * Does something with git, and holds what was told of it against what `git diff` says of the files before and after:
  * the same, each once, by the watcher alone, and a sweep finds no more.
@@ -160,12 +133,6 @@ const assertChain = ({ events }: Running, states: Map<string, string | undefined
     states.set(payload.case_id, payload.new_state);
   }
 };
-
-/** What was told, with the directory of the Work item, in no order. */
-export const heard = ({ events, service: { store } }: Running): string[] =>
-  events
-    .map(({ event_type, payload }) => `${event_type} ${itemOf(store, payload.case_id ?? '')?.dir}`)
-    .toSorted();
 
 // All files as they are, staged or not, in an index of our own.
 const treeOf = async ({ workspace }: GitWorkspace): Promise<string> => {

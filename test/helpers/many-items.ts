@@ -22,8 +22,8 @@ export const write = (path: string, text: string): void => {
   writeFileSync(path, text);
 };
 
-export const caseText = (n: number, state = 'OPEN'): string =>
-  `---\nid: ${idOf(n)}\ntitle: Number ${n}\ntype: bug\nstate: ${state}\ncreated_at: 2026-01-01T00:00:00.000Z\n---\n`;
+export const caseText = (n: number, state = 'OPEN', description = ''): string =>
+  `---\nid: ${idOf(n)}\ntitle: Number ${n}\ntype: bug\nstate: ${state}\ncreated_at: 2026-01-01T00:00:00.000Z\n---\n${description}`;
 
 export const proofText = (content: string): string =>
   `---\nid: ${randomUUID()}\ntype: log\nverified: false\ncreated_at: 2026-01-01T00:00:00.000Z\n---\n\n${content}\n`;

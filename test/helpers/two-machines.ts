@@ -8,7 +8,8 @@ import type { Case } from '../../store/records/case.ts';
 import type { Session } from '../../store/records/session.ts';
 import { makeWorkspaceFiles } from '../../store/workspace/workspace-files.ts';
 import { eventually } from './eventually.ts';
-import { type AsyncGit, asyncGit, settled } from './git-workspace.ts';
+import { type AsyncGit, asyncGit } from './git-workspace.ts';
+import { settled } from './many-items.ts';
 import { temporaryDirectory, writeFiles } from './repository.ts';
 import { type Running, startForTest } from './service.ts';
 

@@ -13,16 +13,11 @@ import { eventually } from '../helpers/eventually.ts';
 import {
   assertTold,
   asyncGit,
-  caseText,
-  dirOf,
   type GitWorkspace,
   gitWorkspace,
-  heard,
-  idOf,
   type Place,
-  proofText,
-  settled,
 } from '../helpers/git-workspace.ts';
+import { caseText, dirOf, heard, idOf, proofText, settled } from '../helpers/many-items.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';
 import { STATE_DIR } from '../helpers/state-dir.ts';
 import { openCompared } from '../helpers/workspace.ts';

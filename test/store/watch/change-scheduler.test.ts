@@ -8,7 +8,7 @@ import { WATCH_PACE } from '../../../store/watch/change-scheduler.ts';
 import { doorTo } from '../../crash/door.ts';
 import { atEnd } from '../../helpers/at-end.ts';
 import { eventually } from '../../helpers/eventually.ts';
-import { caseText, dirOf, idOf } from '../../helpers/git-workspace.ts';
+import { caseText, dirOf, idOf } from '../../helpers/many-items.ts';
 import { writeFiles } from '../../helpers/repository.ts';
 import { openWorkspace } from '../../helpers/workspace.ts';
 

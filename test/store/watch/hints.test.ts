@@ -9,7 +9,7 @@ import { WATCH_PACE } from '../../../store/watch/change-scheduler.ts';
 import { collectHints } from '../../../store/watch/hints.ts';
 import { atEnd } from '../../helpers/at-end.ts';
 import { eventually } from '../../helpers/eventually.ts';
-import { caseText, dirOf, idOf } from '../../helpers/git-workspace.ts';
+import { caseText, dirOf, idOf } from '../../helpers/many-items.ts';
 import { gitIn } from '../../helpers/repository.ts';
 import { openWorkspace } from '../../helpers/workspace.ts';
 
