@@ -8,8 +8,7 @@ import { withCase } from './sessions.ts';
 /** A session whose plan waits, and the directory of its files. */
 export const planned = async (t: TestContext, description?: string) => {
   const it = await withCase(t, description, { watch: true });
-  const { id } = await it.start();
-  await it.until(id, 'plan_ready');
+  const { id } = await it.planned();
   return { it, id, dir: newestSession(it.running, it.item) };
 };
 

@@ -30,6 +30,10 @@ export interface SessionTest extends Running {
   post: (path: string, body?: unknown) => Promise<Answered<Session & Problem>>;
   start: (body?: object) => Promise<Session>;
   until: (id: string, status: string) => Promise<Session>;
+  /** Starts a session, and resolves once its plan is ready. */
+  planned: (body?: object) => Promise<Session>;
+  /** The same, approved, once its work has ended so. */
+  worked: (status?: string, body?: object) => Promise<Session>;
   eventsOf: (id: string) => Promise<StreamEvent[]>;
   /** Resolves with the session's first event of that name. */
   untilEvent: (id: string, event: string) => Promise<StreamEvent>;
@@ -61,6 +65,14 @@ export const withCase = async (
       assert.equal(body.status, status, body.error ?? undefined);
       return body;
     });
+  const planned = async (body?: object): Promise<Session> =>
+    until((await start(body)).id, 'plan_ready');
+  const worked = async (status = 'completed', body?: object): Promise<Session> => {
+    const { id } = await planned(body);
+    const answer = await post(`/sessions/${id}/approve`);
+    assert.equal(answer.status, 200, answer.text);
+    return until(id, status);
+  };
   const eventsOf = async (id: string): Promise<StreamEvent[]> =>
     (
       await running.call<StreamEvent[]>('GET', `${at}/sessions/${id}/stream`, undefined, {
@@ -78,7 +90,8 @@ export const withCase = async (
     running.call('POST', `/api/cases/${item.id}/session/${what}`);
   // Not spread: `service` is another one after a restart.
   return Object.assign(Object.create(running), {
-    ...{ running, item, at, control, post, start, until, eventsOf, untilEvent, state },
+    ...{ running, item, at, control, post, start, until, planned, worked },
+    ...{ eventsOf, untilEvent, state },
   }) as SessionTest;
 };
 

@@ -52,10 +52,7 @@ const failing = (t: TestContext): Promise<SessionTest> =>
   withCase(t, 'Fail:\n\n```sh\nexit 1\n```\n', { settings: 'sandbox: off' });
 
 const runToEnd = async (it: SessionTest, status: string): Promise<string> => {
-  const { id } = await it.start();
-  await it.until(id, 'plan_ready');
-  assert.equal((await it.post(`/sessions/${id}/approve`)).status, 200);
-  await it.until(id, status);
+  const { id } = await it.worked(status);
   return id;
 };
 
@@ -72,8 +69,7 @@ describe('GET /attention', () => {
 
   it('has a plan until it is approved, tells of it, and what waits longest first', async (t) => {
     const it = await withCase(t);
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
+    const { id } = await it.planned();
     const plan = await waits(it, 'plan');
     assert.deepEqual([plan.case_id, plan.session_id, plan.title], [it.item.id, id, 'Say hello']);
     await eventually(() => assert.equal(changesOf(it.running).at(-1), 1));
@@ -94,8 +90,7 @@ describe('GET /attention', () => {
 
   it('has what an agent asks, with the options, until it is answered', async (t) => {
     const it = await withCase(t, 'Ask.', withAgent(t, 'permission'));
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
+    const { id } = await it.planned();
     await it.post(`/sessions/${id}/approve`);
     const asked = await waits(it, 'permission');
     assert.deepEqual([asked.session_id, await kindsOf(it)], [id, ['permission']]);
@@ -168,8 +163,7 @@ describe('GET /attention', () => {
     const sign = join(temporaryDirectory(t), 'sign');
     const plan = `\`\`\`sh\nuntil test -e ${sign}; do sleep 0.02; done\n\`\`\`\n`;
     const it = await withCase(t, plan, { settings: 'sandbox: off' });
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
+    const { id } = await it.planned();
     await it.post(`/sessions/${id}/approve`);
     await it.untilEvent(id, 'tool_call');
     await it.control('pause');

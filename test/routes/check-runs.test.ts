@@ -178,8 +178,7 @@ describe('POST /cases/:id/proof/run', () => {
     const { body } = await call<{ id: string }>('POST', '/cases', { title: 'B', type: 'bug' });
     const none = await call('POST', `/cases/${body.id}/proof/run`, { command: 'true' });
     assertProblem(none, 404, 'not_found');
-    const { id } = await work.start();
-    await work.until(id, 'plan_ready');
+    await work.planned();
     assertProblem(await run('true'), 409, 'session_active');
     assert.deepEqual((await call<Proof[]>('GET', `${at}/proof`)).body, []);
   });

@@ -318,8 +318,7 @@ describe('the global memory', () => {
     const test = await withSession(t, 'The task.', withAgent(t, 'echo'));
     const content = `The first rule.\n${'x'.repeat(200_000)}\nThe last rule.\n`;
     await test.call('POST', WRITE, { content, mode: 'replace' });
-    const { id } = await test.start();
-    await test.until(id, 'plan_ready');
+    const { id } = await test.planned();
     const { text: plan } = await test.call('GET', `${test.at}/sessions/${id}/plan`);
     for (const part of ['The task.', 'The first rule.', 'The last rule.', 'characters left out'])
       assert.ok(plan.includes(part), part);

@@ -60,8 +60,7 @@ const tokenOf = ({ running }: SessionTest, id: string): string | undefined =>
 
 const atWork = async (t: TestContext): Promise<{ it: SessionTest; id: string; client: Client }> => {
   const it = await withCase(t, 'Change a.txt.', withHome(t, 'work-hang'));
-  const { id } = await it.start();
-  await it.until(id, 'plan_ready');
+  const { id } = await it.planned();
   await it.post(`/sessions/${id}/approve`);
   await it.untilEvent(id, 'thought');
   const token = tokenOf(it, id);

@@ -1019,10 +1019,7 @@ describe('GET /cases/:id/proof/gate', () => {
 
 describe('a Work item whose gate is satisfied when a session completes', () => {
   const completed = async (test: SessionTest): Promise<string> => {
-    const { id } = await test.start();
-    await test.until(id, 'plan_ready');
-    assert.equal((await test.post(`/sessions/${id}/approve`)).status, 200);
-    await test.until(id, 'completed');
+    const { id } = await test.worked();
     return id;
   };
   const verified = async ({ call, at }: SessionTest, content = 'I read it.'): Promise<string> => {
@@ -1075,8 +1072,7 @@ describe('a Work item whose gate is satisfied when a session completes', () => {
   it('stays VERIFYING when what was verified was the work of the session before', async (t) => {
     const test = await withSession(t);
     await completed(test);
-    const { id } = await test.start();
-    await test.until(id, 'plan_ready');
+    const { id } = await test.planned();
     await verified(test, 'I read the diff of the first session.');
     assert.equal((await test.post(`/sessions/${id}/approve`)).status, 200);
     await test.until(id, 'completed');
@@ -1103,10 +1099,7 @@ describe('a Work item whose gate is satisfied when a session completes', () => {
     const list = join(test.workspace, test.item.path, 'proof/checklist.md');
     await verified(test);
     writeFileSync(list, '---\nitems: [\n---\n');
-    const { id } = await test.start();
-    await test.until(id, 'plan_ready');
-    await test.post(`/sessions/${id}/approve`);
-    await test.until(id, 'completed');
+    const { id } = await test.worked();
     writeFileSync(list, BY_HAND.replaceAll('test-log', 'review'));
     await test.call('GET', `${test.at}/proof/gate`);
     await staysOpen(test, id);
@@ -1282,8 +1275,7 @@ describe('a Work item whose gate is satisfied when a session completes', () => {
     const nice = { description: 'Nice', type: 'log', required: false };
     await test.call('POST', `${test.at}/proof/checklist`, nice);
     await staysOpen(test, await completed(test));
-    const { id } = await test.start();
-    await test.until(id, 'plan_ready');
+    await test.planned();
     assert.equal((await test.control('abort')).status, 200);
     assert.equal(await test.state(), 'VERIFYING');
   });

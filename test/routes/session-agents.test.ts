@@ -59,8 +59,7 @@ describe('an agent that writes in Plan mode', () => {
 describe('POST /cases/{id}/sessions/{sid}/permissions/{request_id}', () => {
   const asking = async (t: TestContext) => {
     const it = await agentAt(t, 'permission');
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
+    const { id } = await it.planned();
     assert.equal((await it.post(`/sessions/${id}/approve`)).status, 200);
     const { data } = await it.untilEvent(id, 'permission_request');
     await eventually(async () => assert.equal(await it.state(), 'BLOCKED'));
@@ -269,8 +268,7 @@ describe('a session whose agent does not do its work', () => {
 
   it('has failed when it only spoke of working, and says so', async (t) => {
     const it = await agentAt(t, 'sh');
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
+    const { id } = await it.planned();
     assert.equal((await it.post(`/sessions/${id}/approve`)).status, 200);
     const failed = await it.until(id, 'failed');
     assert.match(

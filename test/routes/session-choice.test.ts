@@ -54,10 +54,7 @@ describe('model and effort of a session', () => {
 
   it('are chosen again where the conversation begins anew because it does not tell them', async (t) => {
     const test = await choosing(t, 'choose-silent');
-    const { id } = await test.start(DEEP);
-    await test.until(id, 'plan_ready');
-    await test.post(`/sessions/${id}/approve`);
-    await test.until(id, 'completed');
+    const { id } = await test.worked('completed', DEEP);
     assert.deepEqual(await wordsOf(test, id), [SET, SET]);
     const { data } = await test.untilEvent(id, 'agent_event');
     assert.equal(data.kind, 'session_not_resumed');
@@ -65,8 +62,7 @@ describe('model and effort of a session', () => {
 
   it('are set by the request of former releases where the agent knows no other', async (t) => {
     const test = await choosing(t, 'choose-old');
-    const { id } = await test.start({ model: 'deep' });
-    await test.until(id, 'plan_ready');
+    const { id } = await test.planned({ model: 'deep' });
     assert.deepEqual(await wordsOf(test, id), ['Chosen: brain=deep.']);
     const { choices, detail } = await refused(test, DEEP);
     assert.deepEqual(choices, []);
@@ -157,8 +153,7 @@ describe('model and effort of a session', () => {
         const { status, code } = await refused(test, { [what]: value });
         assert.deepEqual([status, code], [400, 'bad_request'], JSON.stringify(value));
       }
-    const { id } = await test.start(DEEP);
-    await test.until(id, 'plan_ready');
+    const { id } = await test.planned(DEEP);
     const file = join(newestSession(test.running, test.item), 'session.md');
     writeFileSync(file, readFileSync(file, 'utf8').replace('model: deep', 'model: "--deep"'));
     const approved = await test.post(`/sessions/${id}/approve`);

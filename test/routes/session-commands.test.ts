@@ -24,8 +24,7 @@ const told = async (t: TestContext, updates: readonly object[], status = 'comple
     'updates.json': JSON.stringify(updates),
   });
   const work = await withCase(t, 'Do it.', options);
-  const { id } = await work.start();
-  await work.until(id, 'plan_ready');
+  const { id } = await work.planned();
   assert.equal((await work.post(`/sessions/${id}/approve`)).status, 200);
   const session = await work.until(id, status);
   const file = readFileSync(join(work.workspace, session.path, 'session.md'), 'utf8');
@@ -86,8 +85,7 @@ describe('a command that failed', () => {
   it('of a runbook is told with its exit code', async (t) => {
     const text = 'Try:\n\n```sh\necho begin\n```\n\n```sh\necho oh no; exit 3\n```\n';
     const work = await withCase(t, text, { settings: 'sandbox: off' });
-    const { id } = await work.start();
-    await work.until(id, 'plan_ready');
+    const { id } = await work.planned();
     await work.post(`/sessions/${id}/approve`);
     const { commands } = await work.until(id, 'failed');
     assert.deepEqual(commands?.failed, [
@@ -129,8 +127,7 @@ describe('POST /cases/:id/sessions/:sid/dismiss', () => {
 
   it('is 422 for a session that is not completed, and 404 for none', async (t) => {
     const work = await withCase(t);
-    const { id } = await work.start();
-    await work.until(id, 'plan_ready');
+    const { id } = await work.planned();
     const refused = await work.post(`/sessions/${id}/dismiss`);
     assertProblem(refused, 422, 'invalid_state');
     assert.match(refused.body.detail, /plan_ready.*Approve its plan/);
@@ -157,8 +154,7 @@ describe('completed work in GET /attention', () => {
 
   it('leaves with another session', async (t) => {
     const { work, done } = await told(t, TESTS_FAIL);
-    const { id } = await work.start();
-    await work.until(id, 'plan_ready');
+    await work.planned();
     await eventually(async () =>
       assert.deepEqual(
         (await done()).map(({ kind }) => kind),

@@ -21,8 +21,7 @@ const worked = async (
   it: SessionTest,
   before?: (path: string) => void,
 ): Promise<{ session: Session; commit: WorkCommit; path: string }> => {
-  const { id } = await it.start();
-  await it.until(id, 'plan_ready');
+  const { id } = await it.planned();
   const { path } = await statusOf(it);
   before?.(path);
   await it.post(`/sessions/${id}/approve`);
@@ -492,8 +491,7 @@ describe('work that did not complete', () => {
   const LEFT = '1 uncommitted file';
 
   const ended = async (it: SessionTest, status: Session['status']): Promise<Session> => {
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
+    const { id } = await it.planned();
     await it.post(`/sessions/${id}/approve`);
     return it.until(id, status);
   };
@@ -525,8 +523,7 @@ describe('work that did not complete', () => {
       t,
       sh('echo new > new.txt', 'while ! test -e go; do sleep 0.1; done'),
     );
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
+    const { id } = await it.planned();
     await it.post(`/sessions/${id}/approve`);
     const { path } = await statusOf(it);
     await eventually(() => assert.ok(existsSync(join(path, 'new.txt'))));

@@ -26,8 +26,7 @@ const worktreeOf = ({ running, item }: SessionTest): string =>
 
 const working = async (t: TestContext) => {
   const it = await withCase(t, LONG);
-  const { id } = await it.start();
-  await it.until(id, 'plan_ready');
+  const { id } = await it.planned();
   assert.equal((await it.post(`/sessions/${id}/approve`)).status, 200);
   const done = join(worktreeOf(it), 'done.txt');
   await eventually(() => assert.match(readFileSync(done, 'utf8'), /second/));
@@ -88,8 +87,7 @@ describe('POST /api/cases/{id}/session/pause', () => {
 
   it('withdraws what the agent asked, and the Work item is blocked no more', async (t) => {
     const it = await agentAt(t, 'permission');
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
+    const { id } = await it.planned();
     await it.post(`/sessions/${id}/approve`);
     const { data } = await it.untilEvent(id, 'permission_request');
     await eventually(async () => assert.equal(await it.state(), 'BLOCKED'));
@@ -164,8 +162,7 @@ describe('a call about the active session that names the one it means', () => {
 describe('POST /cases/{id}/sessions/{sid}/revise', () => {
   it('has the agent plan again, with its plan and the comment', async (t) => {
     const it = await agentAt(t, 'echo');
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
+    const { id } = await it.planned();
     const revised = await it.post(`/sessions/${id}/revise`, { comment: 'Use tabs, please.' });
     assert.deepEqual([revised.status, revised.body.status], [200, 'planning'], revised.text);
     await it.until(id, 'plan_ready');
@@ -177,8 +174,7 @@ describe('POST /cases/{id}/sessions/{sid}/revise', () => {
 
   it('is remembered over a restart', async (t) => {
     const it = await agentAt(t, 'hang-on-feedback');
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
+    const { id } = await it.planned();
     await it.post(`/sessions/${id}/revise`, { comment: 'Use tabs,\nplease.' });
     const record = join(newestSession(it.running, it.item), 'session.md');
     assert.match(readFileSync(record, 'utf8'), /Use tabs,\n\s+please\./);
@@ -205,8 +201,7 @@ describe('POST /cases/{id}/sessions/{sid}/revise', () => {
 
   it('has one winner, of it and an approval', async (t) => {
     const it = await withCase(t);
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
+    const { id } = await it.planned();
     const [approved, revised] = await Promise.all([
       it.post(`/sessions/${id}/approve`),
       it.post(`/sessions/${id}/revise`, { comment: 'Again.' }),
@@ -455,8 +450,7 @@ describe('the session lock', () => {
 
   it('of a session that goes on is released by its abort alone', async (t) => {
     const it = await withCase(t);
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
+    const { id } = await it.planned();
     const path = `/api/worktrees/${it.item.id}/lock`;
     const taken = await it.running.call<Problem>('POST', path);
     assert.deepEqual([taken.status, taken.body.code], [409, 'lock_held']);
@@ -469,8 +463,7 @@ describe('the session lock', () => {
 
   it('of a session that is gone is released like any other', async (t) => {
     const it = await withCase(t);
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
+    const { id } = await it.planned();
     rmSync(newestSession(it.running, it.item), { recursive: true });
     const path = `/api/worktrees/${it.item.id}/lock`;
     assert.equal((await it.running.call<Lock>('GET', path)).body.holder?.session_id, id);

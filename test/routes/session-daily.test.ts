@@ -16,10 +16,7 @@ const skip = kind === 'none' && (reason ?? 'no sandbox');
 process.env.TMPDIR = '/var/tmp';
 
 const work = async (test: SessionTest, status = 'completed'): Promise<string> => {
-  const { id } = await test.start();
-  await test.until(id, 'plan_ready');
-  assert.equal((await test.post(`/sessions/${id}/approve`)).status, 200);
-  await test.until(id, status);
+  const { id } = await test.worked(status);
   return id;
 };
 

@@ -47,8 +47,7 @@ describe('the errors of sessions', () => {
 
   it('say what the session is when something is not valid now', async (t) => {
     const it = await withCase(t);
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
+    const { id } = await it.planned();
     for (const answer of [
       await it.control('resume'),
       await it.control('pause'),
@@ -69,8 +68,7 @@ describe('the errors of sessions', () => {
 
   it('name the file that cannot be read', async (t) => {
     const it = await withCase(t);
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
+    const { id } = await it.planned();
     writeFileSync(join(newestSession(it.running, it.item), 'session.md'), `---\nid: ${id}\n: :\n`);
     for (const answer of [
       await it.running.call<Problem>('GET', `${it.at}/sessions/${id}`),
@@ -89,8 +87,7 @@ describe('the errors of sessions', () => {
 
   it('refuse to resume with another text than the approved one', async (t) => {
     const it = await withCase(t, '```sh\nsleep 300\n```\n');
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
+    const { id } = await it.planned();
     await it.post(`/sessions/${id}/approve`);
     await it.untilEvent(id, 'tool_call');
     await it.running.restart();

@@ -14,8 +14,7 @@ const MOST = 20_000;
 
 const planned = async (t: TestContext) => {
   const it = await withCase(t, undefined, withAgent(t, 'plan'));
-  const { id } = await it.start();
-  await it.until(id, 'plan_ready');
+  const { id } = await it.planned();
   const record = () => readFileSync(join(newestSession(it.running, it.item), 'session.md'), 'utf8');
   return { it, id, record };
 };

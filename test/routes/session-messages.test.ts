@@ -54,8 +54,7 @@ const saying = (it: SessionTest, memory: string): Listening =>
 /** A session whose agent is in the middle of a tool call of approved work. */
 const atWork = async (t: TestContext, name?: string) => {
   const it = await listening(t, name);
-  const { id } = await it.start();
-  await it.until(id, 'plan_ready');
+  const { id } = await it.planned();
   it.set('hold');
   assert.equal((await it.post(`/sessions/${id}/approve`)).status, 200);
   await it.untilEvent(id, 'tool_call');
@@ -120,8 +119,7 @@ describe('POST /cases/{id}/sessions/{sid}/messages in Work mode', () => {
 
   it('answers no permission: the request waits on, and `now` takes it back', async (t) => {
     const it = await listening(t);
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
+    const { id } = await it.planned();
     it.set('ask');
     assert.equal((await it.post(`/sessions/${id}/approve`)).status, 200);
     const { data } = await it.untilEvent(id, 'permission_request');
@@ -270,8 +268,7 @@ describe('POST /cases/{id}/sessions/{sid}/messages in Plan mode', () => {
 
   it('is 422 for who reads nothing, and 404 for what is not there', async (t) => {
     const it = await withCase(t);
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
+    const { id } = await it.planned();
     const answer = await it.post(`/sessions/${id}/messages`, { text: 'Hello.' });
     assert.deepEqual([answer.status, answer.body.code], [422, 'invalid_state']);
     const none = await it.post(`/sessions/${it.item.id}/messages`, { text: 'Hello.' });
@@ -302,8 +299,7 @@ describe('a message to a session of a command', () => {
       ...[`    plan: [${program}, plan]`, `    work: [${program}, work]`],
     ].join('\n');
     const it = saying(await withCase(t, 'Say it.', { ...options, settings }), memory);
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
+    const { id } = await it.planned();
     it.set('hold');
     assert.equal((await it.post(`/sessions/${id}/approve`)).status, 200);
     await eventually(() => assert.equal(it.prompts().length, 2));
@@ -327,10 +323,7 @@ describe('a message to a session of a command', () => {
 describe('a message to a session that has ended', () => {
   const ended = async (t: TestContext) => {
     const it = await listening(t);
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
-    assert.equal((await it.post(`/sessions/${id}/approve`)).status, 200);
-    await it.until(id, 'completed');
+    const { id } = await it.worked();
     return { it, id };
   };
 

@@ -16,8 +16,7 @@ const FOREVER = '```sh\nsleep 300\n```\n';
 describe('an abort', () => {
   it('leaves nothing running, whatever is approved at the same moment', async (t) => {
     const it = await withCase(t, FOREVER);
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
+    const { id } = await it.planned();
     const [approved, aborted] = await Promise.all([
       it.post(`/sessions/${id}/approve`),
       it.control('abort'),
@@ -136,8 +135,7 @@ describe('the queue', () => {
 describe('a Work item that is changed by hand while its session works', () => {
   it('takes its run with it when it is removed', async (t) => {
     const it = await withCase(t, FOREVER, { watch: true });
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
+    const { id } = await it.planned();
     await it.post(`/sessions/${id}/approve`);
     await it.untilEvent(id, 'tool_call');
     const { engine } = it.running.service;
@@ -157,8 +155,7 @@ describe('a Work item that is changed by hand while its session works', () => {
         settings: 'sandbox: off',
       },
     );
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
+    const { id } = await it.planned();
     await it.post(`/sessions/${id}/approve`);
     await it.untilEvent(id, 'tool_call');
     const { workspace } = it.running;
@@ -178,8 +175,7 @@ describe('a Work item that is changed by hand while its session works', () => {
 
   it('is followed up once its record can be read again', async (t) => {
     const it = await withCase(t, FOREVER, { watch: true });
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
+    const { id } = await it.planned();
     const file = join(it.running.workspace, it.item.path, 'case.md');
     const good = readFileSync(file, 'utf8');
     writeFileSync(file, good.replace('title:', 'title: "'));

@@ -15,8 +15,7 @@ const HALF = '```sh\necho half > half.txt\n```\n\n```sh\ntest -e go || sleep 300
 
 const atWork = async (t: TestContext): Promise<SessionTest & { id: string }> => {
   const it = await withCase(t, HALF);
-  const { id } = await it.start();
-  await it.until(id, 'plan_ready');
+  const { id } = await it.planned();
   await it.post(`/sessions/${id}/approve`);
   await eventually(async () => {
     const calls = (await it.eventsOf(id)).filter(({ event }) => event === 'tool_call');
@@ -70,8 +69,7 @@ describe('the record of a session', () => {
 
   it('that was never approved says what was planned, and that nothing was executed', async (t) => {
     const it = await withCase(t, HALF);
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
+    await it.planned();
     await it.control('abort');
     const { body, patch } = recordOf(it);
     assert.match(body, /^Aborted by the operator in Plan mode .* Nothing was executed\.$/m);
@@ -81,8 +79,7 @@ describe('the record of a session', () => {
 
   it('goes with its Work item, with what of it is kept outside of git', async (t) => {
     const it = await withCase(t, HALF);
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
+    const { id } = await it.planned();
     await it.control('abort');
     const other = randomUUID();
     const fileOf = (session: string): string =>
@@ -109,10 +106,7 @@ describe('the record of a session', () => {
 describe('the record of a session whose agent or program prints an unresolved merge', () => {
   const MERGE = '<<<<<<< HEAD\\na\\n=======\\nb\\n>>>>>>> topic\\n';
   const approved = async (it: SessionTest, status: string): Promise<string> => {
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
-    assert.equal((await it.post(`/sessions/${id}/approve`)).status, 200);
-    await it.until(id, status);
+    const { id } = await it.worked(status);
     return id;
   };
   const isReadable = async (it: SessionTest, id: string, names: readonly string[]) => {
@@ -148,8 +142,7 @@ describe('the record of a session whose agent or program prints an unresolved me
 
   it('still says so of one that somebody left in plan.md', async (t) => {
     const it = await withCase(t);
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
+    await it.planned();
     writeFileSync(
       join(newestSession(it.running, it.item), 'plan.md'),
       MERGE.replaceAll('\\n', '\n'),

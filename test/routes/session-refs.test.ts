@@ -117,8 +117,7 @@ describe('refs that changed in Plan mode, and not in the name of the agent', () 
 git tag -d v1; git update-ref refs/remotes/origin/main main`;
     const { test, git, refs, told } = await planned(t, { operator });
     const [feature, main] = git('rev-parse', 'feature', 'main').trim().split('\n');
-    const { id } = await test.start();
-    await test.until(id, 'plan_ready');
+    const { id } = await test.planned();
     const after = refs();
     assert.equal(git('log', '-1', '--format=%s', 'mine', '--').trim(), 'mine');
     const [event, ...more] = await told(id);
@@ -184,8 +183,7 @@ describe('refs that nobody has changed', () => {
   it('are not spoken of', async (t) => {
     const { test, told, refs } = await planned(t, {});
     const before = refs();
-    const { id } = await test.start();
-    await test.until(id, 'plan_ready');
+    const { id } = await test.planned();
     assert.deepEqual([await told(id), refs(), baselinesOf(test)], [[], before, []]);
   });
 

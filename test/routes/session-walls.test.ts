@@ -20,10 +20,7 @@ const worktreeOf = ({ workspace }: Running, { path }: { path: string }): string 
   join(workspace, '.dossier/worktrees', basename(path));
 
 const work = async (test: SessionTest): Promise<string> => {
-  const { id } = await test.start();
-  await test.until(id, 'plan_ready');
-  assert.equal((await test.post(`/sessions/${id}/approve`)).status, 200);
-  await test.until(id, 'completed');
+  const { id } = await test.worked();
   return id;
 };
 
@@ -172,8 +169,7 @@ rm -rf $main/.git/refs/heads; echo x > $main/.git/HEAD`;
     const { test, worktree, main } = await planned(t, 'auto', MEDDLE + more);
     const before = [picture(worktree), gitState(worktree), picture(main)];
     const refs = test.running.repository.git('show-ref');
-    const { id } = await test.start();
-    await test.until(id, 'plan_ready');
+    await test.planned();
     assert.deepEqual([picture(worktree), gitState(worktree), picture(main)], before);
     assert.equal(test.running.repository.git('show-ref'), refs);
     const inGit = picture(join(main, '.git'), true).join('\n');

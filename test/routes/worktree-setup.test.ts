@@ -246,8 +246,7 @@ describe('a session and the set-up of its worktree', () => {
       files: { '.gitignore': '.env\n' },
     });
     writeFiles(session.repository.root, { '.env': 'A=1' });
-    const { id } = await session.start();
-    await session.until(id, 'plan_ready');
+    const { id } = await session.planned();
     assert.deepEqual(texts(await session.eventsOf(id)), [
       ['setup-copy', 'completed', 'copied .env'],
       ['setup-1', 'in_progress', undefined],

@@ -111,8 +111,7 @@ describe('GET /api/worktrees/stale', () => {
     assert.equal((await staleOf(fixture)).length, 1);
 
     const session = await withCase(t, undefined, { settings: 'worktrees: { ttl_hours: 0 }' });
-    const { id } = await session.start();
-    await session.until(id, 'plan_ready');
+    await session.planned();
     const stale = async () => (await session.call<object[]>('GET', '/api/worktrees/stale')).body;
     rmSync(join(session.workspace, session.item.path, 'sessions', 'lock.md'));
     assert.deepEqual(await stale(), []);

@@ -19,8 +19,7 @@ const OTHER = '```sh\ntouch evil\n```\n';
 
 const planned = async (t: TestContext, plan: string) => {
   const it = await withCase(t, plan);
-  const { id } = await it.start();
-  await it.until(id, 'plan_ready');
+  const { id } = await it.planned();
   const dir = newestSession(it.running, it.item);
   return { it, id, dir, plan: readFileSync(join(dir, 'plan.md'), 'utf8') };
 };
@@ -154,8 +153,7 @@ describe('approved.md', () => {
 
   it('changed while the session waits for its place: the session fails, and plan.md does not run', async (t) => {
     const it = await withCase(t, '```sh\ntouch mine\n```\n', { settings: 'max_sessions: 1' });
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
+    const { id } = await it.planned();
     const dir = newestSession(it.running, it.item);
     const { body: other } = await it.running.call<{ id: string }>('POST', '/cases', {
       ...{ title: 'First', type: 'chore' },

@@ -25,8 +25,7 @@ const atWork = async (t: TestContext, behaviour: string, settings = '') => {
     ...options,
     settings: `${options.settings}\n${settings}`,
   });
-  const { id } = await it.start();
-  await it.until(id, 'plan_ready');
+  const { id } = await it.planned();
   await it.post(`/sessions/${id}/approve`);
   return { it, id };
 };
@@ -112,8 +111,7 @@ describe('“allow this prefix for this session”', () => {
       'commands.json': JSON.stringify([command]),
     });
     const it = await withCase(t, 'x', options);
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
+    const { id } = await it.planned();
     await it.post(`/sessions/${id}/approve`);
     const asked = await nthRequest(it, id, 1);
     const others = '{"cwd":"/etc","env":{"A":"b"},"stdin":"x"}';
@@ -240,8 +238,7 @@ describe('a request that waits too long', () => {
       settings: `${options.settings}\nmax_sessions: 1`,
     });
     it.running.service.engine.patience_ms = 20;
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
+    const { id } = await it.planned();
     await it.post(`/sessions/${id}/approve`);
     const request = await nthRequest(it, id, 1);
     const other = await it.running.call<Case>('POST', '/cases', { title: 'Next', type: 'chore' });

@@ -21,8 +21,7 @@ const fileOf = ({ running, item }: SessionTest): string =>
 
 const planned = async (t: TestContext) => {
   const it = await withCase(t, undefined, { watch: true });
-  const { id } = await it.start();
-  await it.until(id, 'plan_ready');
+  const { id } = await it.planned();
   return { it, id };
 };
 

@@ -32,8 +32,7 @@ const unsandboxed = ({ service }: SessionTest): (() => Promise<void>) => {
 };
 
 const planned = async (test: SessionTest): Promise<{ id: string; dir: string; at: string }> => {
-  const { id } = await test.start();
-  await test.until(id, 'plan_ready');
+  const { id } = await test.planned();
   return { id, dir: newestSession(test, test.item), at: `${test.at}/sessions/${id}` };
 };
 

@@ -127,10 +127,7 @@ for (const [place, placeIn] of Object.entries(PLACES))
         'work.sh': reading(repository.root),
       });
       const test = await withCase(t, 'Work.', { ...options, repository });
-      const { id } = await test.start();
-      await test.until(id, 'plan_ready');
-      await test.post(`/sessions/${id}/approve`);
-      await test.until(id, 'completed');
+      const { id } = await test.worked();
       const outputs = (await test.eventsOf(id)).flatMap(({ data }) => data.output ?? []);
       assert.equal(outputs.length, 2);
       for (const output of outputs) assertHidden(String(output));

@@ -53,10 +53,7 @@ describe('what a prompt names of the workspace, in the sandbox', { skip: missing
   for (const [where, place] of PLACES)
     it(`is read, and nothing else of it, of a workspace ${where}`, async (t) => {
       const test = await prepared(t, place);
-      const { id } = await test.start();
-      await test.until(id, 'plan_ready');
-      await test.post(`/sessions/${id}/approve`);
-      await test.until(id, 'completed');
+      const { id } = await test.worked();
       const dir = join(test.workspace, test.item.path);
       const image = `${sha256(URL).slice(0, 16)}.png`;
       const turns = await readIn(test, id);
@@ -74,8 +71,7 @@ describe('what a prompt names of the workspace, in the sandbox', { skip: missing
     const dir = join(test.workspace, test.item.path);
     rmSync(join(dir, 'memory'), { recursive: true });
     symlinkSync(join(dir, 'proof'), join(dir, 'memory'));
-    const { id } = await test.start();
-    await test.until(id, 'plan_ready');
+    const { id } = await test.planned();
     const [read = {}] = await readIn(test, id);
     assert.deepEqual(
       Object.keys(read).filter((path) => path.startsWith(join(dir, 'memory'))),

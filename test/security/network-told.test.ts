@@ -40,8 +40,7 @@ describe('what is asked of the network', { skip: missing }, () => {
   it('by a session’s set-up is in its stream', async (t) => {
     const settings = `worktrees: { setup: ${JSON.stringify([`${ASK}; :`])} }`;
     const test = await withCase(t, undefined, { settings });
-    const { id } = await test.start();
-    await test.until(id, 'plan_ready');
+    const { id } = await test.planned();
     const { at: _, ...data } = (await test.untilEvent(id, 'network')).data;
     assert.deepEqual(data, REFUSED);
   });

@@ -164,8 +164,7 @@ describe('sandbox: seatbelt', () => {
   }, async (t) => {
     assert.match(createSandbox('seatbelt', {}).reason ?? '', /needs macOS/);
     const test = await withCase(t, undefined, { settings: 'sandbox: seatbelt' });
-    const { id } = await test.start();
-    await test.until(id, 'plan_ready');
+    const { id } = await test.planned();
     await test.post(`/sessions/${id}/approve`);
     const { error } = await test.until(id, 'failed');
     assert.match(error ?? '', /seatbelt needs macOS/);

@@ -106,8 +106,7 @@ describe('a session of which something is left', { skip: noAttacker }, () => {
     const test = await withCase(t, `Do it:\n\n\`\`\`sh\n${script}\n\`\`\`\n`, {
       settings: 'sandbox: off',
     });
-    const { id } = await test.start();
-    await test.until(id, 'plan_ready');
+    const { id } = await test.planned();
     await test.post(`/sessions/${id}/approve`);
     const ended = await eventually(async () => {
       const { body } = await test.call<Session>('GET', `${test.at}/sessions/${id}`);

@@ -43,8 +43,7 @@ describe('a session', () => {
 
   it('is not approved, sent back or resumed, and can be aborted', async (t) => {
     const test = await withCase(t, undefined, DISTRUSTFUL);
-    const { id } = await test.start();
-    await test.until(id, 'plan_ready');
+    const { id } = await test.planned();
     await write(test.running, 'network: host');
     const at = `${test.at}/sessions/${id}`;
     assertProblem(await test.call('POST', `${at}/approve`), 422, 'trust_needed');
@@ -63,8 +62,7 @@ describe('a session', () => {
   it('that is paused is not resumed', async (t) => {
     const slow = 'Wait:\n\n```sh\nwhile [ ! -e go ]; do sleep 0.1; done\n```\n';
     const test = await withCase(t, slow, DISTRUSTFUL);
-    const { id } = await test.start();
-    await test.until(id, 'plan_ready');
+    const { id } = await test.planned();
     await test.call('POST', `${test.at}/sessions/${id}/approve`);
     await test.until(id, 'working');
     assert.equal((await test.control('pause')).status, 200);

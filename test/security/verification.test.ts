@@ -59,8 +59,7 @@ describe('an API key that is shown', () => {
     const { call, service } = it.running;
     const { text } = await createKey(service, 'laptop');
     const headers = { authorization: `Bearer ${text}` };
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
+    const { id } = await it.planned();
     const approved = await call<{ approved_by: string; approved_name: string }>(
       ...(['POST', `${it.at}/sessions/${id}/approve`, undefined, headers] as const),
     );

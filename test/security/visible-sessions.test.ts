@@ -34,8 +34,7 @@ describe('an agent that writes for a terminal', () => {
 
   it('asks with a title and a command in which all is seen, and is answered by its own ids', async (t) => {
     const it = await withCase(t, 'x', withAgent(t, 'terminal'));
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
+    const { id } = await it.planned();
     await it.post(`/sessions/${id}/approve`);
     const { data } = await it.untilEvent(id, 'permission_request');
     assert.equal(data.title, 'ls␛[8m; rm -rf ~');
@@ -88,8 +87,7 @@ describe('a plan that a hand edited', () => {
 
   it('is not approved where it is not UTF-8, so that it is not what was read', async (t) => {
     const it = await withCase(t);
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
+    const { id } = await it.planned();
     const file = join(newestSession(it.running, it.item), 'plan.md');
     writeFileSync(file, Buffer.from('```sh\ntouch \xff\n```\n', 'latin1'));
     await eventually(async () => {
@@ -101,8 +99,7 @@ describe('a plan that a hand edited', () => {
 
   it('is not approved with a shell block that hides something, and nothing runs', async (t) => {
     const it = await withCase(t);
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
+    const { id } = await it.planned();
     const plan = `${it.at}/sessions/${id}/plan`;
     for (const hidden of [
       'ls\u001b[8m; touch evil',
@@ -137,10 +134,7 @@ describe('the runbook', () => {
   it('shows what a command writes, without its colours', async (t) => {
     const script = "printf '\\033[31mred\\033[0m\\033[2J\\302\\233\\n'";
     const it = await withCase(t, `\`\`\`sh\n${script}\n\`\`\`\n`);
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
-    await it.post(`/sessions/${id}/approve`);
-    await it.until(id, 'completed');
+    const { id } = await it.worked();
     const calls = (await it.eventsOf(id)).filter(({ event }) => event === 'tool_call');
     assert.equal(calls.at(-1)?.data.output, 'red␛[2J⟦U+009B⟧\n');
   });

@@ -90,8 +90,7 @@ const GO = '```sh\nwhile [ ! -e go ]; do sleep 0.02; done\n```\n';
 /** A session that works until `go` is called. */
 const working = async (t: TestContext) => {
   const work = await withSession(t, GO, { watch: true, settings: 'max_sessions: 1' });
-  const { id } = await work.start();
-  await work.until(id, 'plan_ready');
+  const { id } = await work.planned();
   const other = await another(work);
   assert.equal((await work.post(`/sessions/${id}/approve`)).status, 200);
   await work.untilEvent(id, 'tool_call');

@@ -33,24 +33,19 @@ const listen = true;
 
 const failed = async (t: TestContext): Promise<Scene> => {
   const it = await withCase(t, 'Fail:\n\n```sh\nexit 1\n```\n', { listen });
-  const { id } = await it.start();
-  await it.until(id, 'plan_ready');
-  await it.post(`/sessions/${id}/approve`);
-  await it.until(id, 'failed');
+  await it.worked('failed');
   return { running: it.running, keys: ANSWERED };
 };
 
 const plan = async (t: TestContext): Promise<Scene> => {
   const it = await withCase(t, undefined, { listen });
-  const { id } = await it.start();
-  await it.until(id, 'plan_ready');
+  await it.planned();
   return { running: it.running, keys: ['p', 'a'] };
 };
 
 const permission = async (t: TestContext): Promise<Scene> => {
   const it = await withCase(t, 'Ask.', { ...withAgent(t, 'permission', 'auto'), listen });
-  const { id } = await it.start();
-  await it.until(id, 'plan_ready');
+  const { id } = await it.planned();
   await it.post(`/sessions/${id}/approve`);
   return { running: it.running, keys: ['1'] };
 };
@@ -81,8 +76,7 @@ const blocked = async (t: TestContext): Promise<Scene> => {
 
 const paused = async (t: TestContext): Promise<Scene> => {
   const it = await withCase(t, '```sh\nsleep 100\n```\n', { listen });
-  const { id } = await it.start();
-  await it.until(id, 'plan_ready');
+  const { id } = await it.planned();
   await it.post(`/sessions/${id}/approve`);
   await it.untilEvent(id, 'tool_call');
   await it.running.restart();
@@ -160,10 +154,7 @@ const waiting = async (t: TestContext): Promise<Scene> => {
 
 const done = async (t: TestContext): Promise<Scene> => {
   const it = await withCase(t, undefined, { listen });
-  const { id } = await it.start();
-  await it.until(id, 'plan_ready');
-  await it.post(`/sessions/${id}/approve`);
-  await it.until(id, 'completed');
+  await it.worked();
   return { running: it.running, keys: ANSWERED };
 };
 

@@ -46,8 +46,7 @@ const atWork = async (
   git('branch', 'other');
   renameSync(aside, join(test.workspace, path));
   await eventually(async () => assert.equal((await test.call('GET', test.at)).status, 200));
-  const { id } = await test.start();
-  await test.until(id, 'plan_ready');
+  const { id } = await test.planned();
   before(git);
   await test.post(`/sessions/${id}/approve`);
   await test.untilEvent(id, 'tool_call');

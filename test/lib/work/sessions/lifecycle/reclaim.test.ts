@@ -69,8 +69,7 @@ describe('a session whose lock stands where .dossier/ was removed', () => {
 
   it('is approved as it was planned, once the operator has confirmed it', async (t) => {
     const it = await withCase(t);
-    const { id } = await it.start();
-    await it.until(id, 'plan_ready');
+    const { id } = await it.planned();
     await restartWithout(it, '');
     assertProblem(await it.post(`/sessions/${id}/approve`), 409, 'approved_elsewhere');
     await it.running.call('POST', '/trust', { all: true });
