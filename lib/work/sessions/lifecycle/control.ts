@@ -13,7 +13,7 @@ import { activeSession, approvedPlan, refuseLost } from '../guards/preconditions
 import { type Engine, type LiveRun, stopLive } from '../live/engine.ts';
 import type { SessionNeeds, TurnNeeds } from '../live/needs.ts';
 import { noteStatus } from '../live/stream.ts';
-import { digestOf, type TranscriptCall } from '../live/transcript-summary.ts';
+import { digestOf, type SessionDigest, type TranscriptCall } from '../live/transcript-summary.ts';
 import { abort, checkEvent, pause, resume } from '../rules/rules.ts';
 import { wrapUp } from '../turns/wrap-up.ts';
 import { startPlanTurn, startQueued, startWorkTurn, withSessionLock } from './launch.ts';
@@ -82,10 +82,8 @@ export const resumeSession = async (
   const { session } = active;
   const run_marker = newRunMarker(service.store.layout, session.id);
   await refuseLost(service.store, session);
-  const skipped = await skippedBlock(service.engine, active, from);
-  // The daemon may have been killed before the work began.
-  const onlyWaited =
-    session.mode === 'work' && (await digestOf(service.engine, active)).only_waited;
+  const done = session.mode === 'work' ? await digestOf(service.engine, active) : undefined;
+  const skipped = skippedBlock(session, done, from);
   const resumed = await withSessionLock(service, active, () =>
     decide(service, session, (current, matter) => {
       const change = resume(run_marker)(current, matter);
@@ -96,7 +94,8 @@ export const resumeSession = async (
   if (resumed === undefined) throw notFound('session', session.id);
   if (skipped !== undefined) recordSkippedBlock(service.engine, resumed, skipped);
   if (resumed.session.mode === 'plan') startPlanTurn(service, resumed);
-  else startWorkTurn(service, resumed, { isResumed: !onlyWaited });
+  // The daemon may have been killed before the work began.
+  else startWorkTurn(service, resumed, { isResumed: done?.only_waited !== true });
   return resumed.session;
 };
 
@@ -107,12 +106,12 @@ type From = 'again' | 'next';
  * The block to skip, if the operator chose `next`. Throws 422 `choice_needed` for a runbook that was killed inside a
  * block without a choice, because the block may have done part of its work.
  */
-const skippedBlock = async (
-  engine: Engine,
-  kept: StoredSession,
+const skippedBlock = (
+  session: Session,
+  done: SessionDigest | undefined,
   from: From | undefined,
-): Promise<TranscriptCall | undefined> => {
-  const block = await interruptedBlock(engine, kept);
+): TranscriptCall | undefined => {
+  const block = interruptedBlock(session, done);
   if (block === undefined && from !== undefined)
     throw invalidState('No block of this session was interrupted. Resume it without `from`.');
   if (block?.untold === true && from === undefined) throw choiceNeeded(block);
@@ -120,13 +119,12 @@ const skippedBlock = async (
 };
 
 // The last call, unless it ended by itself: blocks run one by one.
-const interruptedBlock = async (
-  engine: Engine,
-  kept: StoredSession,
-): Promise<TranscriptCall | undefined> => {
-  const { mode, provider, status } = kept.session;
-  if (mode !== 'work' || provider !== 'runbook' || status !== 'paused') return undefined;
-  const last = (await digestOf(engine, kept)).calls.at(-1);
+const interruptedBlock = (
+  { provider, status }: Session,
+  done: SessionDigest | undefined,
+): TranscriptCall | undefined => {
+  if (provider !== 'runbook' || status !== 'paused') return undefined;
+  const last = done?.calls.at(-1);
   return last?.status === 'killed' || last?.status === 'failed' ? last : undefined;
 };
 
