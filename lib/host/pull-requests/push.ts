@@ -10,7 +10,7 @@ import {
 } from '../../../store/sessions/conflicts.ts';
 import type { Store } from '../../../store/store.ts';
 import { withWorktreeLogin } from '../../code/projects/git-login.ts';
-import { type HostedNeeds, hostedRepositoryNamed } from '../../code/projects/hosted-repository.ts';
+import type { HostedNeeds } from '../../code/projects/hosted-repository.ts';
 import type { Pull } from '../../codehost/code-host.ts';
 import { invalidState, ServiceError } from '../../errors.ts';
 import { commitOf, isAncestor } from '../../tools/git/read/repository.ts';
@@ -21,9 +21,10 @@ import { headOnBranch } from '../../work/conflicts/preflight.ts';
 import { exclusively } from '../../work/sessions/lifecycle/operation.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
 import { commitChanges } from './commit-changes.ts';
+import { hostedToWrite } from './own-pull.ts';
 import { pushBranch, recordPush, refuseBaseBranch, refuseGone } from './push-branch.ts';
-import { getOpenPull, isOpen, type PullNeeds, recordPull, underPullLock } from './record.ts';
-import { baseBranches, pullTarget, type Where } from './target.ts';
+import { getOpenPull, isOpen, recordPull, underPullLock } from './record.ts';
+import { baseBranches, pullTarget } from './target.ts';
 
 /** Commits what the newest session left and pushes the branch of the pull request. */
 export const pushPull = (
@@ -37,8 +38,8 @@ export const pushPull = (
     return exclusively(service, caseId, 'push of a pull request', async (worktree) => {
       const { now } = await headOnBranch(service, worktree);
       if (matter.head_ref !== worktree.branch) throw otherBranch(matter.head_ref, worktree.branch);
+      const { base_ref: base } = await refuseEnded(service, kept);
       const where = await pullTarget(service, worktree, matter.repository);
-      const { base_ref: base } = await refuseEnded(service, kept, where);
       const { push } = where;
       const { main } = await baseBranches(service, worktree, where);
       const title = `Work on #${matter.number}: ${matter.title}`;
@@ -57,16 +58,13 @@ export const pushPull = (
   });
 
 // Its branch is often deleted on the host with the end, so a push would only bring that branch back. Returns what was read.
-const refuseEnded = async (
-  { codeHost, store }: PullNeeds,
-  { case_id, matter }: StoredPull,
-  where: Where,
-): Promise<Pull> => {
-  const hosted = hostedRepositoryNamed(codeHost, where.base);
+const refuseEnded = async (service: HostedNeeds, kept: StoredPull): Promise<Pull> => {
+  const { case_id, matter } = kept;
+  const hosted = await hostedToWrite(service, kept);
   const pull = await hosted.pull(matter.number);
   if (isOpen(pull.state)) return pull;
-  await recordPull(store, case_id, { name: hosted.name, pull });
-  getOpenPull(store, case_id);
+  await recordPull(service.store, case_id, { name: hosted.name, pull });
+  getOpenPull(service.store, case_id);
   return pull;
 };
 

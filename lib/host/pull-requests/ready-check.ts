@@ -1,3 +1,4 @@
+import { undefinedUnlessDiskFault } from '../../../store/base/attempt.ts';
 import type { StoredPull } from '../../../store/codehost/pulls.ts';
 import { listReviews } from '../../../store/codehost/reviews.ts';
 import type { Gate } from '../../../store/records/proof.ts';
@@ -88,13 +89,15 @@ const localState = async (
   return { files: files.map(({ path }) => path), head: head ?? null, has_remote, onto };
 };
 
-// Others may have changed the base on the host; without a name, a rebase goes onto that of the worktree.
+// Others may have changed the base on the host; without a name, a rebase goes onto that of the worktree. A repository that
+// no remote leads to prevents no check: a push names it.
 const otherBase = async (
   service: SessionNeeds,
   worktree: WorktreeRecord,
   { repository, ref }: { repository: string; ref: string },
 ): Promise<string | undefined> => {
-  const where = await pullTarget(service, worktree, repository);
+  const where = await undefinedUnlessDiskFault(pullTarget(service, worktree, repository));
+  if (where === undefined) return undefined;
   const remote = where.base.remote ?? where.push.remote;
   return branchOfBase(worktree, where) === ref ? undefined : `${remote}/${ref}`;
 };

@@ -34,7 +34,22 @@ describe('a write to the pull request that pr/pr.md names', () => {
     const refused = assertProblem(await scene.post('comment-proof'), 409, 'pull_mismatch');
     assert.match(refused.detail, /stranger\/app.*github\.com\/acme\/app.*pr\/pr\.md/);
     assertProblem(await patched(scene, { title: 'Theirs' }), 409, 'pull_mismatch');
+    assertProblem(await scene.post('push'), 409, 'pull_mismatch');
     assert.deepEqual(scene.host.requests, []);
+  });
+
+  it('is 409 for a push after a rename, which says how to go on, and then goes on', async (t) => {
+    const scene = await openedScene(t);
+    const { host, git } = scene;
+    await host.repositories.rename('acme/new');
+    git('remote', 'set-url', 'origin', 'https://github.com/acme/new.git');
+    host.pulls.setMergeable(scene.number, false);
+    assert.equal((await scene.get('ready-check')).status, 200);
+    const refused = assertProblem(await scene.post('push'), 409, 'pull_mismatch');
+    assert.match(refused.detail, /acme\/app, but .*acme\/new\..* Correct pr\/pr\.md/);
+    edited(scene, 'repository: acme/app', 'repository: acme/new');
+    assert.equal((await scene.post('push')).status, 200);
+    assert.equal((await scene.post('sync-state')).body.number, scene.number);
   });
 
   it('is 409 where it is of another branch, and theirs stays as it is', async (t) => {
