@@ -14,7 +14,7 @@ import { status } from '../../tools/git/read/status.ts';
 import { getGate } from '../../work/proof/checklist.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
 import { getPull, hostedFor, isOpen } from './record.ts';
-import { type RemoteHead, remoteHead } from './status.ts';
+import { NO_BRANCH, type RemoteHead, remoteHead } from './status.ts';
 import { branchOfBase, pullTarget } from './target.ts';
 
 /** What decides whether a pull request is ready for review, as it is now. */
@@ -161,12 +161,13 @@ const pushed = ({ local, remote }: ReadinessFindings): Check => {
 
 const unpushed = ({ has_remote }: LocalState, there: string | null): string => {
   if (has_remote) return 'The remote does not have the local commits. Send …/pr/push';
-  if (there === null) return 'The remote does not have the branch. Send …/pr/sync-state';
+  if (there === null) return `${NO_BRANCH} Send …/pr/sync-state`;
   return `The remote has commits that the worktree does not have (${there.slice(0, 12)}). After a rebase send …/conflicts/push-rebased; else run git fetch and git merge in the worktree, then check again`;
 };
 
 const inSync = ({ pull: { head_sha }, remote }: ReadinessFindings): Check => {
   if ('unknown' in remote) return check('head_in_sync', false, remote.unknown);
+  if (remote.commit === null) return check('head_in_sync', false, NO_BRANCH);
   return check(
     'head_in_sync',
     remote.commit === head_sha,

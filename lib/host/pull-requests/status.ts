@@ -51,9 +51,9 @@ const readHost = async (service: HostedNeeds, kept: StoredPull): Promise<ReadHos
   return { kept: await recordPull(service.store, kept.case_id, told), pull, head };
 };
 
-/** Irrelevant once the pull request is closed. */
+/** Irrelevant once the pull request is closed, and without a branch on the remote. */
 const inSync = ({ state, head_sha }: Pull, head: RemoteHead): boolean | null =>
-  isOpen(state) && 'commit' in head ? head.commit === head_sha : null;
+  isOpen(state) && 'commit' in head && head.commit !== null ? head.commit === head_sha : null;
 
 const statusOf = ({ case_id, matter }: StoredPull, head: RemoteHead): PullStatus => {
   const { number, state, base_ref, head_ref } = matter;
@@ -84,6 +84,7 @@ const notesOf = (
   head: RemoteHead,
 ): string[] => [
   ...('unknown' in head ? [head.unknown] : []),
+  ...(isOpen(state) && 'commit' in head && head.commit === null ? [NO_BRANCH] : []),
   ...(head_in_sync === false
     ? [
         'The host does not have the newest commit of the branch yet, so its state is of an older one.',
@@ -110,7 +111,9 @@ export const syncPull = (service: HostedNeeds, caseId: string): Promise<SyncedPu
     return { ...toPullRequest(kept), added, warnings: 'unknown' in head ? [head.unknown] : [] };
   });
 
-/** The commit of a pull request's branch on its remote, or why it is unknown. */
+export const NO_BRANCH = 'The remote does not have the branch.';
+
+/** The commit of a pull request's branch on its remote, null without it, or why it is unknown. */
 export type RemoteHead = { commit: string | null } | { unknown: string };
 
 /**

@@ -89,6 +89,13 @@ describe('a push once the pull request was ended on the host', () => {
     const { host, worktree, running, item, post } = scene;
     deleteBranch(scene);
     scene.work({ 'later.ts': '1\n' });
+    const { body: status } = await scene.get<{ head_in_sync: null; notes: string[] }>('status');
+    assert.deepEqual(
+      [status.head_in_sync, status.notes],
+      [null, ['The remote does not have the branch.']],
+    );
+    const checks = (await scene.get('ready-check')).text;
+    assert.doesNotMatch(checks, /does not have the newest commit yet/);
     const refused = assertProblem(await post('push'), 409, 'remote_moved');
     assert.match(refused.detail, /was deleted on the remote .* Nothing was pushed\./);
     await host.repositories.push({ branch: 'main', files: { 'base.ts': '1\n' } });
