@@ -77,7 +77,8 @@ const endDraft = async (service: HostedNeeds, kept: StoredPull): Promise<Pull> =
   const pull = await writePull(
     { hosted, number },
     () => hosted.markReady(number),
-    (now) => now.state !== 'draft',
+    // A closed one may be a draft still.
+    (now) => now.state === 'open' || now.state === 'merged',
   );
   if (pull.state !== 'draft') return pull;
   throw new ServiceError(

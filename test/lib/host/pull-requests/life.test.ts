@@ -314,6 +314,24 @@ describe('POST /api/cases/{id}/pr/mark-ready', () => {
     assert.deepEqual(await transitions(scene), ['none draft service', 'draft open service']);
   });
 
+  it('is not told of a draft that others closed while an answer was lost', async (t) => {
+    const scene = await openedScene(t);
+    const { host, number } = scene;
+    await scene.prove();
+    const lost = host.fail('reset', { graphql: 'markPullRequestReadyForReview' });
+    const answer = scene.post('mark-ready');
+    await lost.met;
+    const held = host.fail('silence', { graphql: 'query PullRequest(' });
+    await held.met;
+    await host.pulls.close(number);
+    held.release();
+    const told = await answer;
+    assertProblem(told, 503, 'codehost_unreachable');
+    assert.equal(told.body.outcome, 'unknown');
+    assert.deepEqual(await host.pulls.comments(number), []);
+    assert.deepEqual(await transitions(scene), ['none draft service']);
+  });
+
   it('records the head that the host answers, and warns where it is not the checked one', async (t) => {
     const scene = await openedScene(t);
     const { host, worktree } = scene;
