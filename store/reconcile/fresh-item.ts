@@ -81,8 +81,8 @@ const isUnchanged = ({ layout }: Store, { dir, files }: Item): boolean => {
   return stats !== undefined && isSame(files.case, stats);
 };
 
-// Resolves once the files are read, before the journal is on disk, unless fixes have to be written. Rejects with errors of
-// the reading; later errors are reported.
+// Resolves once the files are read, before the journal is on disk, unless fixes have to be written, or may have to be once it
+// has a decision about the proof. Rejects with errors of the reading; later errors are reported.
 const reconcileForRead = (store: Store, id: string): Promise<void> =>
   new Promise((resolve, reject) => {
     let isShown = false;
@@ -91,11 +91,12 @@ const reconcileForRead = (store: Store, id: string): Promise<void> =>
       if (item === undefined) return;
       const reconciling = reconcileLocked(store, item);
       isShown = fixesOf(store, item).length === 0;
-      if (isShown) resolve();
+      if (isShown && item.seen?.decided === undefined) resolve();
       await reconciling;
     });
     turn.then(resolve, (error) => {
-      if (isShown) store.report(error, `journaling changes of ${id}`);
-      else reject(error);
+      if (!isShown) return reject(error);
+      store.report(error, `journaling changes of ${id}`);
+      resolve();
     });
   });
