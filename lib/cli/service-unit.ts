@@ -34,7 +34,7 @@ StartLimitIntervalSec=60
 StartLimitBurst=5
 
 [Service]
-ExecStart=${commandOf(unit).map(quoted).join(' ')}
+ExecStart=${[...SHELL, ...commandOf(unit)].map(quoted).join(' ')}
 Environment=${quotedValue(`PATH=${unit.path}`)}
 Restart=on-failure
 RestartSec=2
@@ -45,6 +45,9 @@ TimeoutStopSec=30
 [Install]
 WantedBy=default.target
 `;
+
+// systemd refuses a program with quotes in its path and finds none with `$`; of arguments it takes both.
+const SHELL = ['/bin/sh', '-c', 'exec "$@"', 'sh'];
 
 const percent = (text: string): string => text.replaceAll('%', '%%');
 

@@ -11,6 +11,7 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, sep } from 'node:path';
 import { orElse } from '../../store/base/attempt.ts';
 import { ownValue } from '../../store/base/own-value.ts';
+import { shellQuoted } from '../../store/base/text.ts';
 import { hasCode } from '../../store/fs/durable.ts';
 import { type Config, UsageError } from '../config.ts';
 import { cleanEnvironment, loginEnvironment } from '../tools/process/environment.ts';
@@ -74,7 +75,7 @@ const install: Action = async (call) => {
     ...(daemon === null || daemon.of_unit
       ? []
       : [
-          `Another daemon already has the workspace (process ${daemon.pid}): run dossier stop --workspace ${unit.workspace} first`,
+          `Another daemon already has the workspace (process ${daemon.pid}): run dossier stop --workspace ${shellQuoted(unit.workspace)} first`,
         ]),
     `Start it:               systemctl --user daemon-reload && systemctl --user ${verb} ${unit.name}`,
     `Read its log:           journalctl --user -u ${unit.name}`,

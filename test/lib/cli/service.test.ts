@@ -59,7 +59,12 @@ describe('dossier service', () => {
     assert.match(ended.stdout, /systemctl --user daemon-reload && .*enable --now dossier\n/);
     assert.match(ended.stdout, /systemd is not running for this user/);
     const text = readFileSync(unit, 'utf8');
-    const command = /^ExecStart=(.*)$/m.exec(text)?.[1] ?? '';
+    const begin = `ExecStart="/bin/sh" "-c" "exec \\"$$@\\"" "sh" `;
+    const command =
+      text
+        .split('\n')
+        .find((line) => line.startsWith(begin))
+        ?.slice(begin.length) ?? '';
     assert.ok(command.startsWith(`"${realpathSync(process.execPath)}" "${realpathSync(DOSSIER)}"`));
     assert.ok(text.includes(`Environment="PATH=${process.env.PATH}"\n`));
     assert.doesNotMatch(text, /^(?:Private|Protect|Restrict|NoNew|SystemCall|Lock)/m);
@@ -89,7 +94,8 @@ describe('dossier service', () => {
 
   it('is a unit that systemd takes, whatever stands in the paths', (t) => {
     const dir = temporaryDirectory(t);
-    const [program, node] = [join(dir, '100% $x.js'), join(dir, 'my node')];
+    const [program, node] = [join(dir, '100% $x.js'), join(dir, `o'n "$x\\=%`, 'node')];
+    mkdirSync(dirname(node));
     cpSync('/bin/true', node);
     const workspace = join(dir, 'a\\b "c"');
     writeFileSync(join(dir, 'x.service'), systemdUnit({ ...ODD, node, program, workspace }));
