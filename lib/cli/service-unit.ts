@@ -23,13 +23,17 @@ export const commandOf = ({ node, program, workspace, flags }: Unit): string[] =
   ...flags,
 ];
 
+/** The line of a unit that names its workspace. */
+export const descriptionOf = ({ workspace }: Pick<Unit, 'workspace'>): string =>
+  `Description=Dossier on ${percent(workspace)}`;
+
 /**
  * A unit for systemd's user manager. It uses no hardening: namespaces of the unit, and NoNewPrivileges where bubblewrap is
  * setuid, would prevent bubblewrap from creating the sandbox of agents.
  */
 export const systemdUnit = (unit: Unit): string => `# ${FILE_MARKER}: the next install replaces it.
 [Unit]
-Description=Dossier on ${percent(unit.workspace)}
+${descriptionOf(unit)}
 StartLimitIntervalSec=60
 StartLimitBurst=5
 

@@ -21,7 +21,14 @@ import type { OptionName } from './args/options.ts';
 import { Refusal } from './args/refusal.ts';
 import { findDaemon } from './connection/daemon.ts';
 import { toStandardOutput as say, sayJson } from './output/terminal.ts';
-import { commandOf, FILE_MARKER, launchdList, systemdUnit, type Unit } from './service-unit.ts';
+import {
+  commandOf,
+  descriptionOf,
+  FILE_MARKER,
+  launchdList,
+  systemdUnit,
+  type Unit,
+} from './service-unit.ts';
 
 /** `dossier service install|status|uninstall`: runs the daemon as a service of this user. */
 export const service = async (call: Call): Promise<number> => {
@@ -61,7 +68,7 @@ const tell = async ({ config, values }: Call, { lines, code }: Report): Promise<
 const install: Action = async (call) => {
   const unit = unitOf(call);
   const path = unitPath(call.config, unit.name);
-  requireOwnFile(path);
+  requireOwnFile(path, call.config);
   const { daemon } = await readStatus(call.config);
   const again = existsSync(path);
   makeDirectoryOf(path);
@@ -139,7 +146,7 @@ const uninstall: Action = async ({ config }) => {
   const name = nameOf(config);
   const path = unitPath(config, name);
   if (!existsSync(path)) throw new Refusal(`There is no ${path}, so nothing was removed`);
-  requireOwnFile(path);
+  requireOwnFile(path, config);
   if (isSystemdRunning(config)) {
     const { code, stderr } = await systemctl(config, 'disable', '--now', name);
     if (code !== 0)
@@ -195,10 +202,16 @@ const unitPath = ({ env }: Config, name: string): string => {
   return join(base, 'systemd/user', `${name}.service`);
 };
 
-const requireOwnFile = (path: string): void => {
+const requireOwnFile = (path: string, { workspace }: Config): void => {
   const text = orElse(() => readFileSync(path, 'utf8'), undefined, 'ENOENT');
-  if (text === undefined || text.includes(FILE_MARKER)) return;
-  throw new Refusal(`${path} was not written by dossier service install. Move it away first`);
+  if (text === undefined) return;
+  if (!text.includes(FILE_MARKER))
+    throw new Refusal(`${path} was not written by dossier service install. Move it away first`);
+  // The name of a unit has letters and digits of the path alone.
+  if (!text.split('\n').includes(descriptionOf({ workspace })))
+    throw new Refusal(
+      `${path} is the unit of another workspace, and ${workspace} would get the same name. Rename one of the two directories`,
+    );
 };
 
 const isSystemdRunning = ({ env }: Config): boolean =>

@@ -129,6 +129,16 @@ describe('dossier service', () => {
     assert.equal(readFileSync(unit, 'utf8'), '[Service]\n');
   });
 
+  it('neither replaces nor removes the unit of another workspace with the same name', async (t) => {
+    const { home, run } = scene(t);
+    const ofWork = async (action: string, name: string) =>
+      run(action, '--workspace', join(home, name));
+    assert.equal((await ofWork('install', 'my work')).code, 0);
+    for (const action of ['install', 'uninstall'])
+      assertSentence(await ofWork(action, 'my-work'), /is the unit of another workspace, and /);
+    assert.equal((await ofWork('uninstall', 'my work')).code, 0);
+  });
+
   it('takes its file away, and says where there is none', async (t) => {
     const { unit, run } = scene(t);
     assert.equal((await run('status')).code, 1);
