@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { trustCommandFor } from '../../store/base/text.ts';
+import { shellQuoted, trustCommandFor } from '../../store/base/text.ts';
 import type { FileProblem } from '../../store/front-matter/problem.ts';
 import { entryProblem } from '../../store/front-matter/problems.ts';
 import { pendingOnDisk } from '../../store/pending/offline.ts';
@@ -19,7 +19,7 @@ import { positionText } from '../daemon/system/diagnostics.ts';
 import { checkSettings } from '../daemon/system/settings-advice.ts';
 import { trackedPrivateFiles } from '../daemon/system/tracked-files.ts';
 import { snapshotsText } from '../text/wording.ts';
-import { findRepository, whyUnfit } from '../tools/git/read/repository.ts';
+import { filteredRemote, findRepository, whyUnfit } from '../tools/git/read/repository.ts';
 import { homeOf } from '../tools/git/write/commit.ts';
 import { type DoctorContext, type DoctorFinding, missing, note, ok } from './doctor-finding.ts';
 import { shellCommand } from './verbs/verb.ts';
@@ -153,7 +153,15 @@ const repository = async (
   const unfit = found && whyUnfit(found);
   if (unfit !== undefined)
     return missing('repository', `${project}: ${JSON.stringify(path)} ${unfit}`);
-  if (found !== undefined) return ok('repository', `${project}: ${found.root}`);
+  if (found !== undefined) {
+    const remote = await filteredRemote(git.at(found)).catch(() => undefined);
+    if (remote === undefined) return ok('repository', `${project}: ${found.root}`);
+    const at = `git -C ${shellQuoted(found.root)}`;
+    return note(
+      'repository',
+      `${project}: ${found.root} is a partial clone of ${remote}, and Dossier fetches nothing unasked: where an object is missing, a worktree cannot be created, compared or removed. To have all: ${at} fetch --refetch --no-filter ${shellQuoted(remote)} && ${at} config --unset ${shellQuoted(`remote.${remote}.partialCloneFilter`)}`,
+    );
+  }
   return missing(
     'repository',
     isThere(path)

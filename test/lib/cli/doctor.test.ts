@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -8,7 +9,7 @@ import { inotify } from '../../../lib/cli/doctor-workspace.ts';
 import { findProgram } from '../../../lib/tools/process/find-program.ts';
 import { atEnd } from '../../helpers/at-end.ts';
 import { callOf } from '../../helpers/call-of.ts';
-import { makeRepository, temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
+import { gitIn, makeRepository, temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
 import { tinyDisk } from '../../helpers/tiny-disk.ts';
 import { openRoot } from '../../helpers/workspace.ts';
 
@@ -71,6 +72,24 @@ describe('doctor', () => {
       await said(),
       /^note {4}code host +default: .*by the remote upstream, which is a guess/m,
     );
+  });
+
+  it('notes a partial clone, with what fetches the rest, until that was done', async (t) => {
+    const made = makeRepository(t, { files: { 'a.txt': 'a\n' } });
+    made.git('config', 'uploadpack.allowFilter', 'true');
+    const clone = join(temporaryDirectory(t), 'the clone');
+    made.git('clone', '-q', '--filter=blob:none', '--no-checkout', `file://${made.root}`, clone);
+    const bin = onlyGit(t);
+    const said = async () =>
+      (await run(bin, '--workspace', temporaryDirectory(t), '--repo', clone)).said;
+    const line = (await said()).split('\n').find((each) => each.includes('partial clone')) ?? '';
+    assert.match(line, /^note {4}repository +default: .* is a partial clone of origin, /);
+    execFileSync('sh', ['-c', line.slice(line.indexOf('To have all: ') + 13)], { stdio: 'ignore' });
+    assert.equal(
+      gitIn(clone)('rev-list', '--objects', '--all', '--missing=print').includes('?'),
+      false,
+    );
+    assert.match(await said(), /^ok {6}repository +default: .*the clone$/m);
   });
 
   it('writes nothing', async (t) => {

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { orElse } from '../../../../store/base/attempt.ts';
 import { ServiceError } from '../../../errors.ts';
-import { type ConfigEntry, entriesOfFile, settingsText } from '../run/config.ts';
+import { type ConfigEntry, entriesOfFile, listSettings, settingsText } from '../run/config.ts';
 import { GitError } from '../run/error.ts';
 import type { Checkout, GitAt, GitPlace, GitSource } from '../run/git.ts';
 import { isThere } from '../run/plain-file.ts';
@@ -48,6 +48,14 @@ export const whyUnfit = ({ root, common_dir }: Repository): string | undefined =
   `${root}${common_dir}`.includes('\n')
     ? "has a line break in its real path, which separates paths in git's files: rename the directory"
     : undefined;
+
+/** The remote of a partial clone, from which git fetches missing objects; undefined if it leaves out none. */
+export const filteredRemote = async (git: GitAt<Checkout>): Promise<string | undefined> => {
+  const found = (await listSettings(git, 'utf8')).map(({ key }) => FILTERED.exec(key)?.[1]);
+  return found.find((name) => name !== undefined);
+};
+
+const FILTERED = /^remote\.(.*)\.partialclonefilter$/s;
 
 /** The commit of HEAD, or undefined if there is none yet. */
 export const headCommit = (git: GitAt<GitPlace>): Promise<string | undefined> =>
