@@ -154,7 +154,7 @@ const ApprovalStatus = ({ session, plan, at }: StandingProps) => {
     );
   return (
     <p class={plan_edited === true ? 'box warn' : 'box'}>
-      {`Approved by ${approverText(session)} at ${utcOf(approved_at)}. This text runs. `}
+      {`Approved by ${approverText(session)} at ${utcOf(approved_at)}. This text ${hasEnded(status) ? 'ran' : 'runs'}. `}
       {plan_edited === true && (
         <>
           plan.md was changed since. The change is not approved and does not run.{' '}

@@ -9,6 +9,7 @@ import { type Api, definePage, followsItem } from '../common/page.ts';
 import { Section } from '../parts/facts.tsx';
 import { ApiForm, CallButton } from '../parts/form.tsx';
 import { Item } from '../parts/frames.tsx';
+import { labelOf } from '../parts/labels.ts';
 import { Markdown } from '../parts/markdown.tsx';
 
 interface Planning {
@@ -61,7 +62,7 @@ const Ready = ({ ready, checks }: Readiness) => (
         <li key={name} class={ok || !required ? 'quiet' : ''}>
           <span aria-hidden="true">{ok ? '✓' : '–'}</span>{' '}
           {!ok && required && <strong>Blocking: </strong>}
-          {visible(detail)}
+          {`${labelOf(name)}: ${visible(detail)}`}
         </li>
       ))}
     </ul>

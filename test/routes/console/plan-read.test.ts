@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import type { Page } from 'playwright-core';
 import { sha256 } from '../../../store/base/sha256.ts';
 import { assertAccessible, look, noBrowser } from '../../helpers/browser.ts';
+import { eventually } from '../../helpers/eventually.ts';
 import { planText } from '../../helpers/plan-text.ts';
 import { withPlan } from '../../helpers/with-plan.ts';
 
@@ -160,6 +161,10 @@ describe('a plan in the inbox', { skip: noBrowser }, () => {
     await page.getByRole('link', { name: 'Review plan' }).click();
     await approve(page).click();
     await page.getByText(/Approved by operator (.* )?at/).waitFor();
+    await eventually(async () => {
+      await page.reload();
+      assert.match((await page.locator('main').textContent()) ?? '', /This text ran\./);
+    });
   });
 });
 

@@ -26,6 +26,7 @@ describe('the planning of a Work item', { skip: noBrowser }, () => {
     const { url, gate, put } = await start(t);
     const { page, complaints } = await look(t, url);
     await page.getByText('No planning files. They are optional.').waitFor();
+    await page.getByText('Planning files: None.').waitFor();
     const hypotheses = page.getByRole('region', { name: 'Hypotheses' });
     await assertAccessible(page);
     await hypotheses.focus();
