@@ -80,7 +80,12 @@ describe('the page of worktrees', { skip: noBrowser }, () => {
     assert.deepEqual([setup, base_branch], [['npm ci', 'npm test'], 'main']);
     const text = readFileSync(file, 'utf8');
     assert.match(text, /^---\n# mine\n[\s\S]* # long\n/);
-    assert.doesNotMatch(text, /prefix|template|root|copy/);
+    assert.doesNotMatch(text, /prefix|template|root|copy|commit/);
+    await page.getByLabel('Work of a completed session').selectOption('never');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await until(async () => (await dossier.call('GET /api/worktrees/config')).commit === 'never');
+    writeFileSync(file, text);
+    await page.reload();
     await page.getByLabel('Base branch').fill('');
     await page.getByRole('button', { name: 'Save' }).click();
     await until(async () => (await dossier.call('GET /api/worktrees/config')).base_branch === null);

@@ -70,10 +70,25 @@ export const Config = ({ config, etag }: { config: WorktreeConfig; etag: string 
           defaultValue={String(config.ttl_hours)}
         />
       </p>
+      <p>
+        <label for="commit">Work of a completed session</label>
+        <select id="commit" name="commit">
+          {Object.entries(COMMITS).map(([value, text]) => (
+            <option key={value} value={value} selected={value === config.commit}>
+              {text}
+            </option>
+          ))}
+        </select>
+      </p>
       <button type="submit">Save</button>
     </ApiForm>
   </Section>
 );
+
+const COMMITS: Readonly<Record<WorktreeConfig['commit'], string>> = {
+  end: 'Is committed on its branch',
+  never: 'Stays uncommitted',
+};
 
 const Entry = ({ name, value }: { name: string; value: string | string[] | null }) => {
   const given = { id: name, spellcheck: false, 'aria-describedby': `${name}-about` };
