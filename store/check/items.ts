@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { groupBy } from '../base/group-by.ts';
 import { duplicateLinkProblem, issueKey } from '../codehost/link-index.ts';
 import { type ReadEntry, readEntry } from '../front-matter/entry.ts';
@@ -13,7 +13,7 @@ import { readSidecarFiles } from '../problems/sidecar-files.ts';
 import { unprovenProblems } from '../reconcile/item.ts';
 import { type ItemFiles, problemsIn, readItemFiles, UNKNOWN_FILE } from '../reconcile/read-item.ts';
 import { missingCaseProblem } from '../reconcile/reconcile.ts';
-import { FAULTS, standingOf, walk } from '../reconcile/walk.ts';
+import { FAULTS, standingOf, type WalkedDirectory, walk } from '../reconcile/walk.ts';
 import { LinkMatter } from '../records/link.ts';
 import { editFix, lackingFindings } from './adopt.ts';
 import { entryErrors, error, errorAt, type Finding, textFindings, warning } from './finding.ts';
@@ -43,7 +43,8 @@ export const checkItems = async (
   const byDir = new Map([...check.seen.values()].map((seen) => [seen.dir, seen]));
   const items: FoundItem[] = [];
   const findings: Finding[] = [];
-  for (const { dir, kind } of walk(root)) {
+  const places = [...walk(root)];
+  for (const { dir, kind } of places) {
     if (kind !== 'item' && kind !== 'folder') findings.push(...errorAt(dir, FAULTS[kind]));
     const seen = byDir.get(dir);
     const files = kind === 'item' ? readItemFiles(root, dir, { seen }) : undefined;
@@ -51,10 +52,21 @@ export const checkItems = async (
   }
   const taken = new Set(items.map(({ files }) => idOf(files.case)));
   for (const item of items) findings.push(...(await checkItem(check, item, taken)));
-  findings.push(...checkIds(check, items), ...(await checkMissing(check, items)));
+  findings.push(
+    ...checkIds(check, items),
+    ...(await checkMissing(check, items, headlessIn(places))),
+  );
   findings.push(...checkLinks(root, inOrderOfAge(items)));
   return { items, findings };
 };
+
+// The walk enters the sessions of a Work item only if its case.md is missing.
+const headlessIn = (places: readonly WalkedDirectory[]): Set<string> =>
+  new Set(
+    places.flatMap(({ dir, names }) =>
+      names.includes('session.md') ? posix.dirname(posix.dirname(dir)) : [],
+    ),
+  );
 
 const inOrderOfAge = (items: readonly FoundItem[]): string[] =>
   items.toSorted((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1)).map(({ dir }) => dir);
@@ -155,7 +167,11 @@ const changedId = (
 };
 
 /** Directories whose case.md is missing. */
-const checkMissing = async (check: ItemCheck, items: readonly FoundItem[]): Promise<Finding[]> => {
+const checkMissing = async (
+  check: ItemCheck,
+  items: readonly FoundItem[],
+  headless: Set<string>,
+): Promise<Finding[]> => {
   const { layout, seen } = check;
   const ids = new Set(items.map(({ files }) => idOf(files.case)));
   const dirs = items.map(({ dir }) => dir);
@@ -166,8 +182,10 @@ const checkMissing = async (check: ItemCheck, items: readonly FoundItem[]): Prom
     const file = `${dir}/case.md`;
     const mend = await restoreFix(layout, file, { ...check, wanted: new Set([last.sha]) });
     findings.push(error(fileProblem(file, missingCaseProblem()), mend));
+    headless.delete(dir);
   }
-  return findings;
+  const unknown = [...headless].flatMap((dir) => errorAt(`${dir}/case.md`, missingCaseProblem()));
+  return [...findings, ...unknown];
 };
 
 /** Checks the issue links of all Work items, oldest first, and reports two links to the same issue. */

@@ -129,6 +129,16 @@ describe('dossier check', () => {
     );
   });
 
+  it('names sessions that no case.md belongs to, also where no daemon has seen one', async (t) => {
+    const session = '2026-11-21T07-03-46Z-3043939f/session.md';
+    const root = fresh(t, { [`cases/lost/sessions/${session}`]: 'anything\n' });
+    assert.deepEqual(await found(root), ['cases/lost/case.md missing_file']);
+    const { root: known, item } = await used(t);
+    writeFiles(join(known, item.path), { [`sessions/${session}`]: 'anything\n' });
+    rmSync(join(known, item.path, 'case.md'));
+    assert.deepEqual(await found(known), [`${item.path}/case.md missing_file`]);
+  });
+
   it('answers 0 when all are warnings, such as a key in the settings or a record made by hand', async (t) => {
     const root = fresh(t, {
       'cases/hand/case.md': '---\ntitle: By hand\n---\n',
