@@ -11,6 +11,7 @@ import type { ToldState } from '../journal/journal-state.ts';
 import { type Layout, linkFile } from '../layout.ts';
 import { readSidecarFiles } from '../problems/sidecar-files.ts';
 import { unprovenProblems } from '../reconcile/item.ts';
+import { almostTasksIn } from '../reconcile/read-checklist.ts';
 import { type ItemFiles, problemsIn, readItemFiles, UNKNOWN_FILE } from '../reconcile/read-item.ts';
 import { missingCaseProblem } from '../reconcile/reconcile.ts';
 import { FAULTS, standingOf, type WalkedDirectory, walk } from '../reconcile/walk.ts';
@@ -93,6 +94,7 @@ const checkItem = async (
   return [
     ...findings,
     ...unprovenIn(item),
+    ...almostItems(check.layout.root, `${dir}/proof/checklist.md`),
     ...lackingFindings(check.layout, dir, { files, former }),
     ...checkSessions(check.layout, dir),
     ...[...readSidecarFiles(join(check.layout.root, dir))].flatMap(([file, entry]) =>
@@ -100,6 +102,11 @@ const checkItem = async (
     ),
     ...textFindings(check.layout.root, `${dir}/memory`),
   ];
+};
+
+const almostItems = (root: string, file: string): Finding[] => {
+  const found = readEntry(join(root, file), { parse: almostTasksIn })?.value ?? [];
+  return found.map((problem) => warning(fileProblem(file, problem)));
 };
 
 // A Work item that was never readable has no state.

@@ -83,6 +83,23 @@ export const tasksIn = (text: string): ChecklistTask[] => {
   });
 };
 
+/** The lines that look like a task and are none, such as `- [] tests pass`: the gate does not require them. */
+export const almostTasksIn = (text: string): Problem[] => {
+  const from = hasFrontMatter(text) ? text.length - splitFrontMatter(text).body.length : 0;
+  return [...plainLines(text.slice(from))].flatMap(({ line, start }) => {
+    const [looks] = ALMOST.exec(line) ?? [];
+    if (looks === undefined || TASK.test(line)) return [];
+    const words = line.slice(looks.length).trim().slice(0, MOST_SHOWN);
+    const written = `- [${/[xX]/.test(looks) ? 'x' : ' '}] ${words === '' ? 'and its words' : words}`;
+    const message = `The line is not an item of the checklist, so nothing requires it. Write ${written}`;
+    const place = { line: text.slice(0, from + start).split('\n').length, column: 1 };
+    return [new Problem('almost_item', message, place)];
+  });
+};
+
+const ALMOST = /^[ \t>]*(?:[-*+]|\d{1,9}[.)])?[ \t]*\[[ \txX✓✔]{0,3}\](?![(:[])/;
+const MOST_SHOWN = 60;
+
 /** The lines outside of fenced code and comments, with their offsets. */
 const plainLines = function* (text: string): Generator<{ line: string; start: number }> {
   let inside: LineContext = NOTHING;

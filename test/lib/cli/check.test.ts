@@ -139,6 +139,32 @@ describe('dossier check', () => {
     assert.deepEqual(await found(known), [`${item.path}/case.md missing_file`]);
   });
 
+  it('names each line of a checklist that looks like an item and is none', async (t) => {
+    const good = [
+      '- [ ] one',
+      '* [x] two',
+      '3. [X] three',
+      '- [a link](b.md)',
+      '[x]: https://a.org',
+    ];
+    const wrong = ['- [] four', '-[ ] five', '- [x]six', '[ ] seven', '- [✓] eight', '- [ ]'];
+    const text = [...good, '```', '- [] code', '```', ...wrong].join('\n');
+    const root = fresh(t, { 'cases/one/proof/checklist.md': `---\nowner: me\n---\n${text}\n` });
+    const { code, said } = await run(root);
+    assert.equal(code, 0);
+    const file = 'cases/one/proof/checklist.md';
+    const why =
+      'warning almost_item The line is not an item of the checklist, so nothing requires it.';
+    assert.deepEqual(said.slice(0, -1), [
+      `${file}:12:1 ${why} Write - [ ] four`,
+      `${file}:13:1 ${why} Write - [ ] five`,
+      `${file}:14:1 ${why} Write - [x] six`,
+      `${file}:15:1 ${why} Write - [ ] seven`,
+      `${file}:16:1 ${why} Write - [ ] eight`,
+      `${file}:17:1 ${why} Write - [ ] and its words`,
+    ]);
+  });
+
   it('answers 0 when all are warnings, such as a key in the settings or a record made by hand', async (t) => {
     const root = fresh(t, {
       'cases/hand/case.md': '---\ntitle: By hand\n---\n',
