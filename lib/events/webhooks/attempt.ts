@@ -66,12 +66,15 @@ export const attemptDelivery = async (
   const others = () => (isFirst ? (coming?.() ?? []) : []);
   const sent = await slots(() => sendUnlessSent(deps, { receiver, ahead }, task, others));
   if (sent === undefined || receiver.removed) return undefined;
+  const { to, ...answer } = sent;
+  // The former address of a receiver that moved meanwhile does not disable it.
+  const isGone = answer.status === GONE && to === receiver.registration.matter.url;
   const attempts = task.attempt + 1;
-  const line = outcomeOf({ ...task, attempt: attempts }, sent, () =>
-    nextAttemptAt(schedule, attempts, deps.store.clock()),
+  const line = outcomeOf({ ...task, attempt: attempts }, answer, () =>
+    isGone ? undefined : nextAttemptAt(schedule, attempts, deps.store.clock()),
   );
   logAttempt(deps, receiver.registration, line);
-  if (line.status === GONE) await disable(deps, receiver.registration);
+  if (isGone) await disable(deps, receiver.registration);
   return line;
 };
 
@@ -84,8 +87,8 @@ const sendUnlessSent = async (
   const known = await ahead.take(task.id);
   if (known !== undefined || receiver.stopped) return known;
   const secret = await secretFor(deps, receiver.registration.matter.id);
-  if (secret === undefined) return { ...NOT_SENT, at: deps.store.clock().toISOString() };
   const { url } = receiver.registration.matter;
+  if (secret === undefined) return { ...NOT_SENT, to: url, at: deps.store.clock().toISOString() };
   const requests = [task, ...others()].map((each) => requestOf(each, { ...deps, url, secret }));
   return ahead.send(deps.sender, requests);
 };
@@ -130,12 +133,12 @@ const GONE = 410;
 
 const outcomeOf = (
   { id, seq, body, attempt: attempts }: Task,
-  sent: AttemptResult,
+  answer: Omit<AttemptResult, 'to'>,
   next: () => Date | undefined,
 ): DeliveryLine => {
-  const line = { id, seq, attempt: attempts, ...sent, next_at: null, body };
-  if (isAccepted(sent)) return { ...line, outcome: 'delivered' };
-  const again = sent.status === GONE ? undefined : next();
+  const line = { id, seq, attempt: attempts, ...answer, next_at: null, body };
+  if (isAccepted(answer)) return { ...line, outcome: 'delivered' };
+  const again = next();
   if (again === undefined) return { ...line, outcome: 'failed' };
   return { ...line, outcome: 'retrying', next_at: again.toISOString() };
 };

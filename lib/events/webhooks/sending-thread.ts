@@ -12,8 +12,8 @@ export interface WebhookRequest {
   secret: string;
 }
 
-/** The result of a request, and when it was sent. */
-export type AttemptResult = ReceiverAnswer & { at: string };
+/** The result of a request, and when and to which URL it was sent. */
+export type AttemptResult = ReceiverAnswer & { at: string; to: string };
 
 /** Messages to and from the sending thread. `run` numbers the batches of this process. */
 export type SendingOrder =
@@ -107,6 +107,7 @@ const startWorker = (state: ThreadState): Worker => {
       error: `${ENDED}: ${cause}`,
       duration_ms: 0,
       at: now(),
+      to: '',
     };
     for (const waiting of state.runs.values())
       for (const [place, answer] of waiting.entries())

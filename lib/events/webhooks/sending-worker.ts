@@ -25,7 +25,7 @@ const sendOne = async ({
   const at = new Date();
   const signed = { ...headers, ...signatures(secret, { id, body, at }) };
   const answer = await sender.send({ url, headers: signed, body });
-  return answer && { ...answer, at: at.toISOString() };
+  return answer && { ...answer, at: at.toISOString(), to: url };
 };
 
 const sendAll = async (run: number, requests: readonly WebhookRequest[]): Promise<void> => {

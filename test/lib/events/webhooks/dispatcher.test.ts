@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -9,6 +10,8 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { Webhook } from 'standardwebhooks';
@@ -20,6 +23,7 @@ import { refreshGlobals } from '../../../../store/settings/globals.ts';
 import type { Store } from '../../../../store/store.ts';
 import { readDeliveries } from '../../../../store/webhooks/deliveries.ts';
 import { disableRegistration, registrationsOf } from '../../../../store/webhooks/webhooks.ts';
+import { atEnd } from '../../../helpers/at-end.ts';
 import { eventually, until } from '../../../helpers/eventually.ts';
 import { listed } from '../../../helpers/listed.ts';
 import { openReceiver, type Received } from '../../../helpers/receiver.ts';
@@ -486,6 +490,31 @@ describe('a registration made by hand', () => {
     await scheduleReread(life);
 
     await right.atLeast(1);
+  });
+
+  it('that moves is not disabled by a 410 of its former address', async (t) => {
+    const [life, right] = [await live(t), await openReceiver(t)];
+    const former = createServer();
+    await once(former.listen(0, '127.0.0.1'), 'listening');
+    atEnd(t, () => {
+      former.closeAllConnections();
+      former.close();
+    });
+    const id = await life.register(`http://127.0.0.1:${(former.address() as AddressInfo).port}/`);
+    const request = once(former, 'request');
+    await life.happen(['case_updated']);
+    const [, response] = (await request) as [unknown, ServerResponse];
+    write(
+      life.root,
+      `${id}.md`,
+      `id: ${id}\nurl: ${right.url}\ncreated_at: 2026-01-01T00:00:00.000Z`,
+    );
+    await scheduleReread(life);
+
+    response.writeHead(410).end();
+
+    await right.atLeast(1);
+    assert.equal(registrationsOf(life.store, undefined)[0]?.matter.disabled, undefined);
   });
 
   it('that is removed ends at once, and has its old secret when it comes back', async (t) => {
