@@ -42,5 +42,10 @@ export const ls = verb(async ({ dossier, words, values, out }) => {
   const total = Number(headers.get('x-total-count'));
   if (out.isTerminal && total > items.length)
     out.say(`… and ${total - items.length} more: give words of the title, or --state`);
-  if (out.isTerminal && total === 0) out.say('No Work items. Create one: dossier new "TITLE"');
+  if (out.isTerminal && total === 0) out.say(noneText([...words, values.state].join('') !== ''));
 }, findOrStartDaemon);
+
+const noneText = (isFiltered: boolean): string =>
+  isFiltered
+    ? 'No Work item matches. List all: dossier ls'
+    : 'No Work items. Create one: dossier new "TITLE"';

@@ -442,6 +442,16 @@ describe('dossier open', () => {
 });
 
 describe('dossier new, start, inbox and ls', () => {
+  it('say whether there are none, or none that match', { skip: noTerminal }, async (t) => {
+    const { workspace, make } = await withDaemon(t);
+    const ls = async (...words: string[]) =>
+      (await atTerminal(t, ['ls', ...words, '--workspace', workspace])).text.trim();
+    assert.equal(await ls(), 'No Work items. Create one: dossier new "TITLE"');
+    await make();
+    for (const words of [['nothing'], ['--state', 'blocked']])
+      assert.equal(await ls(...words), 'No Work item matches. List all: dossier ls');
+  });
+
   it('begin a daemon where none runs, and work in the repository one stands in', async (t) => {
     const workspace = temporaryDirectory(t);
     const { root } = makeRepository(t, { files: { 'a.txt': 'one\n' } });
