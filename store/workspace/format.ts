@@ -45,7 +45,7 @@ export const refuseNewer = (layout: Layout, newest = FORMAT): void => {
   const format = formatOf(layout);
   if (format <= newest) return;
   throw new FormatError(
-    `${layout.root} has files of format ${format}, written by a newer Dossier; this one supports up to ${newest}. Nothing was changed. Update Dossier: npm install -g dossierd@latest.`,
+    `${layout.root} has files of format ${format}, written by a newer Dossier; this one supports up to ${newest}. Nothing was changed. Install the newer version, then try again.`,
   );
 };
 
