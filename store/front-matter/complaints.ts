@@ -50,8 +50,20 @@ const missingIn = ({ params }: SchemaError): string[] =>
 const unescaped = (step: string): string => step.replaceAll('~1', '/').replaceAll('~0', '~');
 
 const problemAt = (source: FrontMatter, path: string[], complaint: SchemaError): Problem => {
-  const what = wording(source, path, complaint);
-  return new Problem('not_a_record', `${path.join('.')}: ${what}`, positionOfPath(source, path));
+  const place = positionOfPath(source, path);
+  const what = hiddenByComment(source, place, complaint) ?? wording(source, path, complaint);
+  return new Problem('not_a_record', `${path.join('.')}: ${what}`, place);
+};
+
+// `title: #5 is wrong` has no value.
+const hiddenByComment = (
+  { yaml }: FrontMatter,
+  { line }: TextPosition,
+  { params }: SchemaError,
+): string | undefined => {
+  const [, text] = /^[^:#]+:[ \t]+(#.*?)\r?$/.exec(yaml.split('\n')[line - 2] ?? '') ?? [];
+  if (text === undefined || params.type !== 'string') return undefined;
+  return `is empty, because # begins a comment. Put it in quotes: ${JSON.stringify(text)}`;
 };
 
 const wording = (

@@ -42,6 +42,11 @@ describe('a value that does not fit', () => {
     ['max_sessions: four', 'max_sessions: must be a whole number, not four'],
     ['max_sessions: 0', 'max_sessions: must be >= 1, not 0'],
     ['provider:', 'provider: must be text, not empty'],
+    [
+      'provider: #5 is wrong',
+      'provider: is empty, because # begins a comment. Put it in quotes: "#5 is wrong"',
+    ],
+    ['provider: 5 # five', 'provider: must be text: write "5", in quotes'],
     ['provider: [claude]', 'provider: must be text, not a list'],
     ['provider: 4', 'provider: must be text: write "4", in quotes'],
     ['sandbox_readable: ~/x', 'sandbox_readable: must be a list: write ["~/x"]'],
