@@ -130,18 +130,23 @@ const BARE = [
   ...['--tmpfs', '/dev/shm', '--'],
 ];
 
-/** Why the machine allows no sandbox, whatever is shown in it; undefined if it does, or did not answer. */
+/** Why the machine allows no sandbox, whatever is shown in it; undefined if it does, did not answer, or lacks resources now. */
 const refusalOf = (host: Host): string | undefined => {
   const filter = orElse(withFilter, undefined);
   if (filter === undefined) return undefined;
   const argv = [...filter, host.bwrap, ...filterArguments(), ...FLAGS, ...BARE, 'true'];
-  const { failure, isAnswer } = outcomeOf(argv, host);
-  return isAnswer ? failure : undefined;
+  const { failure = '', isAnswer } = outcomeOf(argv, host);
+  return failure === '' || !isAnswer || PASSING.test(failure) ? undefined : failure;
 };
+
+// EAGAIN, ENOMEM, EMFILE and ENFILE. A limit of 0 namespaces is ENOSPC.
+const PASSING = /Resource temporarily unavailable|Cannot allocate memory|Too many open files/;
 
 const outcomeOf = ([file = '', ...args]: readonly string[], { env }: Host) => {
   const limits = { timeout: 10_000, encoding: 'utf8' } as const;
-  const { status, stderr, error } = spawnSync(file, args, { env, ...limits });
+  // bubblewrap translates the errors of the system.
+  const plain = { ...env, LC_ALL: 'C' };
+  const { status, stderr, error } = spawnSync(file, args, { env: plain, ...limits });
   const failure = status === 0 ? undefined : stderr?.trim() || error?.message || 'no answer';
   return { failure, isAnswer: status !== null };
 };

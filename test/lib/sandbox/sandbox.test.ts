@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createSandbox } from '../../../lib/sandbox/sandbox.ts';
@@ -72,6 +72,19 @@ describe('createSandbox', () => {
   }, () => {
     assert.equal(missing, false);
   });
+
+  for (const [why, kind] of [
+    ['Creating new namespace failed: Resource temporarily unavailable', 'bubblewrap'],
+    ['Creating new namespace failed: Operation not permitted', 'none'],
+  ] as const)
+    it(`is ${kind} where bubblewrap fails with "${why}"`, (t) => {
+      const bin = temporaryDirectory(t);
+      const script = `#!/bin/sh\necho 'bwrap: ${why}' >&2\nexit 1\n`;
+      writeFileSync(join(bin, 'bwrap'), script, { mode: 0o755 });
+      const failing = createSandbox('auto', { ...env, PATH: `${bin}:${env.PATH}` });
+      assert.equal(failing.kind, kind);
+      assert.match(failing.reason ?? '', new RegExp(why));
+    });
 
   it('is none when it is switched off or not installed, and says why', () => {
     for (const off of [createSandbox('off', env), createSandbox('auto', { PATH: '/no/such' })]) {
