@@ -145,6 +145,8 @@ export interface RunResult {
   error?: string;
   /** The agent reported a temporary failure of its model: resuming later can work. */
   outage?: Outage;
+  /** It failed before its program began, so that nothing ran: resuming can work. */
+  not_begun?: boolean;
   /** Plan turns: the plan as Markdown. */
   plan?: string;
   /** Of this turn alone. */

@@ -19,6 +19,9 @@ const howItEnded = (exit: Exit): string => {
   return `ended with exit code ${exit.code}`;
 };
 
+/** Whether a program has not begun, for example because bubblewrap failed. */
+export const hasNotBegun = ({ ended_by }: Exit): boolean => ended_by === 'not_started';
+
 /** A run without requests, for which `cancel` and `kill` are the same. */
 export const plainRun = (done: Promise<RunResult>, stop: () => Promise<void>): Run => ({
   done,
@@ -47,6 +50,7 @@ export const deferredRun = (starting: Promise<Run>): Run => {
       (error) => ({
         outcome: 'failed',
         error: `The agent could not be started: ${messageOf(error)}`,
+        not_begun: true,
       }),
     ),
     cancel: () => started.then(() => run?.cancel(), ignore),

@@ -1,15 +1,16 @@
 /** Sessions with an agent that does one thing each: what an agent may do to the engine, well or badly. */
 
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { Session } from '../../store/records/session.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { alive } from '../helpers/processes.ts';
-import { gitIn, writeFiles } from '../helpers/repository.ts';
+import { gitIn, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 import { newestSession } from '../helpers/service.ts';
-import { type SessionTest, withAgent, withCase } from '../helpers/sessions.ts';
+import { type SessionTest, withAgent, withCase, withScript } from '../helpers/sessions.ts';
 
 const agentAt = async (
   t: TestContext,
@@ -264,6 +265,32 @@ describe('a session whose agent does not do its work', () => {
       assert.equal((await it.post(`/sessions/${id}/approve`)).status, 200);
     }
     await it.until(id, 'completed');
+  });
+
+  it('is paused where the sandbox fails before its agent begins, and goes on when it is resumed', async (t) => {
+    const bin = temporaryDirectory(t);
+    const fault = join(bin, 'fault');
+    const bwrap = execFileSync('sh', ['-c', 'command -v bwrap'], { encoding: 'utf8' }).trim();
+    const script = `#!/bin/sh\ntest -e ${fault} && echo "bwrap: fork: Resource temporarily unavailable" >&2 && exit 1\nexec ${bwrap} "$@"\n`;
+    writeFileSync(join(bin, 'bwrap'), script, { mode: 0o755 });
+    const { env, ...options } = withScript(t, { work: 'echo two > a.txt' }, 'auto');
+    const PATH = `${bin}:${process.env.PATH}`;
+    const it = await withCase(t, 'Change a.txt.', { ...options, env: { ...env, PATH } });
+    writeFileSync(fault, '');
+    const { id } = await it.start();
+    for (const [mode, status] of [
+      ['plan', 'plan_ready'],
+      ['work', 'completed'],
+    ] as const) {
+      const paused = await it.until(id, 'paused');
+      assert.deepEqual([paused.mode, paused.pause_reason], [mode, 'interrupted']);
+      assert.match(paused.error ?? '', /could not be started: .*bwrap: fork: Resource temporarily/);
+      rmSync(fault);
+      assert.equal((await it.control('resume')).status, 200);
+      await it.until(id, status);
+      writeFileSync(fault, '');
+      if (mode === 'plan') assert.equal((await it.post(`/sessions/${id}/approve`)).status, 200);
+    }
   });
 
   it('has failed when it only spoke of working, and says so', async (t) => {

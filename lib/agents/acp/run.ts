@@ -11,6 +11,7 @@ import { LIMITS, launch, type ProviderDeps, TOLD_OUTPUT } from '../launch.ts';
 import type { PermissionPolicy } from '../permissions.ts';
 import type { AcpAgent } from '../presets.ts';
 import type { Run, RunEvent, RunResult, RunSpec } from '../provider.ts';
+import { hasNotBegun } from '../run-end.ts';
 import { reportSandboxLimits } from '../sandbox-limits.ts';
 import { atLeast } from '../usage.ts';
 import { watchQuiet } from '../waiting.ts';
@@ -52,8 +53,8 @@ export const startAcpRun = (
   const done = runAcpTurn(turn)
     .then(async (verdict): Promise<RunResult> => {
       cancelRequests(turn);
-      await turn.program.end();
-      return resultOf(turn, verdict);
+      const exit = await turn.program.end();
+      return { ...resultOf(turn, verdict), not_begun: hasNotBegun(exit) };
     })
     .catch((error: unknown): RunResult => ({ outcome: 'failed', error: messageOf(error) }))
     .finally(() => {

@@ -28,7 +28,7 @@ import type {
   RunResult,
   RunSpec,
 } from '../provider.ts';
-import { describeExit, failedRun, plainRun } from '../run-end.ts';
+import { describeExit, endedRun, failedRun, hasNotBegun, plainRun } from '../run-end.ts';
 import { reportSandboxLimits } from '../sandbox-limits.ts';
 import { atLeast } from '../usage.ts';
 import { type Watch, watchQuiet } from '../waiting.ts';
@@ -152,7 +152,8 @@ const startCommandRun = (
     started.idle(isCalling ? undefined : spec.limits.idle_ms, true);
   };
   const started = attempt(() => launch(spec, { argv: given, env, onNetwork, onLine }, deps));
-  if (started instanceof Error) return failedRun(messageOf(started));
+  if (started instanceof Error)
+    return endedRun({ outcome: 'failed', error: messageOf(started), not_begun: true });
   started.stdin.end(argv.includes(PLACE) ? '' : prompt);
   watch = quietly(spec, started, { tell: joined.tell, busy: reader.calling });
   const done = started.exited
@@ -213,7 +214,7 @@ const resultOf = (phase: Phase, exit: Exit, reader: OutputReader): RunResult => 
   };
   if (exit.code !== 0 || exit.ended_by !== 'itself') {
     const why = `The program ${describeExit(exit)}.${lastWords(exit, error)}`;
-    return { ...failed(why), ...cutOff(reader) };
+    return { ...failed(why), ...cutOff(reader), not_begun: hasNotBegun(exit) };
   }
   const reported = error ?? modelErrorIn(reader.lastMessage());
   if (reported !== undefined) return failed(`The program reports a failure: ${reported}`);

@@ -12,7 +12,8 @@ export const wasCancelled = (engine: Engine, { outcome }: RunResult): boolean =>
   engine.closing || outcome === 'cancelled';
 
 /**
- * Ends a failed turn: the session pauses and keeps its lock where its model is unavailable for a while, else it fails.
+ * Ends a failed turn: the session pauses and keeps its lock where its model is unavailable for a while or its agent has not
+ * begun, else it fails.
  */
 export const endTurn = async (
   service: TurnNeeds,
@@ -20,8 +21,8 @@ export const endTurn = async (
   error: string,
   turn: RunResult,
 ): Promise<void> => {
-  const { outage } = turn;
-  if (outage === undefined) return failSession(service, kept, error, turn);
+  const { outage, not_begun } = turn;
+  if (outage === undefined && not_begun !== true) return failSession(service, kept, error, turn);
   const ending = await wrapUp(service, kept, { status: 'paused', error, turn });
   await pauseTurn(service, kept, error, { ...ending, outage });
 };
