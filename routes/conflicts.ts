@@ -19,18 +19,7 @@ import {
 } from '../store/records/conflict.ts';
 import { ProviderChoice, Session } from '../store/records/session.ts';
 import { createdSession } from './fields.ts';
-import { AT_WORK, CREATING, GIT, READING } from './problems.ts';
-
-const REMOTE = [
-  'codehost_auth_missing',
-  'codehost_auth_invalid',
-  'codehost_forbidden',
-  'codehost_not_found',
-  'codehost_rate_limited',
-  'codehost_upstream',
-  'codehost_unreachable',
-  'codehost_timeout',
-] as const;
+import { AT_WORK, CREATING, GIT, PULL_WRITE, READING } from './problems.ts';
 
 export const conflictRoutes = [
   route('POST /api/cases/{id}/pr/rebase', {
@@ -75,9 +64,9 @@ export const conflictRoutes = [
     operationId: 'pushRebasedBranch',
     summary: 'Push the rebased branch, if the remote branch has not moved since',
     description:
-      "Pushes to the branch's own name on the push remote, never to the base branch, with a lease (`--force-with-lease`) on the remote commit at the start of the rebase. If the remote branch has moved, the answer is 409 and nothing is overwritten.",
+      "Pushes to the branch's own name on the push remote, never to the base branch, with a lease (`--force-with-lease`) on the remote commit at the start of the rebase. If the remote branch has moved, the answer is 409 and nothing is overwritten. With a pull request, reads its state first, as `…/pr/push` does: nothing is pushed once it is closed or merged.",
     response: PushedRebase,
-    errors: ['remote_moved', 'push_refused', ...REMOTE, ...AT_WORK],
+    errors: ['remote_moved', 'push_refused', 'file_busy', ...PULL_WRITE, ...AT_WORK],
     handler: ({ params }, service) => pushRebased(service, params.id),
   }),
   route('POST /api/cases/{id}/conflicts/abort', {

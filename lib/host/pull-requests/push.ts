@@ -75,7 +75,8 @@ const otherBranch = (proposed: string, here: string): ServiceError =>
 
 /**
  * Pushes the rebased branch to its own name on the push remote, only while the remote has the commit from before the
- * rebase: another push is never overwritten (409 `remote_moved`). Never pushes to the base branch.
+ * rebase: another push is never overwritten (409 `remote_moved`). Never pushes to the base branch, nor for a pull request
+ * that ended.
  */
 export const pushRebased = (service: SessionNeeds, caseId: string): Promise<PushedRebase> =>
   underPullLock(service.store, caseId, () =>
@@ -93,6 +94,7 @@ const push = async (service: HostedNeeds, worktree: WorktreeRecord): Promise<Pus
   const { name, ref } = remote;
   const own =
     pull?.matter.head_ref === worktree.branch && isOpen(pull.matter.state) ? pull : undefined;
+  if (own !== undefined) await refuseEnded(service, own);
   if (expected === null) refuseGone(worktree, own?.matter.pushed_commit);
   if (expected !== head)
     await withWorktreeLogin(service, worktree, { remote: name, direction: 'push' }, (asked) =>

@@ -84,6 +84,22 @@ describe('a push once the pull request was ended on the host', () => {
       assert.equal((await scene.get('')).body.state, end === 'merge' ? 'merged' : 'closed');
     });
 
+  it('is refused after a rebase, too, and goes on with another pull request', async (t) => {
+    const scene = await openedScene(t);
+    const { host, worktree, running, item, git, post } = scene;
+    const merged = git('rev-parse', 'HEAD').trim();
+    await host.pulls.merge(scene.number);
+    await host.repositories.push({ branch: 'main', files: { 'base.ts': '1\n' } });
+    scene.work({ 'later.ts': '1\n' });
+    const call = (path: string) => running.call<Answer>('POST', `/api/cases/${item.id}/${path}`);
+    assert.equal((await call('pr/rebase')).status, 200);
+    const refused = assertProblem(await call('conflicts/push-rebased'), 422, 'invalid_state');
+    assert.match(refused.detail, /is merged\..*pr\/create/);
+    assert.equal(await host.repositories.headOf(worktree.branch), merged);
+    const again = await post('create');
+    assert.deepEqual([again.status, again.body.number], [201, scene.number + 1], again.text);
+  });
+
   it('is refused where the branch alone is gone, also after a rebase, and create opens another one', async (t) => {
     const scene = await openedScene(t);
     const { host, worktree, running, item, post } = scene;
