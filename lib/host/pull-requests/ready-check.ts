@@ -226,9 +226,11 @@ export const unresolvedOf = (
 ];
 
 const newestDecisions = (reviews: readonly Decision[]): Decision[] => {
-  const newest = new Map<string | null, Decision>();
+  const newest = new Map<string | number, Decision>();
   const decisions = reviews.filter(({ state }) => DECISIONS.has(state));
-  for (const review of decisions.toSorted(bySubmission)) newest.set(review.author, review);
+  // Deleted users have no name, and one does not decide for another.
+  for (const review of decisions.toSorted(bySubmission))
+    newest.set(review.author ?? review.number, review);
   return [...newest.values()];
 };
 

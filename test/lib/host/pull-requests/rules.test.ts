@@ -87,7 +87,7 @@ describe('evaluate', () => {
   });
 });
 
-const review = (number: number, author: string, state: HostReview['state']): HostReview => ({
+const review = (number: number, author: string | null, state: HostReview['state']): HostReview => ({
   number,
   author,
   state,
@@ -119,6 +119,14 @@ describe('unresolvedOf', () => {
     ];
     const ids = unresolvedOf(reviews, []).map(({ id }) => id);
     assert.deepEqual(ids, ['review:2']);
+  });
+
+  it('lets no approval of a deleted user stand for another one', () => {
+    const reviews = [review(1, null, 'changes_requested'), review(2, null, 'approved')];
+    assert.deepEqual(
+      unresolvedOf(reviews, []).map(({ id }) => id),
+      ['review:1'],
+    );
   });
 
   it('takes threads that are not resolved', () => {
