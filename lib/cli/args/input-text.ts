@@ -28,12 +28,16 @@ const readAll = async (source: AsyncIterable<Buffer>, name: string): Promise<Buf
       if (size > MOST) break;
     }
   } catch (error) {
-    const { code, path, message } = error as NodeJS.ErrnoException;
-    const reason = code === 'ENOENT' ? `${path} does not exist` : message;
-    throw new UsageError(`${name} cannot be read: ${reason}`);
+    throw new UsageError(`${name} cannot be read: ${whyUnreadable(error)}`);
   }
   if (size > MOST) throw new Refusal(`${name} is larger than 1 MB. Shorten it`);
   return Buffer.concat(parts);
+};
+
+/** The reason, as part of a sentence, for an error of reading a file. */
+export const whyUnreadable = (error: unknown): string => {
+  const { code, path, message } = error as NodeJS.ErrnoException;
+  return code === 'ENOENT' ? `${path} does not exist` : message;
 };
 
 /**

@@ -4,6 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { shellQuoted } from '../../../store/base/text.ts';
 import type { Proof } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
+import { whyUnreadable } from '../args/input-text.ts';
 import { Refusal } from '../args/refusal.ts';
 import { findItem } from '../connection/find.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -123,7 +124,7 @@ const bytesOf = (file: string): Buffer => {
     if (!statSync(file).isFile()) throw new Error(`${file} is not a regular file`);
     return readFileSync(file);
   } catch (error) {
-    throw new Refusal(`The file cannot be read: ${(error as Error).message}`);
+    throw new Refusal(`The file cannot be read: ${whyUnreadable(error)}`);
   }
 };
 

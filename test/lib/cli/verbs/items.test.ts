@@ -276,7 +276,9 @@ describe('dossier proof and verify', () => {
     const nowhere = await said('proof', 'run', 'hello', 'true');
     assert.equal(nowhere.code, 1);
     assert.match(nowhere.stderr, /has no worktree\. A session creates one: dossier start /);
-    assert.equal((await said('proof', 'add', 'hello', `${file}.gone`)).code, 1);
+    const gone = await said('proof', 'add', 'hello', `${file}.gone`);
+    assert.equal(gone.code, 1);
+    assert.match(gone.stderr, /^dossier: The file cannot be read: \S+\.gone does not exist/m);
     assert.equal((await said('proof', 'hello', 'more')).code, 2);
     assert.match((await said('proof', 'add', 'hello', '/dev/zero')).stderr, /not a regular file/);
     const words = await said('proof', 'run', 'hello', 'sh', 'a.sh', 'Ada');
