@@ -58,6 +58,15 @@ for (const sandbox of ['auto', 'off'] as const)
       assert.doesNotMatch(on.summary(), /\ufffd/);
     });
 
+    it('is named where `ident` of its .gitattributes hides text from every diff', async (t) => {
+      const on = await gitScene(t, sandbox);
+      const evil = String.raw`printf '/*$Id: */evil()/* $*/\n' > x.js`;
+      await on.work(`echo '* ident' > .gitattributes; ${evil}; echo 'It is $Id$' > y.js`);
+      assert.match(patchOf(on), /^\+\/\*\$Id\$\*\/$/m);
+      assert.match(on.summary(), /`ident` in \.gitattributes hides\):\n\n```text\nx\.js\n```/);
+      assert.match(String((await on.told())[0]?.message), /^Not in diff\.patch: x\.js\./);
+    });
+
     it('is a told change of type where a file is a pipe, a socket or a device now, and the rest is there', async (t) => {
       const on = await gitScene(t, sandbox, undefined, { 'b.txt': 'b\n', 'c.txt': 'c\n' });
       await on.work(

@@ -26,6 +26,7 @@ import { leftMarkers } from '../../../code/worktrees/rebase/conflict-checks.ts';
 import { CONFLICT } from '../../../code/worktrees/rebase/rebase-state.ts';
 import { syncCommits, syncWork } from '../../../code/worktrees/recovery/sync-work.ts';
 import { firstWithin, shorten, someOf } from '../../../text/wording.ts';
+import { filesHidingText } from '../../../tools/git/read/ident-texts.ts';
 import { makeReadable } from '../../../tools/git/read/working-files.ts';
 import { pathText } from '../../../tools/git/run/path-text.ts';
 import { imagesIn } from '../../issue-text/references.ts';
@@ -159,10 +160,11 @@ const imagesOf = (store: Store, caseId: string, description: string): string[] =
 const keepDiff = async (
   { store, git, engine }: TurnNeeds,
   kept: StoredSession,
-  { patch, shared, changed, left_out, withheld, ...counts }: WorktreeDiff,
+  { patch, shared, changed, left_out: unshown, withheld, ...counts }: WorktreeDiff,
 ): Promise<KnownChanges> => {
   const { case_id, base_commit } = kept.session;
   const worktree = getWorktree(store, case_id);
+  const left_out = [...unshown, ...(await filesHidingText(git.at(worktree)))];
   await replaceSessionFile(store, sessionDirOf(store, kept), 'diff.patch', shared);
   const dir = sessionDirOf(store, kept);
   const reverted: string[] = [];
@@ -193,8 +195,7 @@ const keepDiff = async (
   if (unwanted.length > 0)
     transcript.append('error', { message: unwantedText(unwanted.map(({ path }) => path)) });
   transcript.append('diff', { ...counts });
-  const where = { git: git.at(worktree), base_commit };
-  const runs = await runsLater(patch.toString('utf8'), where);
+  const runs = await runsLater(patch.toString('utf8'), { git: git.at(worktree), base_commit });
   return { files: changed, left_out, withheld: secrets, isSince, runs, reverted, other_commits };
 };
 
