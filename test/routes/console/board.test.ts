@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { connect } from '../../../lib/client/client.ts';
-import { assertAccessible, look, noBrowser, openTab } from '../../helpers/browser.ts';
+import { assertAccessible, assertFits, look, noBrowser, openTab } from '../../helpers/browser.ts';
 import { startHere } from '../../helpers/daemon-here.ts';
 import { eventually } from '../../helpers/eventually.ts';
 import { caseText, dirOf, write } from '../../helpers/many-items.ts';
@@ -26,11 +26,6 @@ const column = (page: Page, name: string) => page.getByRole('region', { name, ex
 
 const card = (page: Page, inColumn: string, title: string) =>
   column(page, inColumn).locator('.card').filter({ hasText: title });
-
-const assertNotWide = async (page: Page) => {
-  const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-  assert.ok(wide <= 0, `${wide} pixels too wide`);
-};
 
 describe('the board', { skip: noBrowser }, () => {
   it('leads from an empty workspace to the first Work item', async (t) => {
@@ -282,10 +277,10 @@ describe('the board', { skip: noBrowser }, () => {
     await make('W'.repeat(200));
     for (const colorScheme of ['light', 'dark'] as const) {
       const { page, complaints } = await look(t, board, { size: 'narrow', colorScheme });
-      await assertNotWide(page);
+      await assertFits(page);
       await assertAccessible(page);
       await page.goto(`${board}?view=list`);
-      await assertNotWide(page);
+      await assertFits(page);
       await assertAccessible(page);
       assert.deepEqual(complaints, []);
     }

@@ -4,7 +4,13 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect } from '../../../lib/client/client.ts';
-import { assertAccessible, look, noBrowser, untilInView } from '../../helpers/browser.ts';
+import {
+  assertAccessible,
+  assertFits,
+  look,
+  noBrowser,
+  untilInView,
+} from '../../helpers/browser.ts';
 import { startHere } from '../../helpers/daemon-here.ts';
 import { eventually, until } from '../../helpers/eventually.ts';
 import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
@@ -273,9 +279,7 @@ describe('the page of a Work item', { skip: noBrowser }, () => {
       await page.keyboard.press('n');
       await page.keyboard.press('Shift+Tab');
       await page.keyboard.press('e');
-      await eventually(async () =>
-        assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)),
-      );
+      await eventually(() => assertFits(page));
       await assertAccessible(page);
       assert.deepEqual(complaints, []);
     }

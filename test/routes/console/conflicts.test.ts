@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../lib/client/client.ts';
-import { assertAccessible, look, noBrowser } from '../../helpers/browser.ts';
+import { assertAccessible, assertFits, look, noBrowser } from '../../helpers/browser.ts';
 import { startHere } from '../../helpers/daemon-here.ts';
 import { gitIn, makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
 import { commit } from '../../lib/work/conflicts/fixture.ts';
@@ -151,8 +151,7 @@ describe('the conflicts of a Work item', { skip: noBrowser }, () => {
     const { url, read, dossier, id } = await start(t);
     await dossier.call('POST /api/cases/{id}/pr/rebase', { id });
     const { page } = await look(t, url, { javaScriptEnabled: false, size: 'narrow' });
-    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-    assert.ok(wide <= 390, String(wide));
+    await assertFits(page);
     await page.getByRole('button', { name: 'Stage files and continue' }).click();
     await page.getByRole('alert').waitFor();
     await page.getByText('Abort…').click();

@@ -9,7 +9,13 @@ import { isNamed, listFiles } from '../../../routes/console/parts/diff/files.ts'
 import { feedbackOf } from '../../../routes/console/parts/diff/review-state.ts';
 import { linesIn, rowsOf } from '../../../routes/console/parts/diff/rows.ts';
 import { editorLink } from '../../../routes/console/parts/links.tsx';
-import { assertAccessible, look, noBrowser, openBrowser } from '../../helpers/browser.ts';
+import {
+  assertAccessible,
+  assertFits,
+  look,
+  noBrowser,
+  openBrowser,
+} from '../../helpers/browser.ts';
 import { startHere } from '../../helpers/daemon-here.ts';
 import { makeRepository, temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
 
@@ -491,11 +497,10 @@ describe('the diff', { skip: noBrowser }, () => {
       const { page: url } = await start(t, HOSTILE);
       const { page, complaints } = await look(t, url, { size: 'narrow', colorScheme });
       await isDrawn(page);
-      const overflow = () => document.documentElement.scrollWidth - innerWidth;
-      assert.ok((await page.evaluate(overflow)) <= 0);
+      await assertFits(page);
       await page.getByText(/^Files: 0 of/).click();
       await assertAccessible(page);
-      assert.ok((await page.evaluate(overflow)) <= 0);
+      await assertFits(page);
       assert.deepEqual(complaints, []);
     });
 });

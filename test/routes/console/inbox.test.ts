@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../lib/client/client.ts';
-import { assertAccessible, look, noBrowser, openBrowser, openTab } from '../../helpers/browser.ts';
+import {
+  assertAccessible,
+  assertFits,
+  look,
+  noBrowser,
+  openBrowser,
+  openTab,
+} from '../../helpers/browser.ts';
 import { isLive } from '../../helpers/chromium.ts';
 import { startHere } from '../../helpers/daemon-here.ts';
 import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
@@ -187,8 +194,7 @@ describe('the inbox on a hand-held screen', { skip: noBrowser }, () => {
     await page.getByText('Review plan').click();
     await page.getByText('Step 1').first().waitFor();
     await assertAccessible(page);
-    const overflow = () => document.documentElement.scrollWidth - innerWidth;
-    assert.ok((await page.evaluate(overflow)) <= 0);
+    await assertFits(page);
     assert.deepEqual(complaints, []);
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../lib/client/client.ts';
-import { assertAccessible, look, noBrowser } from '../../helpers/browser.ts';
+import { assertAccessible, assertFits, look, noBrowser } from '../../helpers/browser.ts';
 import { startHere } from '../../helpers/daemon-here.ts';
 import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
 
@@ -148,7 +148,7 @@ describe('the page for a new Work item', { skip: noBrowser }, () => {
       ...{ size: 'narrow', colorScheme: 'dark' },
     });
     await page.getByText('From owner/sample.').waitFor();
-    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+    await assertFits(page);
     await assertAccessible(page);
     assert.deepEqual(complaints, []);
   });

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { readComments } from '../../../store/base/comments.ts';
-import { assertAccessible, look, noBrowser, openTab } from '../../helpers/browser.ts';
+import { assertAccessible, assertFits, look, noBrowser, openTab } from '../../helpers/browser.ts';
 import { type DaemonHere, startHere } from '../../helpers/daemon-here.ts';
 import { eventually } from '../../helpers/eventually.ts';
 import { withPlan } from '../../helpers/with-plan.ts';
@@ -233,11 +233,7 @@ describe('the page of a plan', { skip: noBrowser }, () => {
     await page.getByText('⟦U+202E⟧').first().waitFor();
     for (const show of ['', '?show=source', '?show=edit']) {
       await page.goto(url + show);
-      assert.equal(
-        await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
-        true,
-        show,
-      );
+      await assertFits(page);
       await assertAccessible(page);
     }
     assert.equal(await page.locator('img, main script').count(), 0);

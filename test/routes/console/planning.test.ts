@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../lib/client/client.ts';
-import { assertAccessible, look, noBrowser, openTab } from '../../helpers/browser.ts';
+import { assertAccessible, assertFits, look, noBrowser, openTab } from '../../helpers/browser.ts';
 import { startHere } from '../../helpers/daemon-here.ts';
 import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
 
@@ -58,8 +58,7 @@ describe('the planning of a Work item', { skip: noBrowser }, () => {
     assert.equal(text, '- one\n');
     await page.getByRole('button', { name: 'Approve files' }).click();
     assert.equal(await gate(), 'approved');
-    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-    assert.ok(wide <= 390, String(wide));
+    await assertFits(page);
     await put('# Mine\n');
     const { page: other } = await openTab(browser, url, { javaScriptEnabled: false });
     const hypotheses = other.getByRole('region', { name: 'Hypotheses' });

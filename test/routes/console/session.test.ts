@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { connect } from '../../../lib/client/client.ts';
-import { assertAccessible, look, noBrowser } from '../../helpers/browser.ts';
+import { assertAccessible, assertFits, look, noBrowser } from '../../helpers/browser.ts';
 import { startDaemon } from '../../helpers/daemon.ts';
 import { startHere } from '../../helpers/daemon-here.ts';
 import { writeEndedSession } from '../../helpers/ended-session.ts';
@@ -343,8 +343,7 @@ describe('the page of a session', { skip: noBrowser }, () => {
     assert.match((await page.locator('.diff-lines del').textContent()) ?? '', /^-two$/);
     assert.equal(await page.locator('.log img, .log script, .log a[href^=java]').count(), 0);
     assert.equal(await page.evaluate('window.hit'), undefined);
-    const wide = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
-    assert.equal(await page.evaluate(wide), false);
+    await assertFits(page);
     await assertAccessible(page);
     await page.getByRole('button', { name: 'Show all' }).last().click();
     await until(async () => (await log(page)).includes('L'.repeat(5 * 1024 * 1024)));

@@ -5,7 +5,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../lib/client/client.ts';
 import { withCommits } from '../../../routes/console/parts/trace.ts';
 import type { Proof } from '../../../store/records/proof.ts';
-import { assertAccessible, look, noBrowser } from '../../helpers/browser.ts';
+import { assertAccessible, assertFits, look, noBrowser } from '../../helpers/browser.ts';
 import { startHere } from '../../helpers/daemon-here.ts';
 import { linkTo } from '../../helpers/linked-issue.ts';
 import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
@@ -69,8 +69,7 @@ describe('the trace of a Work item', { skip: noBrowser }, () => {
       (await own.textContent()) ?? '',
       /implementing.*Plan ready.*of Saving <\/text><script>/,
     );
-    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-    assert.ok(wide <= 390, String(wide));
+    await assertFits(page);
     await page.getByRole('link', { name: 'tests' }).click();
     await page.waitForURL(`**/dashboard/cases/${id}/proof#proof-*`);
   });
