@@ -1,4 +1,5 @@
 import { Worker, type WorkerOptions } from 'node:worker_threads';
+import { settlesWithin } from '../../../store/base/async.ts';
 import type { OwnUrl } from './own-address.ts';
 import type { ReceiverAnswer } from './sender.ts';
 
@@ -51,6 +52,7 @@ type Answer = (sent: AttemptResult | undefined) => void;
 
 interface ThreadState {
   own: OwnUrl;
+  file: URL;
   worker: Worker | undefined;
   /** Callbacks for results, by run and place. */
   readonly runs: Map<number, Answer[]>;
@@ -62,8 +64,12 @@ interface ThreadState {
  * Sends webhooks from a thread of its own, so that a fast receiver is not slowed down by a busy daemon. The thread starts
  * with the first delivery, and starts again if it ends by itself.
  */
-export const createSendingThread = (own: OwnUrl = () => undefined): SendingThread => {
-  const state: ThreadState = { own, worker: undefined, runs: new Map(), last: 0, closed: false };
+export const createSendingThread = (
+  own: OwnUrl = () => undefined,
+  file = WORKER,
+): SendingThread => {
+  const runs = new Map<number, Answer[]>();
+  const state: ThreadState = { own, file, worker: undefined, runs, last: 0, closed: false };
   return {
     send: (requests) => send(state, requests),
     close: () => close(state),
@@ -94,7 +100,7 @@ const send = (state: ThreadState, requests: readonly WebhookRequest[]): SendingR
 const post = (worker: Worker, order: SendingOrder): void => worker.postMessage(order);
 
 const startWorker = (state: ThreadState): Worker => {
-  const worker = new Worker(WORKER, OPTIONS);
+  const worker = new Worker(state.file, OPTIONS);
   let cause: unknown;
   worker.on('message', (report: SendingReport) => handleReport(state, report));
   worker.once('error', (error) => {
@@ -145,8 +151,11 @@ const close = async (state: ThreadState): Promise<void> => {
   });
   post(worker, { kind: 'close' });
   await closed;
-  await worker.terminate();
+  // The lookup of a name that no server answers holds the thread for as long as the resolver waits.
+  await settlesWithin(worker.terminate(), END_MS);
 };
+
+const END_MS = 1000;
 
 /** Deliveries that the thread sends to one receiver after the awaited one, without waiting for the daemon. */
 export interface SendAhead {

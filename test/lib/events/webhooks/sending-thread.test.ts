@@ -1,14 +1,21 @@
 /** Deliveries leave from a thread of their own: nobody who is slow, not the daemon either, keeps a fast receiver waiting. */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { createSendingThread } from '../../../../lib/events/webhooks/sending-thread.ts';
+import { settlesWithin } from '../../../../store/base/async.ts';
 import { refreshGlobals } from '../../../../store/settings/globals.ts';
 import { readDeliveries } from '../../../../store/webhooks/deliveries.ts';
+import { atEnd } from '../../../helpers/at-end.ts';
 import { eventually } from '../../../helpers/eventually.ts';
 import { openReceiver } from '../../../helpers/receiver.ts';
 import { openReceiverThread, type ReceiverThread } from '../../../helpers/receiver-thread.ts';
+import { temporaryDirectory } from '../../../helpers/repository.ts';
 import { type Life, live } from './life.ts';
+
+const STUCK = new URL('../../../helpers/stuck-worker.js', import.meta.url);
 
 const OTHERS = 20;
 const EVENTS = 40;
@@ -125,5 +132,22 @@ describe('a receiver that takes what it is sent', () => {
     await life.dispatcher.redeliver(id, String(receiver.received[2]?.headers['webhook-id']));
     await receiver.atLeast(EVENTS + 1);
     assert.equal(receiver.received.length, EVENTS + 1);
+  });
+});
+
+describe('a sending thread', () => {
+  it('does not delay the end of the daemon while a name is looked up', async (t) => {
+    const dir = temporaryDirectory(t);
+    const pipe = join(dir, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const thread = createSendingThread(undefined, STUCK);
+    thread.send([{ id: '', url: pipe, headers: {}, body: '', secret: '' }]);
+
+    const isClosed = await settlesWithin(thread.close(), 20_000);
+
+    // Lets the thread end, so that the process can. Opened for both, a pipe waits for nobody.
+    const writer = openSync(pipe, 'r+');
+    atEnd(t, () => closeSync(writer));
+    assert.ok(isClosed);
   });
 });
