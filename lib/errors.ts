@@ -134,10 +134,10 @@ export class ServiceError extends Error {
 }
 
 export const notFound = (what: string, id: string): ServiceError =>
-  new ServiceError(
-    'not_found',
-    `There is no ${what} ${id} here. List the collection to see what exists.`,
-  );
+  new ServiceError('not_found', `There is no ${what} ${id} here. ${LIST_COLLECTION}`);
+
+/** The advice of `notFound`. */
+export const LIST_COLLECTION = 'List the collection to see what exists.';
 
 /** The request is not valid in the current state; `message` says what to do first. */
 export const invalidState = (message: string, extra?: Extra): ServiceError =>

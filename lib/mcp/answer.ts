@@ -7,7 +7,7 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
 } from '@modelcontextprotocol/sdk/types.js';
 import { StoreError } from '../../store/base/errors.ts';
-import { type FieldError, ServiceError } from '../errors.ts';
+import { type FieldError, LIST_COLLECTION, ServiceError } from '../errors.ts';
 import { checker } from '../http/validation.ts';
 import { OPERATOR_TOOLS } from './operator-tools.ts';
 import { SESSION_TOOLS } from './session-tools.ts';
@@ -89,7 +89,7 @@ const callTool = async (
   given: Record<string, unknown>,
 ): Promise<CallToolResult> => {
   const tool = tools.find((one) => one.name === name);
-  if (tool === undefined) return failed(unknownTool(caller, name));
+  if (tool === undefined) return failed(unknownTool(caller, tools, name));
   const wrong = checker(() => inputSchemaOf(tool))(given);
   if (wrong.length > 0) return failed(`${wrong.map(toSentence).join(' ')} Call ${name} again.`);
   try {
@@ -99,17 +99,30 @@ const callTool = async (
       caller.service.log.error({ err: error, tool: name }, 'MCP tool failed');
       return failed('The daemon failed unexpectedly. Its log contains the cause.');
     }
-    return failed(error.message);
+    return failed(describeRefusal(tool, error));
   }
 };
 
 const toSentence = ({ path, message }: FieldError): string =>
   `The argument ${path.slice(1).replaceAll('/', '.')} ${message}.`;
 
-const unknownTool = ({ run }: McpCaller, name: string): string =>
+// The messages name calls of the API; a model gets the tool to call.
+const describeRefusal = (
+  { name, lists = name }: Tool,
+  { code, message }: ServiceError | StoreError,
+): string => {
+  const sentence = /[.!?]$/.test(message) ? message : `${message}.`;
+  if (code === 'not_found')
+    return sentence.replace(LIST_COLLECTION, `Call ${lists} to see what exists.`);
+  return code === 'precondition_failed'
+    ? `${sentence} Call ${lists}.`
+    : `${sentence} Call ${name} again.`;
+};
+
+const unknownTool = ({ run }: McpCaller, tools: readonly Tool[], name: string): string =>
   run?.phase === 'plan' && SESSION_TOOLS.some((tool) => tool.name === name)
     ? `${name} is not available in Plan mode, only in Work mode. Put the change into the plan.`
-    : `There is no tool ${name}.`;
+    : `There is no tool ${name}. Call one of ${tools.map((tool) => tool.name).join(', ')}.`;
 
 // A failure is a result and not a protocol error, so that the model reads it.
 const failed = (text: string): CallToolResult => ({

@@ -16,6 +16,7 @@ const operatorTool = <I extends TObject>(tool: {
   name: string;
   description: string;
   input: I;
+  lists?: string;
   call: (service: Service, given: Static<I>) => Promise<string>;
 }): Tool => ({
   ...tool,
@@ -30,7 +31,7 @@ const MOST = 200;
 export const OPERATOR_TOOLS: readonly Tool[] = [
   operatorTool({
     name: 'list_work_items',
-    description: `Lists the newest ${MOST} Work items, newest last, optionally of one state.`,
+    description: `Lists the newest ${MOST} Work items, newest last, optionally of one state. read_work_item returns one.`,
     input: Type.Object({ state: Type.Optional(Type.Enum([...STATES])) }),
     call: async (service, query) => {
       const items = listCases(service.store, query).slice(-MOST);
@@ -46,6 +47,7 @@ export const OPERATOR_TOOLS: readonly Tool[] = [
     description:
       'Returns a Work item with its sessions, its proof and the names of its memory files.',
     input: OfCase,
+    lists: 'list_work_items',
     call: async (service, { case_id }) => {
       const item = orNotFound(await readCase(service.store, case_id), 'Work item', case_id);
       return asText({
@@ -60,6 +62,7 @@ export const OPERATOR_TOOLS: readonly Tool[] = [
     name: 'read_memory',
     description: 'Returns a memory or planning file of a Work item as Markdown.',
     input: Type.Object({ case_id: Id, filename: Type.String() }),
+    lists: 'read_work_item',
     call: async (service, { case_id, filename }) =>
       visible(getMemory(service.store, case_id, filename).content),
   }),
@@ -67,6 +70,7 @@ export const OPERATOR_TOOLS: readonly Tool[] = [
     name: 'read_plan',
     description: 'Returns the plan of a session: proposed, edited or approved.',
     input: Type.Object({ case_id: Id, session_id: Id }),
+    lists: 'read_work_item',
     call: async (service, { case_id, session_id }) =>
       visible((await getPlan(service, case_id, session_id)).content),
   }),

@@ -26,6 +26,7 @@ const sessionTool = <I extends TObject>(tool: {
   description: string;
   input: I;
   reads: boolean;
+  lists?: string;
   call: (own: Own, given: Static<I>) => Promise<string>;
 }): Tool => ({
   ...tool,
@@ -61,7 +62,7 @@ export const SESSION_TOOLS: readonly Tool[] = [
   }),
   sessionTool({
     name: 'list_memory',
-    description: 'Lists the memory and planning files of the Work item.',
+    description: 'Lists the memory and planning files of the Work item. read_memory returns one.',
     input: NOTHING,
     reads: true,
     call: async ({ service, caseId }) => asText(listMemory(service.store, caseId)),
@@ -71,19 +72,21 @@ export const SESSION_TOOLS: readonly Tool[] = [
     description: 'Returns a memory or planning file as Markdown.',
     input: Type.Object({ filename: Filename }),
     reads: true,
+    lists: 'list_memory',
     call: async ({ service, caseId }, { filename }) =>
       getMemory(service.store, caseId, filename).content,
   }),
   sessionTool({
     name: 'write_memory',
     description:
-      'Writes a Markdown file for later sessions of this Work item. With `sha256`, only if the file is unchanged since you read it.',
+      'Writes a Markdown file for later sessions of this Work item. With the `sha256` that list_memory returns, only if the file is unchanged since.',
     input: Type.Object({
       filename: Filename,
       content: Type.String(),
       sha256: Type.Optional(Type.String()),
     }),
     reads: false,
+    lists: 'list_memory',
     call: async ({ service, caseId }, { filename, content, sha256 }) => {
       const ifMatch = sha256 && etagOf(sha256);
       const file = { filename, content: visible(content) };
@@ -99,6 +102,7 @@ export const SESSION_TOOLS: readonly Tool[] = [
       done: Type.Optional(Type.Boolean({ description: 'Default: true' })),
     }),
     reads: false,
+    lists: 'list_memory',
     call: ({ service, caseId }, { number, done = true }) =>
       tickTask(service, caseId, { number, done }),
   }),

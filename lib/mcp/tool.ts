@@ -16,6 +16,8 @@ export interface Tool {
   input: TObject;
   /** The tool is read-only. */
   reads: boolean;
+  /** The tool that lists what this one can name. */
+  lists?: string;
   /** Returns a text for the model. Throws ServiceError, whose message the model receives. */
   call: (caller: McpCaller, given: Record<string, unknown>) => Promise<string>;
 }

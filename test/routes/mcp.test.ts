@@ -146,9 +146,20 @@ describe('the MCP door of a run', () => {
   it('says what is wrong, so that the model can do something else', async (t) => {
     const { it, client } = await atWork(t);
     for (const [name, given, words] of [
-      ['approve', {}, /no tool approve/],
-      ['read_memory', { filename: '../case.md' }, /a name like notes\.md/],
-      ['read_memory', { filename: 'none.md' }, /no memory file none\.md/],
+      ['approve', {}, /no tool approve\. Call one of read_work_item, list_memory, /],
+      ['list_memory', { x: 1 }, /^The argument x is unknown: .* Call list_memory again\.$/],
+      ['read_memory', { path: 'a.md' }, /path is unknown: expected filename\. Call read_memory/],
+      ['read_memory', { filename: '../case.md' }, /a name like notes\.md.* Call read_memory again/],
+      [
+        'read_memory',
+        { filename: 'none.md' },
+        /^There is no memory file none\.md here\. Call list_memory to see what exists\.$/,
+      ],
+      [
+        'write_memory',
+        { filename: 'x.md', content: '', sha256: 'a' },
+        /changed.* Call list_memory/,
+      ],
       ['write_memory', { filename: 'x.md' }, /^The argument content is required\./],
       [
         'write_memory',
