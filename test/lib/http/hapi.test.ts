@@ -148,10 +148,11 @@ describe('hapiRoute: If-None-Match', () => {
     assert.equal((await get('/tagged', { 'if-none-match': '"abcd"' })).statusCode, 200);
   });
 
-  it('does not turn a write into 304', async () => {
+  it('does not turn a write into 304, and refuses it', async () => {
     const options = { method: 'POST', url: '/things', payload: { name: 'x' } };
     const answer = await hapi.inject({ ...options, headers: { 'if-none-match': '"v1"' } });
-    assert.equal(answer.statusCode, 201);
+    assert.equal(answer.statusCode, 400);
+    assert.match(answer.payload, /Send POST without it, with If-Match/);
   });
 });
 

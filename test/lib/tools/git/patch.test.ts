@@ -113,7 +113,10 @@ describe('the patch of everything that changed', () => {
     const inTree = gitIn(worktree.path);
     for (const change of Object.values(CHANGES)) change(worktree.path, inTree);
 
-    const { patch, changed, left_out, ...told } = await worktreeChanges(git.at(worktree), base);
+    const { patch, shared, withheld, changed, left_out, ...told } = await worktreeChanges(
+      git.at(worktree),
+      base,
+    );
 
     const clone = join(temporaryDirectory(t), 'clone');
     made.git('clone', '--quiet', '--no-hardlinks', made.root, clone);
@@ -132,7 +135,8 @@ describe('the patch of everything that changed', () => {
     const [files, additions, deletions] = (counts.match(/\d+/g) ?? []).map(Number);
     assert.deepEqual(told, { files, additions, deletions });
     assert.equal(changed.length, files);
-    assert.deepEqual(left_out, []);
+    assert.deepEqual([left_out, withheld], [[], []]);
+    assert.deepEqual(shared, patch);
     const what = (path: string) => changed.find((one) => one.path === path)?.what;
     assert.deepEqual(
       ['ünï–😀.txt', 'old name.txt => new name.txt', 'tool.sh', 'gone.bin', 'sub'].map(what),
