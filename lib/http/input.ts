@@ -105,11 +105,12 @@ const resourceName = (path: string, param: string): string => {
 };
 
 // A client that sends it with a write, such as `*` to overwrite nothing, must not believe that it was honoured.
-const refuseIfNoneMatch = ({ method }: Route, headers: Headers): void => {
+const refuseIfNoneMatch = ({ method, conditional }: Route, headers: Headers): void => {
   if (method === 'GET' || headers['if-none-match'] === undefined) return;
+  const instead = conditional ? ', with If-Match to change only the version that you read' : '';
   throw new ServiceError(
     'bad_request',
-    `If-None-Match is for GET alone, so nothing was done. Send ${method} without it, with If-Match to replace only the version that you read.`,
+    `If-None-Match is for GET alone, so nothing was done. Send ${method} without it${instead}.`,
   );
 };
 

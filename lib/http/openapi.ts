@@ -57,7 +57,8 @@ export const openApi = (
 const ABOUT = `AI coding work as Work items with evidence, on this machine only.
 
 Every error is an RFC 9457 problem with a stable \`code\`; \`components/x-problems\` lists them all. Send the \`ETag\` of an
-answer as \`If-None-Match\` to poll for changes, and as \`If-Match\` to protect a write.`;
+answer as \`If-None-Match\` to poll for changes, and as \`If-Match\` to protect a write. A write with \`If-None-Match\` is
+refused with 400.`;
 
 const operation = (route: Route, components: Components): Json => ({
   operationId: operationId(route),

@@ -87,6 +87,7 @@ describe('PUT /cases/:id/memory/:filename', () => {
     await call('PUT', path, 'one');
     const refused = await call('PUT', path, 'two', { 'if-none-match': '*' });
     assertProblem(refused, 400, 'bad_request');
+    assert.match(refused.text, /Send PUT without it, with If-Match/);
     assert.equal(read('memory/notes.md'), 'one');
   });
 

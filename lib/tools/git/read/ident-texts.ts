@@ -1,4 +1,5 @@
 import { lstatSync, readFileSync } from 'node:fs';
+import { inSlices } from '../../../../store/base/async.ts';
 import { orElse } from '../../../../store/base/attempt.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
 import { MOST_LISTED, onDisk } from '../run/index-copy.ts';
@@ -12,7 +13,11 @@ export const filesHidingText = async (git: GitAt<GitWorktree>): Promise<string[]
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
   const options = { env: { GIT_LITERAL_PATHSPECS: '0' }, max_bytes: MOST_LISTED };
   const paths = await git.names([...args, '--', ':(attr:ident)'], options);
-  return [...new Set(paths)].filter((path) => hidesText(onDisk(git.place, path))).map(pathText);
+  const found: string[] = [];
+  await inSlices(new Set(paths), (path) => {
+    if (hidesText(onDisk(git.place, path))) found.push(pathText(path));
+  });
+  return found;
 };
 
 // One that is too large to be looked into may hide text.

@@ -164,9 +164,15 @@ const keepDiff = async (
 ): Promise<KnownChanges> => {
   const { case_id, base_commit } = kept.session;
   const worktree = getWorktree(store, case_id);
-  const left_out = [...unshown, ...(await filesHidingText(git.at(worktree)))];
-  await replaceSessionFile(store, sessionDirOf(store, kept), 'diff.patch', shared);
   const dir = sessionDirOf(store, kept);
+  await replaceSessionFile(store, dir, 'diff.patch', shared);
+  const transcript = engine.transcript(kept);
+  // Like the commits below, it only supplements the record.
+  const hiding = await filesHidingText(git.at(worktree)).catch((error: unknown) => {
+    transcript.append('error', { message: `${UNSEARCHED}: ${messageOf(error)}` });
+    return [];
+  });
+  const left_out = [...unshown, ...hiding];
   const reverted: string[] = [];
   const isSince = readSinceApproval(store, dir) !== undefined;
   if (isSince) {
@@ -174,7 +180,6 @@ const keepDiff = async (
     await replaceSessionFile(store, dir, SINCE, later.shared);
     reverted.push(...revertedFiles({ patch, left_out, since: later.since }));
   }
-  const transcript = engine.transcript(kept);
   const special = changed.flatMap(({ path, now }) => (now === undefined ? [] : `${path} (${now})`));
   if (special.length > 0)
     transcript.append('error', { code: 'git_noted', message: specialText(special) });
@@ -198,6 +203,8 @@ const keepDiff = async (
   const runs = await runsLater(patch.toString('utf8'), { git: git.at(worktree), base_commit });
   return { files: changed, left_out, withheld: secrets, isSince, runs, reverted, other_commits };
 };
+
+const UNSEARCHED = 'Whether the attribute ident hides text could not be determined';
 
 const UNLISTED = 'The commits of the branch that Dossier did not make could not be listed';
 
