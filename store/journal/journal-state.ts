@@ -23,6 +23,8 @@ export interface ToldState {
   proven?: true;
   /** What the operator had decided about its proof before the last work ended: that does not resolve it. */
   decided?: readonly string[];
+  /** What it had decided about proof or lines that are gone. The end of work adds it to `decided`: git can bring them back. */
+  lost?: readonly string[];
   /** Values in its files that await the operator's confirmation, by location. */
   held?: Record<string, Mark>;
 }

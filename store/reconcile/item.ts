@@ -204,7 +204,7 @@ export const stateToJournal = (item: Item, isAtWork: boolean): ToldState => {
     },
   ]);
   const checklist = checklistToJournal(item);
-  const decided = decidedBefore(item, isAtWork);
+  const { decided, lost } = decisionsToJournal(item, isAtWork);
   const marks = item.held?.waiting.map(({ key, sha, since, base }) => [
     key,
     { sha, since, ...(base && { base }) },
@@ -222,6 +222,7 @@ export const stateToJournal = (item: Item, isAtWork: boolean): ToldState => {
     ...(checklist.length > 0 && { checklist }),
     ...(isProven(item) && { proven: true as const }),
     ...(decided && { decided }),
+    ...(lost && lost.length > 0 && { lost }),
     ...(marks && { held: Object.fromEntries(marks) }),
   };
 };
@@ -232,33 +233,44 @@ const isProven = (item: Item): boolean =>
 // The end of work resolves nothing, whatever was decided before: the operator has not seen that work. Nor does the first look
 // at a Work item, as after an import or a clone. A later decision does. What was decided before is kept in every state, because
 // git stash, a checkout or an edit can bring VERIFYING and an older verification back. Files that cannot be read are no decision.
-const decidedBefore = (item: Item, isAtWork: boolean): readonly string[] | undefined => {
-  const { seen, dir, files } = item;
+const decisionsToJournal = (item: Item, isAtWork: boolean): Decisions => {
+  const { seen } = item;
   const checklist = checklistOf(item);
   const now = decisionsOf(checklist, evidenceOf(item));
-  // A tick that was taken back is a decision once it is there again; not one that was away with its line.
-  const isOlder = (one: string): boolean => {
+  const isVerifying = isAtVerifying(caseOf(item).matter);
+  if (seen === undefined) return { decided: isVerifying ? now : undefined };
+  const isOlder = staysOlder(checklist, now);
+  const { decided } = seen;
+  const lost = lostWith(seen, now).filter(isOlder);
+  if (!isVerifying) return { decided, lost };
+  if (isAtWork && !isAtVerifying(seen.case.matter))
+    return { decided: [...new Set([...now, ...(decided ?? []).filter(isOlder), ...lost])] };
+  if (decided === undefined || now.some((one) => isDecidedSince(one, decided))) return {};
+  return { decided: isWhole(item) ? decided.filter(isOlder) : decided };
+};
+
+const isWhole = ({ dir, files }: Item): boolean => problemsIn(dir, files).length === 0;
+
+// A tick that was taken back is a decision once it is there again; not one that was away with its line.
+const staysOlder =
+  (checklist: readonly ChecklistEntry[], now: readonly string[]) =>
+  (one: string): boolean => {
     const [kind, id] = one.split(' ');
     return kind === 'proof' || now.includes(one) || !checklist.some((entry) => entry.id === id);
   };
-  if (!isAtVerifying(caseOf(item).matter)) return seen && withLost(seen, now, isOlder);
-  if (seen === undefined) return now;
-  const before = seen.decided;
-  if (isAtWork && !isAtVerifying(seen.case.matter))
-    return [...new Set([...now, ...(withLost(seen, now, isOlder) ?? []).filter(isOlder)])];
-  if (before === undefined || now.some((one) => isDecidedSince(one, before))) return undefined;
-  return problemsIn(dir, files).length > 0 ? before : before.filter(isOlder);
-};
 
-// With decisions whose proof or line is gone since the last look: git can bring both back after the work.
-const withLost = (
-  { decided, checklist = [], proofs }: ToldState,
+interface Decisions {
+  decided?: readonly string[] | undefined;
+  lost?: readonly string[];
+}
+
+const lostWith = (
+  { checklist = [], proofs, lost = [] }: ToldState,
   now: readonly string[],
-  isOlder: (one: string) => boolean,
-): readonly string[] | undefined => {
+): string[] => {
   const known = Object.values(proofs).map(({ matter }) => matter);
-  const lost = decisionsOf(checklist, known).filter((one) => !now.includes(one) && isOlder(one));
-  return lost.length === 0 ? decided : [...new Set([...(decided ?? []), ...lost])];
+  const gone = decisionsOf(checklist, known).filter((one) => !now.includes(one));
+  return [...new Set([...lost, ...gone])];
 };
 
 const isAtVerifying = ({ state, blocked_from }: CaseMatter): boolean =>

@@ -1170,6 +1170,20 @@ describe('a Work item whose gate is satisfied when a session completes', () => {
     assert.equal(await test.state(), 'RESOLVED');
   });
 
+  it('resolves where a proof was away for a moment and no work ended', async (t) => {
+    const test = await withSession(t);
+    const one = await verified(test);
+    const dir = join(test.workspace, test.item.path, 'proof');
+    const sees = (status: number) =>
+      eventually(async () => assert.equal((await test.call('GET', one)).status, status));
+    renameSync(dir, `${dir}-away`);
+    await sees(404);
+    renameSync(`${dir}-away`, dir);
+    await sees(200);
+    await test.call('PUT', `/cases/${test.item.id}/state`, { state: 'VERIFYING' });
+    assert.equal(await test.state(), 'RESOLVED');
+  });
+
   it('stays VERIFYING when an older verification of the proof comes back', async (t) => {
     const test = await withSession(t);
     const one = await verified(test);
