@@ -85,6 +85,17 @@ describe('the errors of sessions', () => {
     }
   });
 
+  it('are not of a queued session that cannot be read, while another one works', async (t) => {
+    const it = await withCase(t, '```sh\nsleep 300\n```\n');
+    const { id } = await it.planned();
+    assert.equal((await it.post(`/sessions/${id}/approve`)).status, 200);
+    await it.until(id, 'working');
+    assert.equal((await it.start()).status, 'queued');
+    writeFileSync(join(newestSession(it.running, it.item), 'session.md'), '---\n: :\n');
+    assert.equal((await it.control('abort')).status, 200);
+    await it.until(id, 'aborted');
+  });
+
   it('refuse to resume with another text than the approved one', async (t) => {
     const it = await withCase(t, '```sh\nsleep 300\n```\n');
     const { id } = await it.planned();

@@ -27,11 +27,13 @@ export const activeSession = async (
 ): Promise<StoredSession> => {
   await getCase(store, caseId);
   await awaitDecisions(store, caseId);
-  if (meant === undefined) assertReadable(store, caseId);
-  else orNotFound(readSession(store, caseId, meant), 'session', meant);
+  if (meant !== undefined) orNotFound(readSession(store, caseId, meant), 'session', meant);
   const open = (sessionsOf(store, caseId) ?? []).filter(({ session }) => !isEnded(session.status));
   const ours = open.filter(({ session }) => session.elsewhere !== true);
-  const active = ours.find(({ session }) => session.status !== 'queued') ?? ours[0];
+  const running = ours.find(({ session }) => session.status !== 'queued');
+  // The one that holds the lock may be one that cannot be read.
+  if (meant === undefined && running === undefined) assertReadable(store, caseId);
+  const active = running ?? ours[0];
   if (active !== undefined && (meant ?? active.session.id) !== active.session.id)
     throw otherSession(active.session);
   if (active !== undefined) return active;
