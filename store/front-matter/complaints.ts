@@ -51,7 +51,8 @@ const unescaped = (step: string): string => step.replaceAll('~1', '/').replaceAl
 
 const problemAt = (source: FrontMatter, path: string[], complaint: SchemaError): Problem => {
   const place = positionOfPath(source, path);
-  const what = hiddenByComment(source, place, complaint) ?? wording(source, path, complaint);
+  const commented = isPrivate(path) ? undefined : hiddenByComment(source, place, complaint);
+  const what = commented ?? wording(source, path, complaint);
   return new Problem('not_a_record', `${path.join('.')}: ${what}`, place);
 };
 
@@ -72,7 +73,7 @@ const wording = (
   complaint: SchemaError,
 ): string => {
   const { keyword, message, params } = complaint;
-  const value = valueAt(data, path);
+  const value = isPrivate(path) ? undefined : valueAt(data, path);
   if (keyword === 'required')
     return missing(valueAt(data, path.slice(0, -1)), missingIn(complaint));
   if (Array.isArray(params.allowedValues))
@@ -97,7 +98,12 @@ const missing = (parent: unknown, names: readonly string[]): string => {
   return meant === undefined ? 'is missing' : `is missing. Is ${meant} the key that was meant?`;
 };
 
+// Tokens and passwords may be there.
+const isPrivate = (path: readonly string[]): boolean =>
+  path.some((step) => step === 'env' || step === 'args' || step === 'secret');
+
 const insteadOf = (value: unknown): string => {
+  if (value === undefined) return '';
   if (value === null) return ', not empty';
   if (Array.isArray(value)) return ', not a list';
   const text = typeof value === 'object' ? '' : String(value);

@@ -60,6 +60,15 @@ describe('a value that does not fit', () => {
       assert.deepEqual(found, [[2, 1, message]]);
     });
 
+  it('is told without the value where a token may be', () => {
+    const line = 'providers: {a: {kind: acp, command: x, args: "--token x", env: {T: 1234567}}}';
+    const found = toldOf(line).map(([, , message]) => message);
+    assert.deepEqual(found, [
+      'providers.a.args: must be a list',
+      'providers.a.env.T: must be text',
+    ]);
+  });
+
   for (const [good, wrong, message] of [
     [CASE, 'created_at: today', /^created_at: must be a time such as \S+Z, not today$/],
     [CASE, 'state: DONE', /^state: must be one of OPEN, .*, PLANNING, not DONE$/],
