@@ -15,7 +15,7 @@ export const yamlProblem = (
   for (const error of errors) {
     const { line, col } = counter.linePos(startOf(error, document));
     if (found.has(line)) continue;
-    const message = advice(error, lines[line - 1] ?? '') ?? firstLine(error.message);
+    const message = advice(error, lines[line - 1] ?? '', col) ?? firstLine(error.message);
     found.set(line, new Problem('bad_yaml', message, { line: line + 1, column: col }));
   }
   return together([...found.values()]);
@@ -39,13 +39,14 @@ const isOpenQuote = ({ code, message }: YAMLError): boolean =>
   code === 'MISSING_CHAR' && message.startsWith('Missing closing');
 
 // Common mistakes, with what to write.
-const advice = (error: YAMLError, line: string): string | undefined => {
+const advice = (error: YAMLError, line: string, col: number): string | undefined => {
   const { code, message } = error;
+  const [, key] = /^([\w-]+)\s*:/.exec(line.slice(col - 1)) ?? [];
   if (isOpenQuote(error))
     return 'The quote that opens here is not closed. Close it in the same line';
   if (code === 'TAB_AS_INDENT') return 'The line is indented with a tab. Use spaces';
-  if (code === 'DUPLICATE_KEY')
-    return `The key ${line.split(':', 1)[0]?.trim()} is there twice. Remove one of the two`;
+  if (code === 'DUPLICATE_KEY' && key !== undefined)
+    return `The key ${key} is there twice. Remove one of the two`;
   if (code === 'MULTILINE_IMPLICIT_KEY' || message.startsWith('Implicit map keys'))
     return 'The line has no `key:`. Add one, or indent the line if it continues the one above';
   return quoting(code, line);
@@ -58,7 +59,7 @@ const quoting = (code: YAMLError['code'], line: string): string | undefined => {
   const written = `Put it in quotes: ${key} ${JSON.stringify(value)}`;
   if (code === 'BLOCK_AS_IMPLICIT_KEY' && /:(?:\s|$)/.test(value))
     return `The value contains a colon, which YAML reads as \`key: value\`. ${written}`;
-  if (INDICATED.has(code))
+  if (INDICATED.has(code) && /^[\p{P}\p{S}]/u.test(value))
     return `The value starts with a character that has a meaning in YAML. ${written}`;
   return undefined;
 };

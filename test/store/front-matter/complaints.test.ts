@@ -147,6 +147,9 @@ describe('a text that YAML takes otherwise', () => {
   for (const [lines, at, message] of [
     [['provider: "a', 'sandbox: off', 'max_sessions: 4'], 2, /^The quote that opens here /],
     [['provider: a', 'sandbox: off', 'provider: b'], 4, /^The key provider is there twice\. /],
+    [['limits: {a: 1, a: 2}'], 2, /^The key a is there twice\. /],
+    [['"a:b": 1', '"a:b": 2'], 3, /^Map keys must be unique/],
+    [['provider: claude', '  model: x'], 2, /^Nested mappings are not allowed/],
     [['title: The parser', 'loses lines'], 3, /^The line has no `key:`\. .* indent the line/],
     [['title: The parser', 'loses lines', 'a: 1'], 3, /^The line has no `key:`\. /],
     [['limits: {a: 1 b: 2}'], 2, /^(?!The line has no)/],
