@@ -143,6 +143,25 @@ const outcomeOf = (
   return { ...line, outcome: 'retrying', next_at: again.toISOString() };
 };
 
+/** Ends a delivery whose event the registration no longer names. If it was tried, its log says why it ends. */
+export const endUnwanted = (
+  deps: DeliveryDeps,
+  registration: Registration,
+  line: DeliveryLine | undefined,
+): void => {
+  const at = deps.store.clock().toISOString();
+  if (line !== undefined)
+    logAttempt(deps, registration, { ...line, attempt: line.attempt + 1, at, ...UNWANTED });
+};
+
+const UNWANTED = {
+  status: null,
+  error: 'Not sent: the webhook no longer names this event',
+  duration_ms: 0,
+  outcome: 'failed',
+  next_at: null,
+} as const;
+
 const logAttempt = (
   { store, log }: DeliveryDeps,
   { matter }: Registration,

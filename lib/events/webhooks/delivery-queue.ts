@@ -3,7 +3,7 @@ import type { DeliveryLine } from '../../../store/records/delivery.ts';
 import type { EventRecord } from '../../../store/records/event.ts';
 import { readDeliveries } from '../../../store/webhooks/deliveries.ts';
 import type { Registration } from '../../../store/webhooks/webhooks.ts';
-import { attemptDelivery, type DeliveryDeps, type Task } from './attempt.ts';
+import { attemptDelivery, type DeliveryDeps, endUnwanted, type Task } from './attempt.ts';
 import { closeBacklog, isTooLong, isTooOld, reportClosed } from './backlog-limit.ts';
 import {
   createCancellableDelay,
@@ -85,7 +85,7 @@ const deliverSome = async (
   events: readonly EventRecord[],
 ): Promise<boolean> => {
   for (const [place, event] of events.entries()) {
-    const wanted = wants(queue.registration, event.body);
+    const wanted = wants(queue.registration, event.body) || isRetried(queue, event);
     if (
       wanted &&
       !(await deliverEvent(queue, event, () => nextTasks(queue, events.slice(place + 1))))
@@ -127,17 +127,33 @@ const deliverEvent = async (
   if (line?.outcome === 'closed') return closeRest(queue);
   while (line === undefined || line.outcome === 'retrying') {
     // The result of a request that was already sent is logged in any case.
-    if (!queue.ahead.has(id) && !(await waitForTurn(queue, line))) return false;
+    const turn = queue.ahead.has(id) ? 'attempt' : await waitForTurn(queue, body, line);
+    if (turn !== 'attempt') return turn === 'skip';
     line = await attempt(queue, { id, seq, body, attempt: line?.attempt ?? 0 }, coming);
     if (line === undefined) return false;
   }
   return true;
 };
 
-const waitForTurn = async (queue: DeliveryQueue, line?: DeliveryLine): Promise<boolean> => {
+// What was tried before the registration stopped naming it: its record still says that it is retried.
+const isRetried = (queue: DeliveryQueue, event: EventRecord): boolean =>
+  formerLines(queue).get(idFor(queue, event))?.outcome === 'retrying';
+
+/** Waits until the next attempt is due. The registration, which may change meanwhile, decides whether it is made. */
+const waitForTurn = async (
+  queue: DeliveryQueue,
+  body: EventRecord['body'],
+  line?: DeliveryLine,
+): Promise<'attempt' | 'skip' | 'stop'> => {
   await untilDue(queue, line);
-  if (queue.stopped) return false;
-  return isOverdue(queue, line) ? close(queue) : true;
+  if (queue.stopped) return 'stop';
+  if (!wants(queue.registration, body)) {
+    endUnwanted(queue.deps, queue.registration, line);
+    return 'skip';
+  }
+  if (!isOverdue(queue, line)) return 'attempt';
+  await close(queue);
+  return 'stop';
 };
 
 const attempt = async (
@@ -198,7 +214,9 @@ const untilDue = (queue: DeliveryQueue, line: DeliveryLine | undefined): Promise
     if (queue.stopped || queue.hurried.length > 0) return 0;
     if (isOverdue(queue, line)) return 0;
     // Another daemon holds the workspace, and delivers.
-    return store.readOnly !== undefined ? READ_ONLY_MS : due - store.clock().getTime();
+    if (store.readOnly !== undefined) return READ_ONLY_MS;
+    const isWanted = line === undefined || wants(queue.registration, line.body);
+    return isWanted ? due - store.clock().getTime() : 0;
   });
 };
 
@@ -211,14 +229,14 @@ export const deliverNow = (queue: DeliveryQueue): Promise<void> =>
     wakeDeliveries(queue);
   });
 
-/** Replaces the registration of a queue. With another address the next attempt is made at once. */
+/** Replaces the registration of a queue. With another address or other events, a wait for the next attempt ends. */
 export const updateReceiver = (queue: DeliveryQueue, registration: Registration): void => {
   const { matter: before } = queue.registration;
   queue.registration = registration;
   if (isDeepStrictEqual(registration.matter, before)) return;
   // What is sent ahead was chosen by the address and the events of before.
   queue.ahead.cancel();
-  if (registration.matter.url !== before.url) queue.alarm.ring();
+  queue.alarm.ring();
 };
 
 /** Stops the queue. An attempt in progress may still end and be logged; then `running` resolves. */

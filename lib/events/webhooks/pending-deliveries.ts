@@ -36,7 +36,10 @@ export const idFor = ({ registration }: DeliveryQueue, { id }: Pick<EventRecord,
   deliveryId(id, registration.matter.id);
 
 /** Whether a registration matches an event, by Work item and event type. */
-export const wants = ({ scope, matter }: Registration, event: EventBody): boolean => {
+export const wants = (
+  { scope, matter }: Registration,
+  event: EventBody | DeliveryLine['body'],
+): boolean => {
   if (scope !== undefined && event.payload.case_id !== scope) return false;
   return isSent(matter.events, event.event_type);
 };

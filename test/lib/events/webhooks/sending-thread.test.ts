@@ -39,11 +39,17 @@ const scene = async (t: TestContext): Promise<Scene> => {
 };
 
 /** Writes the file of the registration by hand. */
-const edit = async ({ life, id }: Scene, url: string, events: string): Promise<void> => {
+const edit = async (
+  { life, id }: Scene,
+  url: string,
+  events: string,
+  isOpen = true,
+): Promise<void> => {
   writeFileSync(
     join(life.root, 'webhooks', `${id}.md`),
     `---\nid: ${id}\nurl: ${url}\nevents: ['${events}']\ncreated_at: 2026-01-01T00:00:00Z\n---\n`,
   );
+  if (!isOpen) return;
   await refreshGlobals(life.store);
   life.dispatcher.changed();
 };
@@ -118,6 +124,30 @@ describe('a receiver that takes what it is sent', () => {
     await eventually(() => assert.ok(fast.count() > 1));
     assert.deepEqual((await fast.ids()).slice(1), [wanted.delivery_id]);
   });
+
+  for (const [when, restarts] of [
+    ['while it is retried', false],
+    ['while no daemon ran', true],
+  ] as const)
+    it(`is not sent an event again that its registration stopped naming ${when}`, async (t) => {
+      const life = await live(t, { schedule: [3_600_000] });
+      const [receiver, fast] = [await openReceiver(t), await openReceiverThread(t)];
+      receiver.script(500);
+      const id = await life.register(receiver.url);
+      const all = { life, fast, id };
+      await life.happen(['case_updated']);
+      await eventually(() => assert.equal(notedOf(all).at(-1)?.outcome, 'retrying'));
+      if (restarts) await life.end();
+      await edit(all, receiver.url, 'proof_created', !restarts);
+      if (restarts) await life.begin();
+      await life.happen(['proof_created']);
+      const [, next] = await receiver.atLeast(2);
+      assert.equal(next?.headers['x-service-event'], 'proof_created');
+      await eventually(() => assert.equal(notedOf(all).length, 3));
+      const [, ended] = notedOf(all);
+      assert.deepEqual([ended?.outcome, ended?.next_at], ['failed', null]);
+      assert.match(String(ended?.error), /no longer names this event/);
+    });
 
   it('is sent nothing behind one that it did not take', async (t) => {
     const life = await live(t, { schedule: [3_600_000] });
