@@ -161,6 +161,8 @@ const runInBackground = (
     service.log.error({ err: error, session_id }, 'ending a session failed');
   live.onSlotYielded = () => void startQueued(service).catch(complain);
   service.engine.live.set(session_id, live);
+  // How this run ends is its own: a recovery that was to be repeated is no longer needed.
+  service.engine.away.delete(session_id);
   let wasOpen = false;
   const noteWaits = (): void => noteStatus(service.engine, kept, { waits_for: 'max_sessions' });
   const waits = (): void => {

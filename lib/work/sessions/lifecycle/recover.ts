@@ -92,6 +92,8 @@ const recoverLater = (service: TurnNeeds & WithLog, what: Interrupted, error: un
     { err: error, session_id: id },
     'recovering a session failed and is repeated later; its files are unchanged',
   );
+  // A run that began meanwhile ends by itself.
+  if (service.engine.live.has(id)) return;
   service.engine.away.set(id, what.why);
   defer(service.store, `recover ${id}`, {
     what: `recovering session ${id}`,

@@ -216,6 +216,22 @@ describe('a session whose recovery fails', () => {
   });
 });
 
+describe('a run that begins before a failed recovery is repeated', () => {
+  it('ends with its own error', async (t) => {
+    const test = await withCase(t, WORK, { settings: 'sandbox: off' });
+    const { id } = await test.planned();
+    test.service.engine.away.set(id, 'The daemon stopped while the session ran.');
+    await test.post(`/sessions/${id}/approve`);
+    await test.untilEvent(id, 'tool_call');
+    const { path } = (
+      await test.call<{ path: string }>('GET', `/api/cases/${test.item.id}/worktree`)
+    ).body;
+    rmSync(join(path, '.git'));
+    writeFileSync(join(path, 'go'), '');
+    assert.match((await test.until(id, 'failed')).error ?? '', /git/);
+  });
+});
+
 describe('a queued session whose directory is away while the daemon restarts', () => {
   it('starts once it is back and its turn has come', async (t) => {
     const test = await withCase(t, WORK, { watch: true });
