@@ -1,3 +1,4 @@
+import { orElse } from '../../../../store/base/attempt.ts';
 import { GRACE_MS } from '../../../../store/base/grace.ts';
 import { lockOn } from '../../../../store/base/locks.ts';
 import {
@@ -7,7 +8,12 @@ import {
   onItemChanged,
 } from '../../../../store/reconcile/items.ts';
 import { removeRun } from '../../../../store/sessions/session-events.ts';
-import { hasRecord, readSession, unfinishedSession } from '../../../../store/sessions/sessions.ts';
+import {
+  hasRecord,
+  readSession,
+  sessionStatus,
+  unfinishedSession,
+} from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
 import { finalize } from '../guards/decide.ts';
 import { stopLive } from '../live/engine.ts';
@@ -20,7 +26,7 @@ import { mayReturn, recoverSession } from './recover.ts';
 /**
  * Follows changes of Work items. When the record of a session is removed, its run ends, and the session is paused once the
  * record is back; when a Work item is repaired, unblocked or reopened, its sessions continue with what was not possible
- * before. A new trust decision starts queued sessions.
+ * before, and a queued session that could not be read starts. A new trust decision starts queued sessions.
  */
 export const followCases = (service: SessionNeeds): void => {
   const { store, engine, log } = service;
@@ -112,8 +118,15 @@ const comeOrGone = ({ store, engine }: EngineNeeds, caseId: string) => {
 
 const hasComeOrGone = (service: EngineNeeds, caseId: string): boolean => {
   const { gone, back } = comeOrGone(service, caseId);
-  return gone.length + back.length > 0;
+  return gone.length + back.length > 0 || isReadableAgain(service, caseId);
 };
+
+const isReadableAgain = ({ store, engine }: EngineNeeds, caseId: string): boolean =>
+  [...engine.unread].some(
+    (id) =>
+      store.journal.runs.get(id)?.case_id === caseId &&
+      orElse(() => sessionStatus(store, caseId, id) !== undefined, false),
+  );
 
 const followRecords = async (service: SessionNeeds, caseId: string): Promise<void> => {
   const { gone, back } = comeOrGone(service, caseId);
@@ -122,6 +135,7 @@ const followRecords = async (service: SessionNeeds, caseId: string): Promise<voi
     const why = service.engine.away.get(id);
     if (why !== undefined) await recoverSession(service, { case_id: caseId, id, why });
   }
+  if (isReadableAgain(service, caseId)) await startQueued(service);
 };
 
 const resumeFollowUps = async (

@@ -67,14 +67,35 @@ const startUnlessBlocked = async (
 export const startIfNext = (service: SessionNeeds, caseId: string, id: string): Promise<boolean> =>
   service.store.locks.take(lockOn.start(), async () => {
     const { engine } = service;
-    if (engine.closing || isAtCapacity(service) || !isNext(service, caseId, id)) return false;
-    const kept = readSession(service.store, caseId, id);
-    if (kept === undefined || (await isBlockedByTrust(service, kept))) return false;
+    if (engine.closing || isAtCapacity(service)) return false;
+    const kept = readQueued(service, caseId, id);
+    if (kept === undefined || !isNext(service, caseId, id)) return false;
+    if (await isBlockedByTrust(service, kept)) return false;
     // This throws before anything starts where the Work item cannot be written.
     const item = await update(service.store, caseId, () => undefined);
     if (!(await acquireLock(service.store, caseId, lockOf(service.store, id)))) return false;
     return plan(service, item, id).finally(() => releaseIfNotStarted(service.store, caseId, id));
   });
+
+// One that cannot be read is tried again once it can (`follow-cases.ts`), and logged once until then.
+const readQueued = (
+  { engine, store, log }: SessionNeeds,
+  caseId: string,
+  id: string,
+): StoredSession | undefined => {
+  try {
+    const kept = readSession(store, caseId, id);
+    if (kept === undefined) engine.unread.add(id);
+    else engine.unread.delete(id);
+    return kept;
+  } catch (err) {
+    if (!engine.unread.has(id)) log.error({ err, session_id: id }, UNREAD);
+    engine.unread.add(id);
+    return undefined;
+  }
+};
+
+const UNREAD = 'a queued session cannot be read; it starts once its file is mended';
 
 const plan = async (service: SessionNeeds, item: Case, id: string): Promise<boolean> => {
   const at = service.store.clock().toISOString();

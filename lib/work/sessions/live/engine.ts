@@ -106,6 +106,8 @@ export interface Engine {
    * of their Work item, with this error.
    */
   readonly away: Map<string, string>;
+  /** Queued sessions whose record could not be read when they were to start. */
+  readonly unread: Set<string>;
   /** Sessions that are being recovered while the daemon runs. */
   readonly recovering: Set<string>;
   /** How long an unanswered request keeps its slot of `max_sessions`. */
@@ -132,6 +134,7 @@ export const createEngine = (store: Store): Engine => {
     words: new Map(),
     over: new Set(),
     away: new Map(),
+    unread: new Set(),
     recovering: new Set(),
     patience_ms: PATIENCE_MS,
     untrusted: new Map(),

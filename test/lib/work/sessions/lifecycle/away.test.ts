@@ -12,7 +12,9 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { startQueued } from '../../../../../lib/work/sessions/lifecycle/launch.ts';
 import type { FileProblem } from '../../../../../store/front-matter/problem.ts';
+import { reconcile } from '../../../../../store/reconcile/reconcile.ts';
 import { sweepWorkspace } from '../../../../../store/reconcile/sweep.ts';
 import type { Session } from '../../../../../store/records/session.ts';
 import { eventually } from '../../../../helpers/eventually.ts';
@@ -229,6 +231,26 @@ describe('a run that begins before a failed recovery is repeated', () => {
     rmSync(join(path, '.git'));
     writeFileSync(join(path, 'go'), '');
     assert.match((await test.until(id, 'failed')).error ?? '', /git/);
+  });
+});
+
+describe('a queued session that cannot be read when its turn comes', () => {
+  it('starts once it can be read, and is logged once until then', async (t) => {
+    const test = await withCase(t, WORK);
+    const lock = `/api/worktrees/${test.item.id}/lock`;
+    assert.equal((await test.call('POST', lock, { name: 'Ann' })).status, 201);
+    const { id } = await test.start();
+    const file = join(newestSession(test, test.item), 'session.md');
+    const text = readFileSync(file, 'utf8');
+    writeFileSync(file, text.replace('status: queued', 'status: [queued'));
+    assert.equal((await test.call('DELETE', lock)).status, 204);
+    await startQueued(test.service);
+    await startQueued(test.service);
+    const told = test.logged.filter(({ message }) => /queued session cannot be read/.test(message));
+    assert.equal(told.length, 1);
+    writeFileSync(file, text);
+    await reconcile(test.service.store, test.item.id);
+    await test.until(id, 'plan_ready');
   });
 });
 
