@@ -183,7 +183,8 @@ const readWebhooks = (store: Store, patient: boolean): void => {
   globals.webhooks = entries;
   const isUnsettled = ([name, entry]: [string, ReadEntry<WebhookFile>]): boolean =>
     entry.gone_at !== undefined || isNewDoubt(entry, before.get(name));
-  if ([...entries].some(isUnsettled)) scheduleReread?.(WEBHOOKS);
+  // A folder that cannot be read settles nothing: the next change or comparison reads it again.
+  if (fault === undefined && [...entries].some(isUnsettled)) scheduleReread?.(WEBHOOKS);
   problems.set(WEBHOOKS, [
     ...(fault === undefined ? [] : [fileProblem(WEBHOOKS, fault)]),
     ...problemsOfFolder(WEBHOOKS, entries),

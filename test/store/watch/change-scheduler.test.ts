@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { allItems } from '../../../store/reconcile/items.ts';
+import { refreshWebhooks } from '../../../store/settings/globals.ts';
+import { watchRequestsOf } from '../../../store/store.ts';
 import { WATCH_PACE } from '../../../store/watch/change-scheduler.ts';
 import { doorTo } from '../../crash/door.ts';
 import { atEnd } from '../../helpers/at-end.ts';
@@ -45,5 +47,23 @@ describe('startWatching', () => {
     await eventually(() => assert.equal(store.problems.all()[0]?.file, 'webhooks/ci.md'));
     rmSync(join(root, 'webhooks/ci.md'));
     await eventually(() => assert.deepEqual(store.problems.all(), []));
+  });
+
+  it('does not read receivers again and again whose folder cannot be read', async (t) => {
+    const { root, store } = await openWorkspace(t);
+    writeFiles(root, { 'webhooks/ci.md': '---\nurl: https://ci.example.org/\n---\n' });
+    let asked = 0;
+    watchRequestsOf(store).scheduleReread = () => {
+      asked += 1;
+    };
+    await refreshWebhooks(store);
+    rmSync(join(root, 'webhooks/ci.md'));
+    await refreshWebhooks(store);
+    assert.equal(asked, 1);
+    rmSync(join(root, 'webhooks'), { recursive: true });
+    writeFiles(root, { webhooks: 'a file' });
+    await refreshWebhooks(store);
+    assert.equal(store.problems.all()[0]?.file, 'webhooks');
+    assert.equal(asked, 1);
   });
 });
