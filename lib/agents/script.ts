@@ -12,6 +12,8 @@ export interface Ran extends Capped {
   failure: string | undefined;
   /** Null if it was ended or never started. */
   exit_code: number | null;
+  /** It never ran, for example because the sandbox could not be set up. */
+  not_begun: boolean;
   /** What it met in the sandbox, as clauses. */
   explained: readonly string[];
 }
@@ -36,7 +38,8 @@ export const runScript = async (
   script.live.end();
   const exit_code = exit instanceof Error || hasNotBegun(exit) ? null : exit.code;
   const explained = exit instanceof Error ? [] : (exit.explained ?? []);
-  return { ...output, failure: whatFailed(exit), exit_code, explained };
+  const not_begun = exit instanceof Error || exit.ended_by === 'not_started';
+  return { ...output, failure: whatFailed(exit), exit_code, not_begun, explained };
 };
 
 type Script = Pick<Launch, 'argv' | 'onNetwork'> & { live: LiveOutput };

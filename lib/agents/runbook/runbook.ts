@@ -79,9 +79,9 @@ const runBlocks = async (state: Work): Promise<RunResult> => {
     if (done.has(idOf(at + 1))) continue;
     const failure = await runBlock(state, block, at + 1);
     if (state.stopped) return { outcome: 'cancelled' };
-    if (failure !== undefined) {
-      return { outcome: 'failed', error: `Block ${at + 1} of ${blocks.length} ${failure}` };
-    }
+    if (failure === undefined) continue;
+    const { why, not_begun } = failure;
+    return { outcome: 'failed', error: `Block ${at + 1} of ${blocks.length} ${why}`, not_begun };
   }
   return { outcome: 'completed' };
 };
@@ -89,12 +89,12 @@ const runBlocks = async (state: Work): Promise<RunResult> => {
 // The ids of finished blocks, which a resumed run skips.
 const idOf = (number: number): string => `block-${number}`;
 
-// Resolves with the error, if any.
+// Resolves with the error, if any, and whether the block never ran.
 const runBlock = async (
   state: Work,
   { shell, script }: ShellBlock,
   number: number,
-): Promise<string | undefined> => {
+): Promise<{ why: string; not_begun: boolean } | undefined> => {
   const title = titleOf(script);
   const base = { tool_call_id: idOf(number), title, kind: 'execute' } as const;
   if (state.stopped) return undefined;
@@ -105,11 +105,13 @@ const runBlock = async (
   const ran = await runScript(spec, { argv, onNetwork, live }, deps, (started) => {
     state.program = started;
   });
-  const { failure, output, truncated, exit_code } = ran;
+  const { failure, output, truncated, exit_code, not_begun } = ran;
   const status = failure === undefined ? 'completed' : howItEnded(state);
   const exit = exit_code === null ? {} : { exit_code };
   state.tell({ type: 'tool_call', data: { ...base, status, output, truncated, ...exit } });
-  return failure && `(${title}) ${failure}.${lastWords(output)}`;
+  return failure === undefined
+    ? undefined
+    : { why: `(${title}) ${failure}.${lastWords(output)}`, not_begun };
 };
 
 const howItEnded = ({ stopped }: Work) => (stopped ? 'killed' : 'failed');

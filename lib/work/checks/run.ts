@@ -161,7 +161,7 @@ const statusOf = (
   return failure === undefined ? 'passed' : 'failed';
 };
 
-const NOTHING = { output: '', truncated: false, exit_code: null, explained: [] };
+const NOTHING = { output: '', truncated: false, exit_code: null, not_begun: true, explained: [] };
 
 const runIn = async (
   service: SessionNeeds,

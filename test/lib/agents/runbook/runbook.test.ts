@@ -148,10 +148,12 @@ describe('runbook in Work mode', () => {
     assert.match((await run.done).error ?? '', /ended by the output limit/);
   });
 
-  it('fails, and does not throw, for a block that cannot be started', async (t) => {
+  it('has not begun, and does not throw, where a block cannot be started', async (t) => {
     const { run } = workOn(t, fence(`: ${'x'.repeat(200_000)}`));
 
-    assert.match((await run.done).error ?? '', /could not be started/);
+    const { error = '', not_begun } = await run.done;
+    assert.match(error, /could not be started/);
+    assert.equal(not_begun, true);
   });
 
   it('knows no permission requests and no finish', async (t) => {
