@@ -117,9 +117,10 @@ export const SESSION_TOOLS: readonly Tool[] = [
     reads: false,
     call: async ({ service, caseId, sessionId }, proof) => {
       const content = visibleOutput(proof.content);
-      const attached = { ...proof, content, session_id: sessionId };
-      const { id, type } = (await attachProof(service, caseId, attached)).proof;
-      return asText({ id, type, verified: false });
+      // An agent whose call timed out repeats it.
+      const attached = { ...proof, content, session_id: sessionId, once: true };
+      const { id, type, verified } = (await attachProof(service, caseId, attached)).proof;
+      return asText({ id, type, verified });
     },
   }),
 ];

@@ -1,6 +1,6 @@
 /** The MCP server, asked by the protocol's own client. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -112,6 +112,28 @@ describe('the MCP door of a run', () => {
     const proof = await ask(client, 'attach_proof', { type: 'test-log', content: 'all green' });
     assert.equal(JSON.parse(proof.text).verified, false);
     assert.equal(it.running.events.at(-1)?.event_type, 'proof_created');
+    await it.control('abort');
+  });
+
+  it('attaches a repeated proof once, and again for other content, another type or other work', async (t) => {
+    const { it, client } = await atWork(t);
+    const attach = async (type: string, content: string): Promise<string> =>
+      JSON.parse((await ask(client, 'attach_proof', { type, content })).text).id;
+    const first = await attach('test-log', 'all green');
+    const { body } = await it.running.call<{ path: string }>(
+      'GET',
+      `/api/cases/${it.item.id}/worktree`,
+    );
+    const again = await Promise.all([
+      attach('test-log', 'all green'),
+      attach('test-log', 'all green'),
+    ]);
+    assert.deepEqual(again, [first, first]);
+    const others = [await attach('lint-log', 'all green'), await attach('test-log', 'all red')];
+    writeFileSync(join(body.path, 'more.txt'), 'more\n');
+    others.push(await attach('test-log', 'all green'));
+    assert.equal(new Set([first, ...others]).size, 4);
+    assert.equal((await it.running.call<unknown[]>('GET', `${it.at}/proof`)).body.length, 4);
     await it.control('abort');
   });
 

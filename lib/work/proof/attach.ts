@@ -1,4 +1,4 @@
-import { shortId } from '../../../store/base/names.ts';
+import { idOfText, shortId } from '../../../store/base/names.ts';
 import { newId } from '../../../store/base/new-id.ts';
 import { readMedia, withUpload } from '../../../store/cases/proof-uploads.ts';
 import {
@@ -27,6 +27,8 @@ interface ProofRequest {
   content: string;
   /** The session whose work it proves; by default the newest in Work mode. */
   session_id?: string | undefined;
+  /** Returns the proof that the session attached before with the same content, for the same work. */
+  once?: boolean;
 }
 
 /**
@@ -36,12 +38,19 @@ interface ProofRequest {
 export const attachProof = async (
   service: GitNeeds & WithLog,
   caseId: string,
-  { type, content, session_id }: ProofRequest,
+  { type, content, session_id, once = false }: ProofRequest,
 ): Promise<TaggedProof> => {
   checkContent(content);
-  const matter = await newMatter(service, caseId, { type, session_id });
+  const made = await newMatter(service, caseId, { type, session_id });
+  const matter = once ? { ...made, id: idOfProof(made, content) } : made;
   return storeProof(service.store, caseId, { matter, content });
 };
+
+// `createProof` creates no second proof with an id.
+const idOfProof = (
+  { type, session_id, commit, diff_sha256, tree }: KeptNew['matter'],
+  content: string,
+): string => idOfText(JSON.stringify([type, session_id, commit, diff_sha256, tree, content]));
 
 /** Stores a new proof. Throws `not_found`. */
 export const storeProof = async (
