@@ -1,9 +1,11 @@
 /** Every error that the session endpoints declare and no other test meets. */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { reconcile } from '../../store/reconcile/reconcile.ts';
 import { NOBODY } from '../helpers/nobody.ts';
+import { alive } from '../helpers/processes.ts';
 import { newestSession } from '../helpers/service.ts';
 import { type Problem, withCase } from '../helpers/sessions.ts';
 
@@ -95,6 +97,29 @@ describe('the errors of sessions', () => {
     assert.equal((await it.control('abort')).status, 200);
     await it.until(id, 'aborted');
   });
+
+  for (const [what, text] of [
+    ['abort', (before: string) => before.replace('status: working', 'status: [working')],
+    ['pause', () => '---\n: :\n'],
+  ] as const)
+    it(`say that a running agent was stopped by ${what} whose record cannot be read`, async (t) => {
+      const it = await withCase(t, '```sh\nsleep 300\n```\n');
+      const { id } = await it.planned();
+      assert.equal((await it.post(`/sessions/${id}/approve`)).status, 200);
+      await it.untilEvent(id, 'tool_call');
+      const { run_marker } = it.service.engine.live.get(id) ?? assert.fail();
+      const file = join(newestSession(it.running, it.item), 'session.md');
+      const before = readFileSync(file, 'utf8');
+      writeFileSync(file, text(before));
+      const { status, body } = await it.control(what);
+      assert.deepEqual([status, body.code], [409, 'unreadable_record']);
+      assert.match(body.detail, /The agent was stopped, .*session\.md/);
+      assert.equal(await alive(run_marker), false);
+      writeFileSync(file, before);
+      await reconcile(it.service.store, it.item.id);
+      assert.match((await it.until(id, 'paused')).error ?? '', /You stopped the session while/);
+      assert.equal((await it.control('abort')).body.status, 'aborted');
+    });
 
   it('refuse to resume with another text than the approved one', async (t) => {
     const it = await withCase(t, '```sh\nsleep 300\n```\n');

@@ -1,3 +1,4 @@
+import { messageOf } from '../../../../store/base/attempt.ts';
 import type { Session } from '../../../../store/records/session.ts';
 import { newRunMarker } from '../../../../store/sessions/run-marker.ts';
 import {
@@ -25,6 +26,7 @@ export const abortSession = async (
   meant?: string,
 ): Promise<Session> => {
   const { engine } = service;
+  await endUnreadable(service, caseId, { meant, by: 'kill' });
   const active = await activeSession(service, caseId, meant);
   const { id } = active.session;
   // The run ends before the lock is released, because the next session must not meet its processes. An approval may
@@ -41,6 +43,42 @@ export const abortSession = async (
     if (aborted.session.status !== 'aborted') continue;
     await startQueued(service);
     return aborted.session;
+  }
+};
+
+/**
+ * Ends the run of a session whose record was made unreadable while it ran, and throws `unreadable_record`: its end is recorded
+ * once the record is mended.
+ */
+const endUnreadable = async (
+  { engine, store }: TurnNeeds,
+  caseId: string,
+  { meant, by }: { meant: string | undefined; by: 'kill' | 'cancel' },
+): Promise<void> => {
+  const { runs } = store.journal;
+  for (const live of [...engine.live.values()]) {
+    const { case_id, session_id: id } = live;
+    if (case_id !== caseId || !runs.has(id) || (meant ?? id) !== id) continue;
+    const why = whyUnreadable(store, caseId, id);
+    if (why === undefined) continue;
+    await stopLive(live, by);
+    engine.away.set(id, STOPPED);
+    throw new ServiceError(
+      'unreadable_record',
+      `The agent was stopped, but the end of session ${id} cannot be recorded. ${why} It is paused then; to end it for good, abort it.`,
+    );
+  }
+};
+
+const STOPPED =
+  'You stopped the session while its session.md could not be read. The work so far is in the worktree. Resume the session, or abort it.';
+
+const whyUnreadable = (store: Store, caseId: string, id: string): string | undefined => {
+  try {
+    if (readSession(store, caseId, id) !== undefined) return undefined;
+    return 'Its session.md is missing, or has another id. Restore it.';
+  } catch (error) {
+    return messageOf(error);
   }
 };
 
@@ -152,6 +190,7 @@ export const pauseSession = async (
   caseId: string,
   meant?: string,
 ): Promise<Session> => {
+  await endUnreadable(service, caseId, { meant, by: 'cancel' });
   const { session } = await activeSession(service, caseId, meant);
   checkEvent(session, 'pause');
   // An approval or a resume may start another run meanwhile, which is cancelled too.
