@@ -127,8 +127,8 @@ const deliverMessage = async (
   if (live === undefined && kept.session.status === 'planning')
     return startPlanTurn({ engine, store, ...service }, kept);
   if (live === undefined) return;
-  addWaiting(live.messages, { id: message_id, text });
-  live.interrupt?.(now);
+  // A run that began meanwhile may have sent it with its prompt, which must not be cancelled for it.
+  if (addWaiting(live.messages, { id: message_id, text })) live.interrupt?.(now);
 };
 
 // The runbook and manual providers read no messages.

@@ -20,10 +20,11 @@ export const noMessages = (): LiveMessages => ({
   closed: false,
 });
 
-/** Adds a message, unless it was already loaded from the record. */
-export const addWaiting = ({ waiting, taken }: LiveMessages, message: MessageText): void => {
-  if (taken.has(message.id) || waiting.some(({ id }) => id === message.id)) return;
-  waiting.push(message);
+/** Adds a message, unless it was already loaded from the record. False if it is in a prompt already. */
+export const addWaiting = ({ waiting, taken }: LiveMessages, message: MessageText): boolean => {
+  if (taken.has(message.id)) return false;
+  if (!waiting.some(({ id }) => id === message.id)) waiting.push(message);
+  return true;
 };
 
 /** The texts of the waiting messages, for the prompt that is sent now. */
