@@ -140,6 +140,8 @@ export const Pull = Type.Object({
   /** All checks and statuses of the head combined; null if there are none. */
   checks: orNull(Type.Enum(['success', 'failure', 'pending'])),
   ...{ created_at: Time, updated_at: Time, merged_at: TimeOrNull, closed_at: TimeOrNull },
+  /** The commit in the base branch that it was merged with. */
+  merge_commit: orNull(Oid),
 });
 export type Pull = Static<typeof Pull>;
 

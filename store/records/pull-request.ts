@@ -58,6 +58,8 @@ export const PullMatter = Type.Object({
   created_at: maybe(Time),
   updated_at: maybe(Time),
   merged_at: maybe(Time),
+  /** The commit in the base branch that it was merged with; after a squash, not one of the head branch. */
+  merge_commit: maybe(Oid),
   closed_at: maybe(Time),
   synced_at: maybe(Time),
   /** The operator's notes, which are not sent to the host. */

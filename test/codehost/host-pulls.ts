@@ -1,5 +1,6 @@
 import { threadId } from './graphql/review.ts';
 import { gitOf } from './handler.ts';
+import { type MergeMethod, mergeBy } from './merge.ts';
 import { headOf, readPull, tellRenamed } from './pulls.ts';
 import type { RestComment, RestPull, RestReview } from './rest.ts';
 import { keyOf, type Line, nowOf, tell, type World } from './world.ts';
@@ -61,7 +62,7 @@ export interface HostPulls {
   close(number: number, by?: string): Promise<void>;
   reopen(number: number, by?: string): Promise<void>;
   /** A human merges it: in the repository too. Answers the new commit of the base branch. */
-  merge(number: number, by?: string): Promise<string>;
+  merge(number: number, method?: MergeMethod): Promise<string>;
   /** Null: the host has not computed it yet. */
   setMergeable(number: number, mergeable: boolean | null): void;
   /** The API goes on telling this head although the branch has another; undefined ends it. */
@@ -124,7 +125,8 @@ export const hostPulls = (world: World, main: string): HostPulls => {
     },
     close: (number, by = 'colleague') => setState(world, { name: name(), number, by }, 'closed'),
     reopen: (number, by = 'colleague') => setState(world, { name: name(), number, by }, 'open'),
-    merge: (number, by = 'colleague') => merge(world, { name: name(), number, by }),
+    merge: (number, method = 'merge') =>
+      merge(world, { name: name(), number, by: 'colleague' }, method),
     setMergeable: (number, mergeable) => void world.mergeable.set(keyOf(name(), number), mergeable),
     setStaleHead: (number, sha) => {
       if (sha === undefined) world.stale.delete(keyOf(name(), number));
@@ -189,16 +191,18 @@ const setState = async (
   tell(world, { repository: name, number, event, actor: by, more: {} });
 };
 
-const merge = async (world: World, { name, number, by }: At & { by: string }): Promise<string> => {
+const merge = async (
+  world: World,
+  { name, number, by }: At & { by: string },
+  method: MergeMethod,
+): Promise<string> => {
   const pull = await readPull(world, name, number);
   const git = gitOf(world, name);
   if (pull === undefined || git === undefined) throw new Error(`There is no ${name}#${number}.`);
-  const { base, head } = pull;
-  const tree = (await git('merge-tree', '--write-tree', base.sha, head.sha)).trim();
-  const author = ['-c', `user.name=${by}`, '-c', `user.email=${by}@example.com`];
-  const message = `Merge pull request #${number} from ${head.label}`;
-  const parents = ['-p', base.sha, '-p', head.sha];
-  const commit = (await git(...author, 'commit-tree', tree, ...parents, '-m', message)).trim();
+  const { base } = pull;
+  // The head is the last one that the branch had, also once the branch is deleted.
+  await headOf(world, pull);
+  const commit = await mergeBy[method](git, pull, by);
   await git('update-ref', `refs/heads/${base.ref}`, commit, base.sha);
   await world.emulated.read('PATCH', `/repos/${name}/pulls/${number}`, { body: { draft: false } });
   await world.emulated.read('PUT', `/repos/${name}/pulls/${number}/merge`, { as: by, body: {} });

@@ -17,6 +17,7 @@ const PULL = `fragment OnePull on PullRequest {
   number node_id: id url title body state isDraft mergeable reviewDecision
   head_ref: headRefName isCrossRepository headRepositoryOwner { login } head_sha: headRefOid base_ref: baseRefName
   created_at: createdAt updated_at: updatedAt merged_at: mergedAt closed_at: closedAt
+  mergeCommit { oid }
   author { login }
   labels(first: 100) { nodes { name } }
   commits(last: 1) { totalCount nodes { commit { oid statusCheckRollup { state } } } }

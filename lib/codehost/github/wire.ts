@@ -79,7 +79,9 @@ export const stateFrom = (state: string, draft: boolean): PullState => {
   return draft ? 'draft' : 'open';
 };
 
-type Judged = 'state' | 'fork' | 'mergeable' | 'review_decision' | 'checks' | 'author' | 'labels';
+type Judged =
+  | ('state' | 'fork' | 'mergeable' | 'review_decision')
+  | ('checks' | 'author' | 'labels' | 'merge_commit');
 
 /** A pull request of GraphQL, by the fragment OnePull. */
 export interface GraphqlPull extends Omit<Pull, Judged> {
@@ -89,6 +91,7 @@ export interface GraphqlPull extends Omit<Pull, Judged> {
   headRepositoryOwner: { login: string } | null;
   mergeable: string;
   reviewDecision: string | null;
+  mergeCommit: { oid: string } | null;
   author: { login: string } | null;
   labels: Nodes<{ name: string }> | null;
   commits: Nodes<{ commit: CheckedCommit }> & { totalCount: number };
@@ -101,8 +104,8 @@ export interface CheckedCommit {
 }
 
 export const pullFromGraphql = (answer: GraphqlPull): Pull => {
-  const { isDraft, reviewDecision, commits, isCrossRepository, headRepositoryOwner, ...pull } =
-    answer;
+  const { isDraft, reviewDecision, commits, mergeCommit, ...more } = answer;
+  const { isCrossRepository, headRepositoryOwner, ...pull } = more;
   return {
     ...pull,
     state: stateFrom(pull.state, isDraft),
@@ -112,6 +115,7 @@ export const pullFromGraphql = (answer: GraphqlPull): Pull => {
     mergeable: MERGEABLE[pull.mergeable] ?? null,
     review_decision: DECISIONS[reviewDecision ?? ''] ?? null,
     checks: checksOf(pull.head_sha, commits),
+    merge_commit: mergeCommit?.oid ?? null,
   };
 };
 
@@ -148,6 +152,7 @@ interface RestPull extends Pick<Pull, 'number' | 'node_id' | 'title' | Times> {
   labels: { name: string }[];
   head: { ref: string; sha: string };
   base: { ref: string };
+  merge_commit_sha?: string | null;
 }
 
 /** A new pull request, without checks and reviews. */
@@ -170,4 +175,6 @@ export const newPullFromRest = (pull: RestPull): Pull => ({
   updated_at: pull.updated_at,
   merged_at: pull.merged_at,
   closed_at: pull.closed_at,
+  // Before the merge it is a commit that the host made to try it.
+  merge_commit: pull.merged_at === null ? null : (pull.merge_commit_sha ?? null),
 });

@@ -102,13 +102,22 @@ export interface Merge {
   merged_at: string;
   base_ref: string;
   head_sha: string;
+  merge_commit: string | null;
 }
 
 export const mergeOf = (change: Change | undefined, payload: Wire): Merge | undefined => {
-  const base_ref = text(record(record(payload.pull_request).base).ref);
+  const { base, merge_commit_sha } = record(payload.pull_request);
+  const base_ref = text(record(base).ref);
   const { event, occurred_at: merged_at, head_sha } = change ?? {};
   if (event !== 'merged' || merged_at === undefined || !base_ref) return undefined;
-  return isObject(head_sha) ? { merged_at, base_ref, head_sha } : undefined;
+  if (!isObject(head_sha)) return undefined;
+  const merge_commit = text(merge_commit_sha);
+  return {
+    merged_at,
+    base_ref,
+    head_sha,
+    merge_commit: isObject(merge_commit) ? merge_commit : null,
+  };
 };
 
 const ACTIONS: Readonly<Record<string, Change['event']>> = {

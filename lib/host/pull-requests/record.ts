@@ -39,6 +39,7 @@ const matterOf = (
   created_at: inMilliseconds(pull.created_at),
   updated_at: inMilliseconds(pull.updated_at),
   merged_at: pull.merged_at === null ? null : inMilliseconds(pull.merged_at),
+  merge_commit: pull.merge_commit,
   closed_at: pull.closed_at === null ? null : inMilliseconds(pull.closed_at),
 });
 

@@ -10,7 +10,7 @@ import { foreignRebase } from '../../code/worktrees/rebase/rebase-state.ts';
 import { invalidState, ServiceError } from '../../errors.ts';
 import { type Base, commitNamed, localOrUpstream, upstreamOf } from '../../tools/git/read/base.ts';
 import { filesInTheWay } from '../../tools/git/read/in-the-way.ts';
-import { commitOf, isAncestor, mergeBase, shortName } from '../../tools/git/read/repository.ts';
+import { commitOf, isAncestor, shortName } from '../../tools/git/read/repository.ts';
 import { status, type WorktreeStatus } from '../../tools/git/read/status.ts';
 import { fetchInto, pushRemote, remoteCommit, remoteNames } from '../../tools/git/remote/remote.ts';
 import type { Git, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
@@ -18,6 +18,7 @@ import { pathText } from '../../tools/git/run/path-text.ts';
 import { operationInProgress } from '../../tools/git/write/commit.ts';
 import { changedInMerges, pathsToWrite, rebaseState } from '../../tools/git/write/rebase.ts';
 import type { SessionNeeds, TurnNeeds } from '../sessions/live/needs.ts';
+import { commitsToMove } from './commits-to-move.ts';
 import { currentConflict } from './current.ts';
 
 /** What has to be known before the rebase changes anything. */
@@ -42,7 +43,7 @@ export const preflight = async (
     remoteBefore(service, worktree, orig_head),
   ]);
   const { name: onto, commit: onto_commit } = base;
-  const upstream = await commitsToMove(service.git, worktree, { orig_head, onto_commit });
+  const upstream = await commitsToMove(service, worktree, { orig_head, onto_commit });
   await refuseInTheWay(service.git, worktree, { onto: onto_commit, upstream });
   const merges = await mergesLeftOut(service.git.at(worktree), orig_head, upstream);
   const notes = [...base.notes, ...remote.notes, ...merges];
@@ -194,21 +195,6 @@ const refuseAhead = async (
     'remote_moved',
     `${worktree.branch} on ${name} has commits that the worktree does not have (${commit.slice(0, 12)}), which a push after the rebase would lose. Run git fetch and git merge in the worktree first.`,
   );
-};
-
-// When the base changes, only the Work item's own commits are moved, not those of its former base.
-const commitsToMove = async (
-  git: Git,
-  worktree: WorktreeRecord,
-  { orig_head, onto_commit }: Pick<ConflictMatter, 'orig_head' | 'onto_commit'>,
-): Promise<string> => {
-  const { base_commit } = worktree;
-  const common = await mergeBase(git.at(worktree), orig_head, onto_commit);
-  if (common === undefined || common === base_commit) return onto_commit;
-  const isOlder = await isAncestor(git.at(worktree), common, base_commit);
-  return isOlder && (await isAncestor(git.at(worktree), base_commit, orig_head))
-    ? base_commit
-    : onto_commit;
 };
 
 const refuseInTheWay = async (

@@ -36,6 +36,7 @@ const found = (
     created_at: '',
     updated_at: '',
     merged_at: null,
+    merge_commit: null,
     closed_at: null,
     ...pull,
   },

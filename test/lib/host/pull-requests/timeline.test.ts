@@ -23,6 +23,7 @@ const pull = (over: Partial<Pull> = {}): Pull => ({
   created_at: at(0),
   updated_at: at(0),
   merged_at: null,
+  merge_commit: null,
   closed_at: null,
   ...over,
 });

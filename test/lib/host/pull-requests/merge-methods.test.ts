@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Case } from '../../../../store/records/case.ts';
+import { assertProblem } from '../../../helpers/work-item.ts';
+import { type Answer, openedScene, type PullScene } from './fixture.ts';
+
+const mergedOf = async ({ running, item }: PullScene): Promise<Case['merged']> =>
+  (await running.call<Case>('GET', `/cases/${item.id}`)).body.merged;
+
+const remove = ({ running, item }: PullScene) =>
+  running.call<Answer>('DELETE', `/api/cases/${item.id}/worktree`);
+
+for (const method of ['merge', 'squash', 'rebase'] as const)
+  describe(`a pull request that was merged on the host (${method})`, () => {
+    it('is merged work', async (t) => {
+      const scene = await openedScene(t);
+      scene.work({ 'more.ts': '1\n' });
+      assert.equal((await scene.post('push')).status, 200);
+      await scene.host.pulls.merge(scene.number, method);
+      scene.host.repository.git('update-ref', '-d', `refs/heads/${scene.worktree.branch}`);
+      scene.git('update-ref', '-d', `refs/remotes/origin/${scene.worktree.branch}`);
+      const synced = await scene.post('sync-state');
+      assert.deepEqual([synced.status, synced.body.state], [200, 'merged'], synced.text);
+      const merged = await mergedOf(scene);
+      assert.deepEqual(
+        [merged?.into, merged?.commit],
+        ['main', scene.git('rev-parse', 'HEAD').trim()],
+      );
+      const removed = await remove(scene);
+      assert.equal(removed.status, 204, removed.text);
+      assert.deepEqual(await mergedOf(scene), merged);
+    });
+
+    it('keeps what came later, and rebases that alone', async (t) => {
+      const scene = await openedScene(t);
+      const { running, item, git, host } = scene;
+      await host.pulls.merge(scene.number, method);
+      await scene.post('sync-state');
+      scene.work({ 'later.ts': '1\n' });
+      assertProblem(await remove(scene), 409, 'work_would_be_lost');
+      assert.equal(await mergedOf(scene), undefined);
+      // The file of the merged commit has changed in the base since.
+      await host.repositories.push({ branch: 'main', files: { 'tax.ts': 'export {};\n' } });
+      const onto = { onto: 'origin/main' };
+      const rebased = await running.call('POST', `/api/cases/${item.id}/pr/rebase`, onto);
+      assert.equal(rebased.status, 200, rebased.text);
+      assert.equal(git('log', '--format=%s', 'origin/main..HEAD').trim(), 'change later.ts');
+      const pushed = await running.call('POST', `/api/cases/${item.id}/conflicts/push-rebased`);
+      assert.equal(pushed.status, 200, pushed.text);
+      const next = await scene.post('create');
+      assert.deepEqual([next.status, next.body.number], [201, scene.number + 1], next.text);
+    });
+  });
