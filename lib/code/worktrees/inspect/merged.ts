@@ -31,11 +31,13 @@ export const recordMerged = async (
   const { case_id, base, commit } = branch;
   // An unreadable record is reported by other calls.
   const pull = orElse(() => readPull(store, case_id), undefined);
-  const { merged_at, head_sha, base_ref = base } = pull?.matter ?? {};
-  const isByPull = merged_at != null && head_sha === commit;
+  const { merged_at, head_sha, pushed_commit, base_ref: into = base } = pull?.matter ?? {};
   const isHere = isInBase && (await isOwnCommit(store, branch));
-  const into = isHere ? base : base_ref;
-  await noteMerged(store, case_id, isHere || isByPull ? { into, commit } : undefined);
+  // Others may have pushed more before the merge, and a rebase onto the merge leaves nothing of the branch.
+  const isOfPull = [head_sha, pushed_commit].includes(commit) || (isInBase && !isHere);
+  const byPull =
+    merged_at != null && head_sha != null && isOfPull ? { into, commit: head_sha } : undefined;
+  await noteMerged(store, case_id, byPull ?? (isHere ? { into: base, commit } : undefined));
 };
 
 const isOwnCommit = async (store: Store, branch: FinishedBranch): Promise<boolean> => {

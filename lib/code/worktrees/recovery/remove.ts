@@ -6,7 +6,8 @@ import { readyToWrite, type Store, type WithStore } from '../../../../store/stor
 import { dropWorktreeDirectory } from '../../../../store/worktrees/worktree-changes.ts';
 import { forgetWorktree, withWorktreeLock } from '../../../../store/worktrees/worktrees.ts';
 import { notFound, ServiceError } from '../../../errors.ts';
-import type { WithGit } from '../../../tools/git/run/git.ts';
+import { isAncestor } from '../../../tools/git/read/repository.ts';
+import { repositoryOf, type WithGit } from '../../../tools/git/run/git.ts';
 import {
   lockOf,
   removeLinkedWorktree as removeFromGit,
@@ -125,15 +126,22 @@ export const requireRemovable = async (
   for (const leave of service.leaving) await leave(record.path);
   await refuseInhabited(record);
   const look = state === 'ok' ? findLoss : lossOfMissing;
-  const loss = withoutMerged(service.store, record, await look(service.git.at(record)));
+  const loss = await withoutMerged(service, record, await look(service.git.at(record)));
   refuseLoss(loss, force);
   return { has: state === 'ok' ? 'directory' : 'entry', loss };
 };
 
 // A squash leaves the commits of a merged branch on no other branch.
-const withoutMerged = (store: Store, { case_id }: WorktreeRecord, loss: Loss): Loss => {
-  const item = itemOf(store, case_id);
-  const isMerged = item !== undefined && mergedOf(item)?.commit === loss.head;
+const withoutMerged = async (
+  { git, store }: WithGit & WithStore,
+  record: WorktreeRecord,
+  loss: Loss,
+): Promise<Loss> => {
+  const item = itemOf(store, record.case_id);
+  const merged = item && mergedOf(item)?.commit;
+  if (merged === undefined || loss.head === null) return loss;
+  const isMerged =
+    merged === loss.head || (await isAncestor(git.at(repositoryOf(record)), loss.head, merged));
   return isMerged ? { ...loss, commits: [] } : loss;
 };
 

@@ -50,4 +50,30 @@ for (const method of ['merge', 'squash', 'rebase'] as const)
       const next = await scene.post('create');
       assert.deepEqual([next.status, next.body.number], [201, scene.number + 1], next.text);
     });
+
+    it('stays merged once nothing of the branch is left after a rebase', async (t) => {
+      const scene = await openedScene(t);
+      const { running, item, git, host } = scene;
+      await host.pulls.merge(scene.number, method);
+      await scene.post('sync-state');
+      const merged = await mergedOf(scene);
+      const onto = { onto: 'origin/main' };
+      const rebased = await running.call('POST', `/api/cases/${item.id}/pr/rebase`, onto);
+      assert.equal(rebased.status, 200, rebased.text);
+      assert.equal(git('rev-parse', 'HEAD'), git('rev-parse', 'origin/main'));
+      assert.equal((await remove(scene)).status, 204);
+      assert.deepEqual(await mergedOf(scene), merged);
+    });
+
+    it('is merged with a commit of a colleague, too', async (t) => {
+      const scene = await openedScene(t);
+      const { host, worktree } = scene;
+      await host.repositories.push({ branch: worktree.branch, files: { 'theirs.ts': '1\n' } });
+      await host.pulls.merge(scene.number, method);
+      await scene.post('sync-state');
+      const merged = await mergedOf(scene);
+      assert.notEqual(merged?.commit, scene.git('rev-parse', 'HEAD').trim());
+      assert.equal((await remove(scene)).status, 204);
+      assert.deepEqual(await mergedOf(scene), merged);
+    });
   });
