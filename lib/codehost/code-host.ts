@@ -88,7 +88,7 @@ export interface HostedRepository {
   createPull(wanted: NewPull): Promise<Pull>;
   /** Changes what the rule says of the pull request as it is now; undefined for nothing. It may throw to refuse. */
   updatePull(number: number, rule: PullRule): Promise<Pull>;
-  /** Replaces the labels of a pull request by what the rule makes of those that it has. Returns them. */
+  /** Changes the labels of a pull request to what the rule makes of those that it has. Returns those of the host then. */
   setLabels(number: number, rule: LabelRule): Promise<string[]>;
   /** Marks a draft as ready for review, and verifies the result. */
   markReady(number: number): Promise<Pull>;

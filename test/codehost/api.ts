@@ -64,7 +64,7 @@ const readOnly = ({ archived, roles }: World, { method, path, login }: Ask): Ans
   const [, name = ''] = /^\/repos\/([^/]+\/[^/]+)/.exec(path) ?? [];
   if (archived.has(name)) return refused(403, 'Repository was archived so is read-only.');
   const mayTriage = permissionsOf(roles.get(login) ?? 'none').triage;
-  if (mayTriage || !path.endsWith('/labels')) return undefined;
+  if (mayTriage || !/\/labels(?:\/|$)/.test(path)) return undefined;
   return refused(403, 'Resource not accessible by personal access token');
 };
 

@@ -10,7 +10,13 @@ import {
 import { tooLong } from './limits.ts';
 import { mendedPull } from './pulls.ts';
 import { userOf } from './repositories.ts';
-import type { RestComment, RestEvent, RestIssue, RestPull } from './rest.ts';
+import {
+  fieldsOf,
+  type RestComment,
+  type RestEvent,
+  type RestIssue,
+  type RestPull,
+} from './rest.ts';
 import { toldOf, type World } from './world.ts';
 
 /** GitHub's lists of issues hold the pull requests too; the emulated host's do not. */
@@ -138,6 +144,18 @@ const toldAs = async (
 
 const comment: Handler = (world, ask) => tooLong(ask.body, 'IssueComment') ?? passed(world, ask);
 
+/** GitHub ignores the case of labels; the emulated host would make another one. */
+const label: Handler = async (world, ask, params) => {
+  const known = await world.emulated.all<{ name: string }>(`/repos/${fullName(params)}/labels`);
+  const wanted = fieldsOf(ask.body).labels as string[];
+  const labels = wanted.map(
+    (each) =>
+      known.find(({ name }) => name.toLowerCase() === each.trim().toLowerCase())?.name ??
+      each.trim(),
+  );
+  return passed(world, { ...ask, body: { labels } });
+};
+
 const search: Handler = mending<{ items: RestIssue[] }>((world, found) => ({
   ...found,
   search_type: 'lexical',
@@ -155,4 +173,5 @@ export const issueRoutes: Routes = {
   'get /repos/{owner}/{repo}/issues/{issue_number}/timeline': timeline,
   'post /repos/{owner}/{repo}/issues/{issue_number}/comments': comment,
   'patch /repos/{owner}/{repo}/issues/comments/{comment_id}': comment,
+  'post /repos/{owner}/{repo}/issues/{issue_number}/labels': label,
 };

@@ -29,7 +29,8 @@ export const OPERATIONS: Readonly<Record<string, readonly string[]>> = {
   [`${REPO}/issues/{issue_number}`]: ['get'],
   [`${REPO}/issues/{issue_number}/comments`]: ['get', 'post'],
   // Of a pull request: GitHub counts it as an issue here.
-  [`${REPO}/issues/{issue_number}/labels`]: ['get', 'put'],
+  [`${REPO}/issues/{issue_number}/labels`]: ['get', 'post'],
+  [`${REPO}/issues/{issue_number}/labels/{name}`]: ['delete'],
   [`${REPO}/issues/{issue_number}/timeline`]: ['get'],
   [`${REPO}/labels`]: ['get'],
   [`${REPO}/milestones`]: ['get'],

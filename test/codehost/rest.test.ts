@@ -313,7 +313,7 @@ describe('the fake host', () => {
   it('labels a pull request for who may', async (t) => {
     const { host, number } = await withPull(t);
     const label = () =>
-      ask(host, 'PUT', `${APP}/issues/${number}/labels`, { body: { labels: ['bug'] } });
+      ask(host, 'POST', `${APP}/issues/${number}/labels`, { body: { labels: ['bug'] } });
     host.repositories.setRole('operator', 'read');
     assert.equal((await label()).status, 403);
     host.repositories.setRole('operator', 'triage');

@@ -6,7 +6,8 @@ export const WRITES: Readonly<Record<string, readonly string[]>> = {
   // Not `state`, which could close it.
   'PATCH /repos/{owner}/{repo}/pulls/{pull_number}': ['title', 'body'],
   // The labels of a pull request are set through its issue.
-  'PUT /repos/{owner}/{repo}/issues/{issue_number}/labels': ['labels'],
+  'POST /repos/{owner}/{repo}/issues/{issue_number}/labels': ['labels'],
+  'DELETE /repos/{owner}/{repo}/issues/{issue_number}/labels/{name}': [],
   'POST /repos/{owner}/{repo}/issues/{issue_number}/comments': ['body'],
   'PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}': ['body'],
 };
@@ -71,6 +72,8 @@ const hasPlainPath = (asked: HostRequest): boolean =>
     const value = asked[name];
     if (name === 'owner' || name === 'repo') return isName(value);
     if (name === 'ref') return isCommit(value);
+    // Encoded but for dots, which alone would lead to another path.
+    if (name === 'name') return typeof value === 'string' && !/^\.*$/.test(value);
     return Number.isSafeInteger(value) && Number(value) > 0;
   });
 

@@ -29,6 +29,7 @@ import { comment, Written } from './comment.ts';
 import { image } from './images.ts';
 import { countOpenIssues, issue, issueComments, issues, issuesByNumber } from './issues.ts';
 import { jobLog } from './job-log.ts';
+import { setLabels } from './pull-labels.ts';
 import {
   findPull,
   linkedPulls,
@@ -36,7 +37,6 @@ import {
   postReady,
   pull,
   pullEvents,
-  setLabels,
   updatePull,
 } from './pulls.ts';
 import { assignees, labels, listMilestones, meta, permissions, validate } from './repository.ts';

@@ -1,6 +1,6 @@
 import type { LinkedPull } from '../../../store/records/code-host.ts';
 import { ServiceError } from '../../errors.ts';
-import type { LabelRule, NewPull, Pull, PullEvent, PullRule } from '../code-host.ts';
+import type { NewPull, Pull, PullEvent, PullRule } from '../code-host.ts';
 import {
   apiPath,
   fullNameOf,
@@ -116,24 +116,6 @@ export const updatePull = async (
   if (now.head_sha !== before.head_sha) return now;
   const mergeable = now.base_ref === before.base_ref ? before.mergeable : null;
   return { ...now, mergeable, review_decision, checks };
-};
-
-/** Changes the labels of a pull request. `codehost_not_found` if the number is that of an issue. */
-export const setLabels = async (
-  place: RepositoryContext,
-  number: number,
-  rule: LabelRule,
-): Promise<string[]> => {
-  const { labels } = await pullToWrite(place, number);
-  const wanted = [...rule(labels)];
-  if (labels.toSorted().join('\n') === wanted.toSorted().join('\n')) return wanted;
-  const { api } = await hostClient(place);
-  await api.request('PUT /repos/{owner}/{repo}/issues/{issue_number}/labels', {
-    ...apiPath(place),
-    issue_number: number,
-    labels: wanted,
-  });
-  return wanted;
 };
 
 /** Marks a draft as ready for review. Does nothing if it is open; 422 `codehost_rejected` if it is closed or merged. */

@@ -25,14 +25,25 @@ export const patchPull = (
 ): Promise<StoredPull> =>
   underPullLock(service.store, caseId, async () => {
     const { store } = service;
-    const { title, labels, notes } = patch;
+    const { title, notes } = patch;
+    const labels = patch.labels && distinct(patch.labels);
     checkTexts({ title, notes });
     const before = getPull(store, caseId);
     if (ifMatch !== undefined && ifMatch !== before.etag) throw pullPreconditionFailed();
     if (notes !== undefined) await changePull(store, caseId, { changes: { notes } }, ifMatch);
-    if (labels !== undefined || title !== undefined) await changeThere(service, before, patch);
+    if (labels !== undefined || title !== undefined)
+      await changeThere(service, before, { ...patch, ...(labels && { labels }) });
     return getPull(store, caseId);
   });
+
+// As the host has them, which trims labels and ignores their case.
+const distinct = (labels: readonly string[]): string[] => [
+  ...new Map(
+    labels
+      .map((label) => [label.trim().toLowerCase(), label.trim()] as const)
+      .filter(([key]) => key !== ''),
+  ).values(),
+];
 
 const changeThere = async (
   service: HostedNeeds,

@@ -204,7 +204,7 @@ const labelled = async (
   if (labels.length === 0) return pull.labels;
   try {
     // Others, such as a bot, may have labelled it already.
-    return await hosted.setLabels(pull.number, (now) => [...new Set([...now, ...labels])]);
+    return await hosted.setLabels(pull.number, (now) => [...now, ...labels]);
   } catch (error) {
     warnings.push(warningOf('Setting its labels failed; send them with PATCH …/pr', error));
     return pull.labels;

@@ -224,7 +224,7 @@ describe('comment', () => {
 });
 
 describe('labels of a pull request', () => {
-  it('are those that are wanted, by one write, and by none where they are that already', async (t) => {
+  it('are those that are wanted, and are not written where they are that already', async (t) => {
     const { host, hosted } = await startAsking(t);
     await host.repositories.label('bug');
     await host.repositories.label('docs');
@@ -234,6 +234,22 @@ describe('labels of a pull request', () => {
     assert.deepEqual((await hosted.pull(number)).labels.toSorted(), ['bug', 'docs']);
     await hosted.setLabels(number, () => ['bug', 'docs']);
     assert.equal(host.writes().length, 1);
+    const left = await hosted.setLabels(number, () => ['a/b.', 'docs']);
+    assert.deepEqual(left.toSorted(), ['a/b.', 'docs']);
+    assert.deepEqual(await hosted.setLabels(number, () => ['docs']), ['docs']);
+  });
+
+  it('may be removed by others at the same time', async (t) => {
+    const { host, hosted } = await startAsking(t);
+    await host.repositories.push({ branch: 'work/one' });
+    const { number } = await host.pulls.open('work/one');
+    await host.pulls.edit(number, { labels: ['bug', 'docs'] });
+    const quiet = host.fail('silence', { method: 'DELETE' });
+    const changing = hosted.setLabels(number, () => ['docs']);
+    await quiet.met;
+    await host.pulls.edit(number, { labels: ['docs'] });
+    quiet.release();
+    assert.deepEqual(await changing, ['docs']);
   });
 
   it('are not given to an issue of that number', async (t) => {

@@ -389,7 +389,7 @@ describe('what fails on the way to a pull request', () => {
   it('takes labels that cannot be set for a warning', async (t) => {
     const scene = await pullScene(t);
     scene.work();
-    scene.host.fail('forbidden', { method: 'PUT', path: /\/labels$/ });
+    scene.host.fail('forbidden', { method: 'POST', path: /\/labels$/ });
     const made = await scene.post('create', { labels: ['bug'] });
     assert.deepEqual([made.status, made.body.labels], [201, []], made.text);
     assert.match(

@@ -134,6 +134,34 @@ describe('PATCH /api/cases/{id}/pr', () => {
     assert.deepEqual(await names(), ['Theirs again', ['urgent']]);
   });
 
+  it('keeps the labels that a bot adds while it writes, and removes what was read', async (t) => {
+    const scene = await openedScene(t);
+    const { host, number } = scene;
+    for (const label of ['old', 'mine', 'bot']) await host.repositories.label(label);
+    await host.pulls.edit(number, { labels: ['old'] });
+    await scene.post('sync-state');
+    const quiet = host.fail('silence', { method: 'POST', path: /\/labels$/ });
+    const changing = patch(scene, { labels: ['mine'] });
+    await quiet.met;
+    await host.pulls.edit(number, { labels: ['old', 'bot'] });
+    quiet.release();
+    const changed = await changing;
+    assert.deepEqual([changed.status, changed.body.labels], [200, ['bot', 'mine']], changed.text);
+    const there = (await host.pulls.read(number)).labels.map(({ name }) => name);
+    assert.deepEqual(there, ['bot', 'mine']);
+  });
+
+  it('takes labels as the host does: without spaces around, and each once in any case', async (t) => {
+    const scene = await pullScene(t);
+    await scene.host.repositories.label('bug');
+    scene.work();
+    const made = await scene.post('create', { labels: ['Bug', ' bug'] });
+    assert.deepEqual([made.status, made.body.labels], [201, ['bug']], made.text);
+    const labels = ['BUG', 'bug ', 'new', ' '];
+    const changed = await patch(scene, { labels });
+    assert.deepEqual([changed.status, changed.body.labels], [200, ['bug', 'new']], changed.text);
+  });
+
   it('takes a title for changed whose answer was lost', async (t) => {
     const scene = await openedScene(t);
     scene.host.fail('reset', { method: 'PATCH', path: /\/pulls\/\d+$/, when: 'after' });
