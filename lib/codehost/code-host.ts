@@ -73,8 +73,8 @@ export interface HostedRepository {
   issueComments(number: number): Promise<IssueComment[]>;
   linkedPulls(number: number): Promise<LinkedPull[]>;
 
-  /** The open pull request of an owner's branch. */
-  findPull(head: { owner: string; branch: string }): Promise<Pull | undefined>;
+  /** The open pull request of an owner's branch: one into `base` if there is one, else any. */
+  findPull(head: { owner: string; branch: string; base?: string }): Promise<Pull | undefined>;
   pull(number: number): Promise<Pull>;
   /** The events of a pull request, oldest first, with the host's ids. */
   pullEvents(number: number): Promise<PullEvent[]>;

@@ -69,14 +69,15 @@ interface Answered {
   repository: { pullRequest: GraphqlPull };
 }
 
-/** The open pull request of an owner's branch. */
+/** The open pull request of an owner's branch: one into `base` if there is one, else any. */
 export const findPull = async (
   place: RepositoryContext,
-  { owner, branch }: { owner: string; branch: string },
+  { owner, branch, base }: { owner: string; branch: string; base?: string },
 ): Promise<Pull | undefined> => {
   const head = `${owner}:${branch}`;
   const open = await listOf(place, 'GET /repos/{owner}/{repo}/pulls', { state: 'open', head });
-  const found = open.find((each) => each.head.ref === branch && isSameName(each.head.label, head));
+  const own = open.filter((each) => each.head.ref === branch && isSameName(each.head.label, head));
+  const found = own.find((each) => each.base.ref === base) ?? own[0];
   return found && pull(place, found.number);
 };
 

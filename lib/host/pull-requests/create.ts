@@ -90,7 +90,16 @@ const create = async (
   });
   const secrets = await warnOfSecrets(service, worktree);
   const head = { owner: where.push.owner, branch, commit };
-  const proposal = { title, body, base, draft, labels, head, where };
+  const proposal = {
+    title,
+    body,
+    base,
+    isBaseNamed: wanted.base !== undefined,
+    draft,
+    labels,
+    head,
+    where,
+  };
   const { kept, adopted, warnings } = await propose(service, case_id, proposal);
   return {
     ...toPullRequest(kept),
@@ -115,6 +124,8 @@ interface Proposal {
   title: string;
   body: string;
   base: string;
+  /** Whether the caller named the base: one into another is then not adopted. */
+  isBaseNamed: boolean;
   draft: boolean;
   labels: readonly string[];
   head: { owner: string; branch: string; commit: string };
@@ -159,9 +170,12 @@ const propose = async (
 
 const open = async (
   hosted: HostedRepository,
-  { where, head, base, title, body, draft }: Proposal,
+  { where, head, base, isBaseNamed, title, body, draft }: Proposal,
 ): Promise<{ pull: Pull; adopted: boolean }> => {
-  const find = async (): Promise<Pull | undefined> => hosted.findPull(head);
+  const find = async (): Promise<Pull | undefined> => {
+    const found = await hosted.findPull({ ...head, base });
+    return isBaseNamed && found?.base_ref !== base ? undefined : found;
+  };
   const known = await find();
   if (known !== undefined) return { pull: known, adopted: true };
   const isFork = where.base.owner.toLowerCase() !== head.owner.toLowerCase();

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { getWorktree } from '../../../../lib/code/worktrees/read.ts';
 import { openTurn } from '../../../../lib/code/worktrees/turn/open.ts';
+import { diffOf } from '../../../../lib/work/sessions/turns/wrap-up.ts';
 import { savePullDraft } from '../../../../store/codehost/pulls.ts';
 import type { Session } from '../../../../store/records/session.ts';
+import { sessionDirOf, sessionsOf } from '../../../../store/sessions/sessions.ts';
 import { eventually } from '../../../helpers/eventually.ts';
 import { NOBODY } from '../../../helpers/nobody.ts';
 import { writeFiles } from '../../../helpers/repository.ts';
@@ -116,6 +118,21 @@ describe('POST /api/cases/{id}/pr/create', () => {
     assert.deepEqual([pushed.body.committed, pushed.body.left_out], [null, made.body.left_out]);
     const told = await scene.post('push', { changes: 'commit' });
     assert.deepEqual([told.body.committed?.files, told.body.left_out], [1, []]);
+  });
+
+  it('takes the result of a session that an earlier version recorded with such a file', async (t) => {
+    const scene = await pullScene(t, { settings: 'worktrees:\n  commit: never' });
+    const { running, item } = scene;
+    await completed(scene, 'printf TOKEN > .env; printf x > new.txt');
+    const { store } = running.service;
+    const [stored] = sessionsOf(store, item.id) ?? [];
+    assert.ok(stored);
+    const { patch } = await diffOf(running.service, stored);
+    assert.match(patch.toString(), /TOKEN/);
+    writeFileSync(join(sessionDirOf(store, stored), 'diff.patch'), patch);
+    const made = await scene.post('create');
+    assert.deepEqual([made.status, made.body.committed?.files], [201, 1], made.text);
+    assert.deepEqual(made.body.left_out, [{ path: '.env', why: 'secret' }]);
   });
 
   it('commits no staged file named like one with secrets, which stays staged', async (t) => {
@@ -230,6 +247,27 @@ describe('POST /api/cases/{id}/pr/create', () => {
       ['none draft', 'draft open'],
     );
   });
+
+  for (const { wanted, isAdopted, base } of [
+    { wanted: {}, isAdopted: true, base: 'release' },
+    { wanted: { base: 'release' }, isAdopted: true, base: 'release' },
+    { wanted: { base: 'main' }, isAdopted: false, base: 'main' },
+  ])
+    it(`adopts an open one into another base unless the base is named (${JSON.stringify(wanted)})`, async (t) => {
+      const scene = await pullScene(t);
+      const { host, worktree, git } = scene;
+      scene.work();
+      git('push', '--quiet', host.repository.root, `HEAD:refs/heads/${worktree.branch}`);
+      await host.repositories.push({ branch: 'release', files: { 'release.ts': '1\n' } });
+      const { number } = await host.pulls.open(worktree.branch);
+      await host.pulls.edit(number, { base: 'release' });
+      const made = await scene.post('create', wanted);
+      assert.deepEqual(
+        [made.status, made.body.adopted, made.body.base_ref, made.body.number === number],
+        [201, isAdopted, base, isAdopted],
+        made.text,
+      );
+    });
 
   it('warns of commits below its base that the remote did not have', async (t) => {
     const scene = await pullScene(t, {
