@@ -90,8 +90,11 @@ const staleMark = (
   { updated_at }: PullMatter,
 ): Pick<PullMatter, 'stale'> => ((told_at ?? '') > (updated_at ?? '') ? { stale: true } : {});
 
+// A renamed repository keeps the ids of its pull requests.
 const isSame = (a: PullMatter, b: PullMatter): boolean =>
-  a.number === b.number && a.repository === b.repository && a.host === b.host;
+  a.number === b.number &&
+  a.host === b.host &&
+  (a.repository === b.repository || (a.node_id != null && a.node_id === b.node_id));
 
 // Keeps the record of the previous pull request in a file of its own.
 const replaceFormer = async (

@@ -1,4 +1,4 @@
-import type { StoredPull } from '../../../store/codehost/pulls.ts';
+import { changePull, type StoredPull } from '../../../store/codehost/pulls.ts';
 import { sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
 import { readAnyWorktree } from '../../../store/worktrees/worktrees.ts';
@@ -14,6 +14,7 @@ import {
   type RepositoryName,
   repositoryNamed,
 } from '../../codehost/code-host.ts';
+import { hasErrorCode } from '../../codehost/github/problem.ts';
 import { ServiceError } from '../../errors.ts';
 
 /**
@@ -23,20 +24,46 @@ import { ServiceError } from '../../errors.ts';
  */
 export const hostedToWrite = async (
   service: HostedNeeds,
-  { case_id, matter }: StoredPull,
+  kept: StoredPull,
   check?: (now: Pull) => void,
 ): Promise<HostedRepository> => {
+  const { case_id, matter } = kept;
   const { project } = await getItem(service.store, case_id);
   const branches = branchesOf(service.store, case_id);
   const found = await detected(service, project, branches[0] ?? matter.head_ref);
   const bases = [found.base, ...found.candidates];
-  const name = repositoryNamed(matter.host, matter.repository);
-  if (!bases.some((each) => nameOf(each) === nameOf(name))) throw otherRepository(name, bases);
+  const name = await currentName(service, kept, bases);
   const owners = [found.push, ...bases].map(({ owner }) => owner.toLowerCase());
   return hostedRepositoryNamed(service.codeHost, name, (pull) => {
     if (!isOwn(pull, { branches, owners })) throw otherBranch(name, pull, branches);
     check?.(pull);
   });
+};
+
+/**
+ * The repository of the record, else the remote that has its pull request under the same id: after a rename or transfer,
+ * which is recorded. Throws 409 `pull_mismatch` where none has.
+ */
+const currentName = async (
+  { store, codeHost }: HostedNeeds,
+  { case_id, matter }: StoredPull,
+  bases: readonly RepositoryName[],
+): Promise<RepositoryName> => {
+  const { host, number, node_id } = matter;
+  const name = repositoryNamed(host, matter.repository);
+  if (bases.some((each) => nameOf(each) === nameOf(name))) return name;
+  const there = bases.filter((each) => node_id != null && each.host === name.host);
+  for (const each of new Map(there.map((base) => [nameOf(base), base])).values()) {
+    const found = await hostedRepositoryNamed(codeHost, each)
+      .pull(number)
+      .catch((error: unknown) => {
+        if (!hasErrorCode(error, 'codehost_not_found')) throw error;
+      });
+    if (found?.node_id !== node_id) continue;
+    await changePull(store, case_id, { changes: { repository: `${each.owner}/${each.name}` } });
+    return each;
+  }
+  throw otherRepository(name, bases);
 };
 
 /** The branches that the Work item's pull request may be of: the worktree's, else those of its sessions. */

@@ -23,7 +23,7 @@ import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
 import { commitChanges } from './commit-changes.ts';
 import { hostedToWrite } from './own-pull.ts';
 import { pushBranch, recordPush, refuseBaseBranch, refuseGone } from './push-branch.ts';
-import { getOpenPull, isOpen, recordPull, underPullLock } from './record.ts';
+import { getOpenPull, getPull, isOpen, recordPull, underPullLock } from './record.ts';
 import { baseBranches, pullTarget } from './target.ts';
 
 /** Commits what the newest session left and pushes the branch of the pull request. */
@@ -39,7 +39,9 @@ export const pushPull = (
       const { now } = await headOnBranch(service, worktree);
       if (matter.head_ref !== worktree.branch) throw otherBranch(matter.head_ref, worktree.branch);
       const { base_ref: base } = await refuseEnded(service, kept);
-      const where = await pullTarget(service, worktree, matter.repository);
+      // It may have another name since: `refuseEnded` follows a rename.
+      const { repository } = getPull(service.store, caseId).matter;
+      const where = await pullTarget(service, worktree, repository);
       const { push } = where;
       const { main } = await baseBranches(service, worktree, where);
       const title = `Work on #${matter.number}: ${matter.title}`;

@@ -30,27 +30,40 @@ describe('a write to the pull request that pr/pr.md names', () => {
     const scene = await openedScene(t);
     await scene.prove();
     edited(scene, 'repository: acme/app', 'repository: stranger/app');
+    edited(scene, /^node_id: .*$/m, 'node_id: PR_theirs');
     scene.host.requests.length = 0;
     const refused = assertProblem(await scene.post('comment-proof'), 409, 'pull_mismatch');
     assert.match(refused.detail, /stranger\/app.*github\.com\/acme\/app.*pr\/pr\.md/);
     assertProblem(await patched(scene, { title: 'Theirs' }), 409, 'pull_mismatch');
     assertProblem(await scene.post('push'), 409, 'pull_mismatch');
+    assert.deepEqual(scene.host.writes(), []);
+    // Without an id, nothing is asked.
+    edited(scene, /^node_id: .*\n/m, '');
+    scene.host.requests.length = 0;
+    assertProblem(await scene.post('push'), 409, 'pull_mismatch');
     assert.deepEqual(scene.host.requests, []);
   });
 
-  it('is 409 for a push after a rename, which says how to go on, and then goes on', async (t) => {
-    const scene = await openedScene(t);
-    const { host, git } = scene;
-    await host.repositories.rename('acme/new');
-    git('remote', 'set-url', 'origin', 'https://github.com/acme/new.git');
-    host.pulls.setMergeable(scene.number, false);
-    assert.equal((await scene.get('ready-check')).status, 200);
-    const refused = assertProblem(await scene.post('push'), 409, 'pull_mismatch');
-    assert.match(refused.detail, /acme\/app, but .*acme\/new\..* Correct pr\/pr\.md/);
-    edited(scene, 'repository: acme/app', 'repository: acme/new');
-    assert.equal((await scene.post('push')).status, 200);
-    assert.equal((await scene.post('sync-state')).body.number, scene.number);
-  });
+  for (const what of ['push', 'title', 'ready', 'sync'] as const)
+    it(`follows a rename of the repository once a remote has the new name (${what})`, async (t) => {
+      const scene = await openedScene(t);
+      const { host, git } = scene;
+      await scene.prove();
+      await patched(scene, { notes: 'Mine.' });
+      await host.repositories.rename('acme/new');
+      git('remote', 'set-url', 'origin', 'https://github.com/acme/new.git');
+      const calls = {
+        push: () => scene.post('push'),
+        title: () => patched(scene, { title: 'Half up' }),
+        ready: () => scene.post('mark-ready'),
+        sync: () => scene.post('sync-state'),
+      };
+      const answer = await calls[what]();
+      assert.equal(answer.status, 200, answer.text);
+      if (what !== 'sync') assert.match(scene.read('pr/pr.md'), /^repository: acme\/new$/m);
+      assert.match(scene.read('pr/pr.md'), /^notes: Mine\.$/m);
+      assert.deepEqual(scene.files('pr').includes('former'), false);
+    });
 
   it('is 409 where it is of another branch, and theirs stays as it is', async (t) => {
     const scene = await openedScene(t);
