@@ -126,6 +126,31 @@ describe('POST /cases/:id/proof/run', () => {
     assert.equal(await isStaleAfter(() => rmSync(join(path, 'gone'), { recursive: true })), true);
   });
 
+  it('is stale once text changes that the attribute `ident` hides, and its commit makes no other', async (t) => {
+    const { check, path, gate, verify } = await scene(t);
+    const git = gitIn(path);
+    const hide = (text: string) => writeFiles(path, { 'x.js': `/*$Id${text}$*/\n` });
+    writeFiles(path, { '.gitattributes': '* ident\n' });
+    hide('');
+    git('add', '--all');
+    git(...AUTHOR, 'commit', '-qm', 'ident');
+    const proof = await check('! grep evil x.js');
+    await verify(proof.id);
+    hide(': */evil()/* ');
+    // git compares sizes first, and this is how it learns the new one.
+    git('add', 'x.js');
+    assert.equal(git('status', '--short'), '');
+    assert.deepEqual((await gate()).stale, [proof.id]);
+    hide('');
+    assert.deepEqual((await gate()).stale, []);
+    hide(': */good()/* ');
+    writeFiles(path, { 'y.js': 'y\n' });
+    const uncommitted = await check('grep good x.js');
+    git('add', '--all');
+    git(...AUTHOR, 'commit', '-qm', 'more');
+    assert.equal((await check('grep good x.js')).tree, uncommitted.tree);
+  });
+
   it('says so where the check changed the files that it checked', async (t) => {
     const { check, verify, gate } = await scene(t);
     const proof = await check('echo x > made.txt');

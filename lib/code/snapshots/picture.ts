@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { orElse } from '../../../store/base/attempt.ts';
 import { sha256 } from '../../../store/base/sha256.ts';
 import { type StoredFile, storeFiles } from '../../tools/git/read/blobs.ts';
+import { filesHidingText } from '../../tools/git/read/ident-texts.ts';
 import {
   noteTree,
   type StagedIndex,
@@ -26,7 +27,7 @@ export interface Picture {
   index: string;
   /** The index file as a blob; null if there is none. */
   index_blob: string | null;
-  /** A tree of the working files: as in the index if clean, byte for byte as on disk if changed or untracked. */
+  /** A tree of the working files: as in the index if clean, byte for byte as on disk if changed, untracked or hiding text. */
   files: string;
   /** Blobs that may exist only in the index. */
   staged: string[];
@@ -94,7 +95,10 @@ const workingFiles = async (
   index: StagedIndex,
 ): Promise<WorkingFiles> => {
   const { head, files: status, staged } = await readStatus(copy);
-  const changed = status.filter((file) => isFile(git.place, file)).map((file) => file.path);
+  // git reports a file with hidden text as clean.
+  const hiding = await filesHidingText(copy);
+  const reported = status.filter((file) => isFile(git.place, file)).map((file) => file.path);
+  const changed = [...new Set([...reported, ...hiding])];
   const stored = await storeFiles(git, changed);
   // A submodule in conflict has several commits, and `write-tree` rejects it.
   const open = status.filter((file) => file.repository && /U|AA|DD/.test(file.code));
@@ -102,7 +106,7 @@ const workingFiles = async (
   return {
     head,
     files:
-      status.length === 0
+      status.length + hiding.length === 0
         ? await cleanTree(copy, index)
         : await treeOf(copy, { gone, stored, width: stored[0]?.oid.length ?? widthIn(index) }),
     staged: [...new Set(staged)],

@@ -3,11 +3,10 @@ import { inSlices } from '../../../../store/base/async.ts';
 import { orElse } from '../../../../store/base/attempt.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
 import { MOST_LISTED, onDisk } from '../run/index-copy.ts';
-import { pathText } from '../run/path-text.ts';
 
 /**
  * The files with text that their attribute `ident` hides. git reads `$Id: anything $` as `$Id$`, so no diff, status or
- * commit has that text; git itself writes only an object id there.
+ * commit has that text; git itself writes only an object id there. Paths are latin1.
  */
 export const filesHidingText = async (git: GitAt<GitWorktree>): Promise<string[]> => {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
@@ -15,7 +14,7 @@ export const filesHidingText = async (git: GitAt<GitWorktree>): Promise<string[]
   const paths = await git.names([...args, '--', ':(attr:ident)'], options);
   const found: string[] = [];
   await inSlices(new Set(paths), (path) => {
-    if (hidesText(onDisk(git.place, path))) found.push(pathText(path));
+    if (hidesText(onDisk(git.place, path))) found.push(path);
   });
   return found;
 };

@@ -172,7 +172,7 @@ const keepDiff = async (
     transcript.append('error', { message: `${UNSEARCHED}: ${messageOf(error)}` });
     return [];
   });
-  const left_out = [...unshown, ...hiding];
+  const left_out = [...unshown, ...hiding.map(pathText)];
   const reverted: string[] = [];
   const isSince = readSinceApproval(store, dir) !== undefined;
   if (isSince) {

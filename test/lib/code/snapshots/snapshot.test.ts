@@ -292,6 +292,20 @@ describe('restore', () => {
     assert.equal(readFileSync(outside, 'utf8'), 'not mine\n');
   });
 
+  it('puts back text that the attribute `ident` hides from git', async (t) => {
+    const { git, worktree, operator } = await make(t);
+    const file = join(worktree.path, 'ident.js');
+    writeFileSync(join(worktree.path, '.gitattributes'), '*.js ident\n');
+    writeFileSync(file, '/*$Id: good $*/\n');
+    operator('add', 'ident.js');
+    operator('commit', '--quiet', '-m', 'ident');
+    const before = await snapshot(git, worktree);
+    writeFileSync(file, '/*$Id: */evil()/* $*/\n');
+    operator('add', 'ident.js');
+    await restore(git, worktree, before);
+    assert.equal(readFileSync(file, 'utf8'), '/*$Id: good $*/\n');
+  });
+
   it('leaves ignored files alone, even in the place of a file', async (t) => {
     const made = await make(t);
     const before = await snapshot(made.git, made.worktree);
