@@ -35,7 +35,7 @@ export const inputReader = (route: Route): Read => {
   return ({ params, query, headers, payload, key }) => {
     const path = readParams(params);
     refuseParams(route, path.errors, params);
-    refuseIfNoneMatch(route, headers);
+    refusePreconditions(route, headers);
     const asked = readQuery(query);
     const body = readBody(route, headers, payload);
     const errors = [...prefixed('query', asked.errors), ...checkBody(body)];
@@ -105,8 +105,14 @@ const resourceName = (path: string, param: string): string => {
 };
 
 // A client that sends it with a write, such as `*` to overwrite nothing, must not believe that it was honoured.
-const refuseIfNoneMatch = ({ method, conditional }: Route, headers: Headers): void => {
-  if (method === 'GET' || headers['if-none-match'] === undefined) return;
+const refusePreconditions = ({ method, conditional }: Route, headers: Headers): void => {
+  if (method === 'GET') return;
+  if (headers['if-match'] !== undefined && conditional !== true)
+    throw new ServiceError(
+      'bad_request',
+      `This call does not support If-Match, so nothing was done. Send ${method} without it.`,
+    );
+  if (headers['if-none-match'] === undefined) return;
   const instead = conditional ? ', with If-Match to change only the version that you read' : '';
   throw new ServiceError(
     'bad_request',
@@ -136,9 +142,17 @@ const invalidInput = (errors: FieldError[]): ServiceError => {
 };
 
 const ifMatch = (header: string | string[] | undefined): string | undefined => {
-  if (typeof header !== 'string' || header.trim() === '*') return undefined;
-  const tag = /^\s*(?:W\/)?"?([^",]+)"?\s*$/.exec(header)?.[1];
-  if (tag === undefined)
-    throw new ServiceError('bad_request', 'If-Match must be one entity tag, or *.');
-  return tag;
+  if (typeof header !== 'string') return undefined;
+  if (header.trim() === '*') return '*';
+  const tags = header.split(',').map((one) => ENTITY_TAG.exec(one.trim()));
+  if (tags.includes(null))
+    throw new ServiceError(
+      'bad_request',
+      `If-Match must be *, or ETags with commas between them, such as "1a2b", but it is ${header}. Send the ETag that you read.`,
+    );
+  // A weak tag says nothing about bytes, so it matches none (RFC 9110, 8.8.3.2).
+  return tags.flatMap((tag) => (tag?.[1] === undefined ? (tag?.[2] ?? []) : [])).join(',');
 };
+
+// Quotes may be absent, as a shell removes them.
+const ENTITY_TAG = /^(W\/)?"?([^"\s*]+)"?$/;

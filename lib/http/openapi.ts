@@ -58,7 +58,7 @@ const ABOUT = `AI coding work as Work items with evidence, on this machine only.
 
 Every error is an RFC 9457 problem with a stable \`code\`; \`components/x-problems\` lists them all. Send the \`ETag\` of an
 answer as \`If-None-Match\` to poll for changes, and as \`If-Match\` to protect a write. A write with \`If-None-Match\` is
-refused with 400.`;
+refused with 400, and so is one with \`If-Match\` that does not support it.`;
 
 const operation = (route: Route, components: Components): Json => ({
   operationId: operationId(route),
@@ -182,7 +182,10 @@ const shared = (): Json => ({
       'Idempotency-Key',
       'A unique key of your choice, such as a UUID. If the request is sent again within 24 hours, it is not executed again: the first answer is repeated, with `Idempotent-Replayed: true`',
     ),
-    IfMatch: header('If-Match', 'The ETag that you read: 412 if the file has changed since'),
+    IfMatch: header(
+      'If-Match',
+      'The ETag that you read, several with commas, or `*` for a file that exists: 412 if the file has changed since',
+    ),
     IfNoneMatch: header('If-None-Match', 'The ETag of your version: 304 if it is current'),
     Range: header(
       'Range',

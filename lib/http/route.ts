@@ -72,7 +72,7 @@ export interface Input<P, Q, B> {
   params: P;
   query: Q;
   body: B;
-  /** The entity tag of If-Match, without quotes and `W/`; undefined if absent or `*`. */
+  /** If-Match as `meets` takes it: `*`, or the strong entity tags without quotes, with commas; undefined if absent. */
   ifMatch: string | undefined;
   /** The API key of the request. */
   key: ApiKeyRef | undefined;

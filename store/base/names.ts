@@ -57,3 +57,11 @@ export const idOfText = (text: string): string => {
 
 /** The ETag of a file: the first 32 hex digits of its SHA-256, as `sha256sum` prints it. */
 export const etagOf = (sha: string): string => sha.slice(0, 32);
+
+/**
+ * Whether the current ETag, undefined for an absent file, meets an If-Match (RFC 9110, 13.1.1): undefined for none, `*` for
+ * any file that exists, or ETags with commas.
+ */
+export const meets = (ifMatch: string | undefined, etag: string | undefined): boolean =>
+  ifMatch === undefined ||
+  (etag !== undefined && (ifMatch === '*' || ifMatch.split(',').includes(etag)));

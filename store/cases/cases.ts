@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { changedSince, StoreError } from '../base/errors.ts';
 import { lockOn } from '../base/locks.ts';
-import { caseDirName, monthOf } from '../base/names.ts';
+import { caseDirName, meets, monthOf } from '../base/names.ts';
 import { refreshLink } from '../codehost/link-index.ts';
 import { assertReadBack, entryOfCreated } from '../front-matter/entry.ts';
 import { bodyOfText } from '../front-matter/front-matter.ts';
@@ -151,7 +151,7 @@ const editCaseFile = async (
 ): Promise<boolean> => {
   const { problem, sha: known } = item.files.case;
   if (problem !== undefined) throw unreadable(`${item.dir}/${CASE_FILE}`, problem);
-  if (ifMatch !== undefined && ifMatch !== answerOf(item).etag) throw changedSince('The record');
+  if (!meets(ifMatch, answerOf(item).etag)) throw changedSince('The record');
   let accepted: AcceptedValues | undefined;
   const path = caseFile(join(store.layout.root, item.dir));
   const isDone = await editKnown(store.layout, path, known, ({ source }) => {
@@ -196,7 +196,7 @@ const removeOrReport = (store: Store, path: string): Promise<void> =>
 
 // A directory that was edited or swapped since the caller read it is moved back.
 const moveToTrash = async ({ layout }: Store, item: Item, ifMatch?: string): Promise<string> => {
-  if (ifMatch !== undefined && ifMatch !== answerOf(item).etag) throw changedSince('The record');
+  if (!meets(ifMatch, answerOf(item).etag)) throw changedSince('The record');
   const { sha } = item.files.case;
   const trash = await removeDirectory(layout, join(layout.root, item.dir), (taken) => {
     const found = readItemFiles(dirname(taken), basename(taken), { id: item.id })?.case;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { changedSince, StoreError } from '../base/errors.ts';
-import { etagOf, shortId } from '../base/names.ts';
+import { etagOf, meets, shortId } from '../base/names.ts';
 import { sha256 } from '../base/sha256.ts';
 import { assertReadBack } from '../front-matter/entry.ts';
 import { bodyOfText, splitFrontMatter, textOfBody } from '../front-matter/front-matter.ts';
@@ -178,7 +178,7 @@ export const updateProof = (
     await untilWritten(`${item.dir}/proof`, async () => {
       const kept = keptProof(item, id);
       if (kept === undefined) return true;
-      if (ifMatch !== undefined && ifMatch !== etagOf(kept.sha)) throw changedSince('The proof');
+      if (!meets(ifMatch, etagOf(kept.sha))) throw changedSince('The proof');
       const done = await editProof(store, item, kept, rule);
       await reconcileWritten(store, item);
       assertReadBack(item.files.proofs.get(kept.name));
@@ -236,7 +236,7 @@ export const deleteProof = async (
     const { dir } = item;
     const kept = keptProof(item, id);
     if (kept === undefined) return false;
-    if (ifMatch !== undefined && ifMatch !== etagOf(kept.sha)) throw changedSince('The proof');
+    if (!meets(ifMatch, etagOf(kept.sha))) throw changedSince('The proof');
     const problem = item.files.proofs.get(kept.name)?.problem;
     if (problem !== undefined) throw unreadable(`${dir}/proof/${kept.name}`, problem);
     await removeProofFiles(store, item, kept.name);

@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
 import { changedSince } from '../base/errors.ts';
 import { lockOn } from '../base/locks.ts';
-import { etagOf, isRecordName } from '../base/names.ts';
+import { etagOf, isRecordName, meets } from '../base/names.ts';
 import { withLogLine } from '../front-matter/body.ts';
 import { readEntry } from '../front-matter/entry.ts';
 import { listFolder, recordNames } from '../front-matter/folder.ts';
@@ -70,7 +70,7 @@ export const changeImport = (
     await readyToWrite(store);
     const path = pathOf(layout, id);
     await editRecord(layout, path, ({ sha, source }) => {
-      if (ifMatch !== undefined && ifMatch !== etagOf(sha)) throw changedSince('The import job');
+      if (!meets(ifMatch, etagOf(sha))) throw changedSince('The import job');
       const matter = withReadableErrors(`imports/${id}.md`, () =>
         checkNamed(path)(source.data, source),
       );

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { inSlices } from '../base/async.ts';
 import { changedSince, StoreError } from '../base/errors.ts';
-import { etagOf, timeName } from '../base/names.ts';
+import { etagOf, meets, timeName } from '../base/names.ts';
 import { type ReadEntry, readEntry } from '../front-matter/entry.ts';
 import { bodyOfText, textOfBody } from '../front-matter/front-matter.ts';
 import { parserOf } from '../front-matter/parse.ts';
@@ -77,7 +77,7 @@ export const changePull = (
 const editOf =
   ({ changes, body }: PullChange, ifMatch?: string): Rule<unknown> =>
   ({ sha, source }) => {
-    if (ifMatch !== undefined && ifMatch !== etagOf(sha)) throw pullPreconditionFailed();
+    if (!meets(ifMatch, etagOf(sha))) throw pullPreconditionFailed();
     return { changes, ...(body !== undefined && { body: bodyOfText(storable(body), source.eol) }) };
   };
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { changedSince } from '../base/errors.ts';
-import { etagOf, isMarkdownName } from '../base/names.ts';
+import { changedSince, StoreError } from '../base/errors.ts';
+import { etagOf, isMarkdownName, meets } from '../base/names.ts';
 import { sha256 } from '../base/sha256.ts';
 import { type Creation, createFile, replaceFile } from '../fs/durable.ts';
 import { statsAt } from '../fs/plain-path.ts';
@@ -44,7 +44,7 @@ const isFile = (path: string): boolean => statsAt(path)?.isFile() === true;
 
 /**
  * Writes a whole text atomically, and keeps the replaced one in `.dossier/undo`. With `ifMatch`, throws
- * `precondition_failed` unless the file has that ETag.
+ * `precondition_failed` unless the file meets it.
  */
 export const writeText = (
   layout: Layout,
@@ -98,8 +98,13 @@ export const putFile = (
     ? createFile(layout, target, bytes, creation)
     : replaceFile(layout, target, before, bytes);
 
+const absent = (): StoreError =>
+  new StoreError(
+    'precondition_failed',
+    'There is no such file, which If-Match requires; nothing was written. To create it, write without If-Match.',
+  );
+
 const checkMatch = (before: Buffer | undefined, ifMatch: string | undefined): void => {
-  if (ifMatch === undefined) return;
-  if (before !== undefined && etagOf(sha256(before)) === ifMatch) return;
-  throw changedSince('The file');
+  if (ifMatch === undefined || (before && meets(ifMatch, etagOf(sha256(before))))) return;
+  throw before === undefined ? absent() : changedSince('The file');
 };

@@ -1,7 +1,7 @@
 import { asSent } from '../base/comments.ts';
 import { changedSince } from '../base/errors.ts';
 import { lockOn } from '../base/locks.ts';
-import { etagOf } from '../base/names.ts';
+import { etagOf, meets } from '../base/names.ts';
 import { editText, readText, type TextFile, textOf } from '../front-matter/text-file.ts';
 import { doOrDefer } from '../reconcile/deferred.ts';
 import type { EventBody } from '../records/event.ts';
@@ -29,7 +29,7 @@ export const editComments = async (
   assertRecord(dir);
   const { content } = await editText(store.layout, placeOf(dir, COMMENTS), (bytes) => {
     const before = withoutHeldEdits(store, dir, bytes && textOf(COMMENTS, bytes));
-    if (ifMatch !== undefined && etagOf(before.sha256) !== ifMatch) throw changedSince(COMMENTS);
+    if (!meets(ifMatch, etagOf(before.sha256))) throw changedSince(COMMENTS);
     const next = rule(before.content);
     intendText(store, dir, 'comments', next);
     return next;

@@ -1,6 +1,6 @@
 import { StoreError } from '../base/errors.ts';
 import { lockOn } from '../base/locks.ts';
-import { etagOf } from '../base/names.ts';
+import { etagOf, meets } from '../base/names.ts';
 import { sha256 } from '../base/sha256.ts';
 import { parseFrontMatter, splitFrontMatter } from '../front-matter/front-matter.ts';
 import { editRecord, unreadable } from '../front-matter/record-file.ts';
@@ -70,7 +70,7 @@ export const changeSettings = (
     await refreshGlobals(store);
     refuseUnreadable(store);
     const { etag } = kept(store);
-    if (ifMatch !== undefined && ifMatch !== etag) throw settingsChanged();
+    if (!meets(ifMatch, etag)) throw settingsChanged();
     const known = ifMatch === undefined ? undefined : (settingsEntry(store)?.sha ?? NOTHING);
     // The shared file first, so that a conflict with another program is refused before anything is written.
     await write(store, store.layout.settings, { key, changes, beside, known });

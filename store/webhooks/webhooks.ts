@@ -3,7 +3,7 @@ import { orElse } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
 import { isInGrace } from '../base/grace.ts';
 import { type LockKey, lockOn } from '../base/locks.ts';
-import { etagOf } from '../base/names.ts';
+import { etagOf, meets } from '../base/names.ts';
 import { sha256 } from '../base/sha256.ts';
 import type { ReadEntry } from '../front-matter/entry.ts';
 import { fileProblem } from '../front-matter/problem.ts';
@@ -192,7 +192,7 @@ export const removeRegistration = (
     const found = registrationsOf(store, scope).find(({ matter }) => matter.id === id);
     if (found === undefined) return false;
     await readyToWrite(store);
-    if (ifMatch !== undefined && !hasEtag(entries?.get(found.name), ifMatch)) throw changedSince();
+    if (!meets(ifMatch, etagIn(entries?.get(found.name)))) throw changedSince();
     const removing = removeFile(store.layout, join(dir, found.name));
     return evenIfSyncFailed(removing, () => {
       entries?.delete(found.name);
@@ -201,8 +201,8 @@ export const removeRegistration = (
     });
   });
 
-const hasEtag = (entry: ReadEntry<WebhookFile> | undefined, etag: string): boolean =>
-  entry !== undefined && entry.problem === undefined && etagOf(entry.sha) === etag;
+const etagIn = (entry: ReadEntry<WebhookFile> | undefined): string | undefined =>
+  entry === undefined || entry.problem !== undefined ? undefined : etagOf(entry.sha);
 
 const changedSince = (): StoreError =>
   new StoreError(

@@ -234,10 +234,10 @@ describe('a field of another type, or missing', () => {
       body: { state: 'RESOLVED', outcome: 'Fixed it' },
       names: ['/outcome'],
     },
-    'an If-Match of two tags': {
+    'an If-Match that is no list of tags': {
       to: '',
       body: { title: 'T' },
-      headers: { 'if-match': '"a", "b"' },
+      headers: { 'if-match': '"a" "b"' },
     },
   });
 });

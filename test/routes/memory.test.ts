@@ -81,6 +81,22 @@ describe('PUT /cases/:id/memory/:filename', () => {
     assert.ok(!existsSync(join(dir, 'memory/new.md')));
   });
 
+  it('takes several tags with If-Match, and a star for a file that exists', async (t) => {
+    const { call, at, dir } = await withCase(t);
+    const path = `${at}/memory/notes.md`;
+    const star = { 'if-match': '*' };
+    const absent = await call('PUT', path, 'x', star);
+    assertProblem(absent, 412, 'precondition_failed');
+    assert.match(absent.text, /To create it, write without If-Match/);
+    assert.ok(!existsSync(join(dir, 'memory/notes.md')));
+    const { headers } = await call('PUT', path, 'one');
+    const list = { 'if-match': `${tagFor('other')}, ${headers.etag}` };
+    assert.equal((await call('PUT', path, 'two', list)).status, 200);
+    assert.equal((await call('PUT', path, 'three', star)).status, 200);
+    const weak = { 'if-match': `W/${tagFor('three')}` };
+    assertProblem(await call('PUT', path, 'four', weak), 412, 'precondition_failed');
+  });
+
   it('refuses If-None-Match, which would overwrite what it was to protect', async (t) => {
     const { call, at, read } = await withCase(t);
     const path = `${at}/memory/notes.md`;

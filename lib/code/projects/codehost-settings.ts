@@ -1,5 +1,5 @@
 import { lockOn } from '../../../store/base/locks.ts';
-import { etagOf } from '../../../store/base/names.ts';
+import { etagOf, meets } from '../../../store/base/names.ts';
 import { sha256 } from '../../../store/base/sha256.ts';
 import type {
   CodeHostConfig,
@@ -56,7 +56,7 @@ export const changeCodeHostSettings = (
   refuseWrong(change);
   return store.locks.take(lockOn.codehostSettings(), async () => {
     const { served, file } = await current(store);
-    if (ifMatch !== undefined && ifMatch !== served.etag) throw settingsChanged();
+    if (!meets(ifMatch, served.etag)) throw settingsChanged();
     const changes = Object.fromEntries(
       Object.entries(change).map(([name, value]) => [name, value ?? undefined]),
     );

@@ -1,3 +1,4 @@
+import { meets } from '../../../store/base/names.ts';
 import { visible } from '../../../store/base/visible.ts';
 import {
   changePull,
@@ -29,7 +30,7 @@ export const patchPull = (
     const labels = patch.labels && distinct(patch.labels);
     checkTexts({ title, notes });
     const before = getPull(store, caseId);
-    if (ifMatch !== undefined && ifMatch !== before.etag) throw pullPreconditionFailed();
+    if (!meets(ifMatch, before.etag)) throw pullPreconditionFailed();
     if (notes !== undefined) await changePull(store, caseId, { changes: { notes } }, ifMatch);
     if (labels !== undefined || title !== undefined)
       await changeThere(service, before, { ...patch, ...(labels && { labels }) });

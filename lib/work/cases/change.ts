@@ -1,3 +1,4 @@
+import { meets } from '../../../store/base/names.ts';
 import { newId } from '../../../store/base/new-id.ts';
 import {
   type CaseRule,
@@ -114,7 +115,7 @@ export const removeCase = async (
 ): Promise<undefined> => {
   const { etag } = await getCase(service.store, id);
   // Checked before the worktree is removed, so that a changed Work item keeps everything.
-  if (ifMatch !== undefined && ifMatch !== etag) throw changedSince();
+  if (!meets(ifMatch, etag)) throw changedSince();
   await removeForDeletedCase(service, id, force);
   if (!(await dropCase(service.store, id, ifMatch))) throw notFound('Work item', id);
 };

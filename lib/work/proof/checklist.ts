@@ -1,5 +1,5 @@
 import { changedSince } from '../../../store/base/errors.ts';
-import { etagOf } from '../../../store/base/names.ts';
+import { etagOf, meets } from '../../../store/base/names.ts';
 import { newId } from '../../../store/base/new-id.ts';
 import { sha256 } from '../../../store/base/sha256.ts';
 import { jsonText } from '../../../store/base/visible.ts';
@@ -110,7 +110,7 @@ const listed = (item: Item): ChecklistItem[] =>
 
 /** Throws 412 where the list does not match the ETag, which covers the whole answer. */
 const unlessChanged = (ifMatch: string | undefined) => (item: Item) => {
-  if (ifMatch !== undefined && ifMatch !== etagOf(sha256(jsonText(listed(item)))))
+  if (ifMatch !== undefined && !meets(ifMatch, etagOf(sha256(jsonText(listed(item))))))
     throw changedSince('The checklist');
 };
 

@@ -2,7 +2,7 @@ import { rmdirSync, rmSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { isDone } from '../../base/attempt.ts';
 import { StoreError } from '../../base/errors.ts';
-import { etagOf } from '../../base/names.ts';
+import { etagOf, meets } from '../../base/names.ts';
 import { exchangeFile, hasCode, unlessGone } from '../durable.ts';
 import { moveToUndo, placeNew } from '../place.ts';
 import { statsAt } from '../plain-path.ts';
@@ -131,7 +131,7 @@ const refuseUnkept = (path: string, stats: Stats): void => {
 };
 
 const checkTag = (file: TreeFile | undefined, ifMatch: string | undefined): void => {
-  if (ifMatch === undefined || (file !== undefined && etagOf(file.sha256) === ifMatch)) return;
+  if (meets(ifMatch, file && etagOf(file.sha256))) return;
   throw new StoreError(
     'precondition_failed',
     'The file changed since you read it. Read it again and merge your changes',

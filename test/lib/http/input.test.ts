@@ -16,7 +16,7 @@ const Body = Type.Object({
   ),
 });
 
-const routeWith = (parts: Partial<Pick<Route, 'path' | 'params' | 'query' | 'body'>>): Route => ({
+const routeWith = (parts: Partial<Omit<Route, 'handler'>>): Route => ({
   method: 'POST',
   path: '/cases/{id}/memory/{filename}',
   summary: 'Test',
@@ -250,20 +250,32 @@ describe('inputReader: params and query', () => {
 
 describe('inputReader: If-Match', () => {
   const read = (header?: string) =>
-    inputReader(routeWith({}))(asking({ headers: { 'if-match': header } })).ifMatch;
+    inputReader(routeWith({ method: 'PUT', conditional: true }))(
+      asking({ headers: { 'if-match': header } }),
+    ).ifMatch;
 
-  it('is the tag without quotes and weak mark', () => {
+  it('is the tags without quotes, or a star', () => {
     assert.equal(read('"abc"'), 'abc');
-    assert.equal(read('W/"abc"'), 'abc');
-  });
-
-  it('is undefined when it is absent or a star', () => {
+    assert.equal(read(' abc '), 'abc');
+    assert.equal(read('"a", "b",c'), 'a,b,c');
+    assert.equal(read('*'), '*');
     assert.equal(read(), undefined);
-    assert.equal(read('*'), undefined);
   });
 
-  it('is refused as a list', () => {
-    refusal('bad_request', () => read('"a", "b"'));
+  it('has no weak tag, because only strong ones match', () => {
+    assert.equal(read('W/"abc"'), '');
+    assert.equal(read('W/"a", "b"'), 'b');
+  });
+
+  for (const wrong of ['', '"a",', '"a" "b"', '*, "a"', '"a"b"'])
+    it(`is refused as ${wrong || 'an empty text'}`, () => {
+      assert.match(refusal('bad_request', () => read(wrong)).message, /^If-Match must be \*/);
+    });
+
+  it('is refused by a write that does not support it', () => {
+    const put = inputReader(routeWith({ method: 'POST' }));
+    const error = refusal('bad_request', () => put(asking({ headers: { 'if-match': '"a"' } })));
+    assert.match(error.message, /so nothing was done. Send POST without it/);
   });
 });
 
