@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { join, posix } from 'node:path';
+import { join } from 'node:path';
 import { groupBy } from '../base/group-by.ts';
 import { duplicateLinkProblem, issueKey } from '../codehost/link-index.ts';
 import { type ReadEntry, readEntry } from '../front-matter/entry.ts';
 import { parserOf } from '../front-matter/parse.ts';
-import { fileProblem, Problem } from '../front-matter/problem.ts';
+import { type FileProblem, fileProblem, Problem } from '../front-matter/problem.ts';
 import { duplicateId } from '../front-matter/problems.ts';
 import { placeOfId } from '../front-matter/record-file.ts';
 import type { ToldState } from '../journal/journal-state.ts';
 import { type Layout, linkFile } from '../layout.ts';
+import { almostItems, headlessIn, misplacedIn } from '../problems/misplaced.ts';
 import { readSidecarFiles } from '../problems/sidecar-files.ts';
 import { unprovenProblems } from '../reconcile/item.ts';
-import { almostTasksIn } from '../reconcile/read-checklist.ts';
 import { type ItemFiles, problemsIn, readItemFiles, UNKNOWN_FILE } from '../reconcile/read-item.ts';
 import { missingCaseProblem } from '../reconcile/reconcile.ts';
-import { FAULTS, standingOf, type WalkedDirectory, walk } from '../reconcile/walk.ts';
+import { FAULTS, standingOf, walk } from '../reconcile/walk.ts';
 import { LinkMatter } from '../records/link.ts';
 import { editFix, lackingFindings } from './adopt.ts';
 import { entryErrors, error, errorAt, type Finding, textFindings, warning } from './finding.ts';
@@ -45,8 +45,10 @@ export const checkItems = async (
   const items: FoundItem[] = [];
   const findings: Finding[] = [];
   const places = [...walk(root)];
-  for (const { dir, kind } of places) {
+  for (const place of places) {
+    const { dir, kind } = place;
     if (kind !== 'item' && kind !== 'folder') findings.push(...errorAt(dir, FAULTS[kind]));
+    findings.push(...misplacedIn(place).map(unlessUnknown));
     const seen = byDir.get(dir);
     const files = kind === 'item' ? readItemFiles(root, dir, { seen }) : undefined;
     if (files !== undefined) items.push({ dir, files, seen });
@@ -61,19 +63,15 @@ export const checkItems = async (
   return { items, findings };
 };
 
-// The walk enters the sessions of a Work item only if its case.md is missing.
-const headlessIn = (places: readonly WalkedDirectory[]): Set<string> =>
-  new Set(
-    places.flatMap(({ dir, names }) =>
-      names.includes('session.md') ? posix.dirname(posix.dirname(dir)) : [],
-    ),
-  );
-
 const inOrderOfAge = (items: readonly FoundItem[]): string[] =>
   items.toSorted((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1)).map(({ dir }) => dir);
 
 const ageOf = ({ files: { case: entry } }: FoundItem): string =>
   `${entry.value?.matter.created_at} ${idOf(entry)}`;
+
+// Nothing of a Work item is lost with a file that none has.
+const unlessUnknown = (problem: FileProblem): Finding =>
+  problem.code === UNKNOWN_FILE ? warning(problem) : error(problem);
 
 const checkItem = async (
   check: ItemCheck,
@@ -83,9 +81,7 @@ const checkItem = async (
   const { dir, files, seen } = item;
   const id = seen?.case.matter.id;
   const former = taken.has(id) ? undefined : id;
-  const findings = problemsIn(dir, files).map((problem) =>
-    problem.code === UNKNOWN_FILE ? warning(problem) : error(problem),
-  );
+  const findings = problemsIn(dir, files).map(unlessUnknown);
   for (const finding of findings) {
     if (!HOLLOW.has(finding.code)) continue;
     const wanted = lastSeen(item, finding.file.slice(dir.length + 1));
@@ -94,7 +90,7 @@ const checkItem = async (
   return [
     ...findings,
     ...unprovenIn(item),
-    ...almostItems(check.layout.root, `${dir}/proof/checklist.md`),
+    ...almostItems(check.layout.root, dir).map((problem) => warning(problem)),
     ...lackingFindings(check.layout, dir, { files, former }),
     ...checkSessions(check.layout, dir),
     ...[...readSidecarFiles(join(check.layout.root, dir))].flatMap(([file, entry]) =>
@@ -102,11 +98,6 @@ const checkItem = async (
     ),
     ...textFindings(check.layout.root, `${dir}/memory`),
   ];
-};
-
-const almostItems = (root: string, file: string): Finding[] => {
-  const found = readEntry(join(root, file), { parse: almostTasksIn })?.value ?? [];
-  return found.map((problem) => warning(fileProblem(file, problem)));
 };
 
 // A Work item that was never readable has no state.

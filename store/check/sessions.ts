@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { orElse } from '../base/attempt.ts';
 import { sha256 } from '../base/sha256.ts';
 import { type ReadEntry, readEntry } from '../front-matter/entry.ts';
 import { listFolder } from '../front-matter/folder.ts';
 import { parserOf } from '../front-matter/parse.ts';
 import { fileProblem, LINKED_FOLDER, toProblem } from '../front-matter/problem.ts';
 import { duplicateId } from '../front-matter/problems.ts';
+import { readRegularFile } from '../front-matter/record-file.ts';
 import { removeFile } from '../fs/durable.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import type { Layout } from '../layout.ts';
@@ -13,6 +15,7 @@ import { LockMatter } from '../records/lock.ts';
 import { isEnded, type SessionMatter } from '../records/session.ts';
 import { approvalProblems } from '../sessions/plan-versions.ts';
 import { parseSessionIn } from '../sessions/session-file.ts';
+import { parseEvent } from '../sessions/transcript-event.ts';
 import {
   checkPlain,
   checkText,
@@ -61,7 +64,22 @@ const checkSession = (layout: Layout, dir: string, sessions: Sessions): Finding[
     ...['events.ndjson', 'diff.patch', 'since-approval.patch'].flatMap((name) =>
       checkPlain(root, `${dir}/${name}`),
     ),
+    ...checkEvents(root, `${dir}/events.ndjson`),
   ];
+};
+
+// The last line may still be written.
+const checkEvents = (root: string, file: string): Finding[] => {
+  // That it is no regular file is reported already.
+  const bytes = orElse(() => readRegularFile(root, join(root, file)), undefined);
+  const lines = bytes?.toString('utf8').split('\n').slice(0, -1) ?? [];
+  const broken = lines.flatMap((line, at) =>
+    line === '' || parseEvent(line) !== undefined ? [] : at + 1,
+  );
+  const [line] = broken;
+  if (line === undefined) return [];
+  const message = `${broken.length === 1 ? 'This line is' : `This and ${broken.length - 1} more lines are`} no event of the session, so its stream leaves ${broken.length === 1 ? 'it' : 'them'} out. Remove ${broken.length === 1 ? 'it' : 'them'}`;
+  return [warning({ file, line, column: 1, code: 'not_an_event', message })];
 };
 
 // An edit of plan.md after the approval has no effect; a changed approved.md is no longer evidence.

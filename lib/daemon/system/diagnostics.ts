@@ -1,5 +1,6 @@
 import { importProblems } from '../../../store/codehost/imports.ts';
 import type { FileProblem } from '../../../store/front-matter/problem.ts';
+import { overlookedProblems } from '../../../store/problems/misplaced.ts';
 import { checkSidecars } from '../../../store/problems/sidecar-problems.ts';
 import type { Store } from '../../../store/store.ts';
 import { readSnapshots } from '../../../store/worktrees/snapshots.ts';
@@ -15,8 +16,12 @@ export const listProblems = async (service: Service): Promise<FileProblem[]> => 
   const { store } = service;
   await reportSettingsProblems(service);
   await checkSidecars(store);
+  const known = store.problems.all();
+  const told = new Set(known.map(({ file }) => file));
+  const overlooked = await overlookedProblems(store.layout);
   return [
-    ...store.problems.all(),
+    ...known,
+    ...overlooked.filter(({ file }) => !told.has(file)),
     ...readSnapshots(store).problems,
     ...importProblems(store.layout),
   ];

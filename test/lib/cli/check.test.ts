@@ -24,6 +24,7 @@ import { makeWorkspaceFiles } from '../../../store/workspace/workspace-files.ts'
 import { atEnd } from '../../helpers/at-end.ts';
 import { callOf } from '../../helpers/call-of.ts';
 import { dossierIn } from '../../helpers/command.ts';
+import { startHere } from '../../helpers/daemon-here.ts';
 import { gitIn, temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
 import { fingerprint, type WithCase, withCase } from '../../helpers/work-item.ts';
 
@@ -137,6 +138,40 @@ describe('dossier check', () => {
     writeFiles(join(known, item.path), { [`sessions/${session}`]: 'anything\n' });
     rmSync(join(known, item.path, 'case.md'));
     assert.deepEqual(await found(known), [`${item.path}/case.md missing_file`]);
+  });
+
+  it('names files that belong to no Work item, as the daemon does', async (t) => {
+    const root = fresh(t, {
+      'cases/2026-11/upper/CASE.md': '---\ntitle: Upper case\n---\n',
+      'cases/2026-11/upper/sessions/2026-11-21T07-03-46Z-3043939f/session.md': 'anything\n',
+      'cases/stray.md': '---\ntitle: Stray\n---\n',
+      'cases/README.md': 'Our Work items.\n',
+      'cases/one/proof/checklist.md': '- [ ] one\n- [] two\n',
+    });
+    const wanted = [
+      'cases/2026-11/upper/CASE.md misnamed_file',
+      'cases/one/proof/checklist.md almost_item',
+      'cases/stray.md unknown_file',
+    ];
+    assert.deepEqual(await found(root), wanted);
+    const { url } = await startHere(t, ['--workspace', root]);
+    const answer = await fetch(`${url}/api/diagnostics`);
+    const listed = (await answer.json()) as { file: string; code: string }[];
+    assert.deepEqual(listed.map(({ file, code }) => `${file} ${code}`).sort(), wanted);
+  });
+
+  it('names the first line of events.ndjson that is no event, and not one that is being written', async (t) => {
+    const session = 'sessions/2026-11-21T07-03-46Z-3043939f';
+    const { root, item } = await used(t);
+    const event = '{"id":1,"event":"status","data":{}}\n';
+    const events = `${item.path}/${session}/events.ndjson`;
+    writeFiles(root, { [events]: `${event}\n<<<<<<< HEAD\n${event}{"id":0}\n{"id":2` });
+    const { code, said } = await run(root);
+    assert.equal(code, 0);
+    const why = 'This and 1 more lines are no event of the session';
+    assert.ok(said[0]?.startsWith(`${events}:3:1 warning not_an_event ${why}`), said[0]);
+    writeFiles(root, { [events]: `${event}{"id":2` });
+    assert.deepEqual(await found(root), []);
   });
 
   it('names each line of a checklist that looks like an item and is none', async (t) => {
