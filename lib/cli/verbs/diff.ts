@@ -4,7 +4,7 @@ import { oneLine, someOf } from '../../text/wording.ts';
 import { chooseSession, findItem, listSessions } from '../connection/find.ts';
 import type { Style } from '../output/out.ts';
 import { warn } from '../output/terminal.ts';
-import { hasEnded } from './session-text.ts';
+import { hasEnded, nextText } from './session-text.ts';
 import { type Verb, verb, withRefusals } from './verb.ts';
 
 /** `dossier diff ITEM`: shows the changes of its session. */
@@ -43,12 +43,14 @@ export const showDiff = async (given: Verb, session: Session): Promise<void> => 
   await given.out.read(`${runsText(files)}${patch.replace(/\n$/, '')}`, styleOf);
 };
 
-const changesOf = async ({ dossier, typed }: Verb, { case_id: id, id: sid, status }: Session) => {
+const changesOf = async (given: Verb, session: Session) => {
+  const { dossier } = given;
+  const { case_id: id, id: sid, status } = session;
   const at = { id, sid };
   const patch = await withRefusals(dossier.call('GET /cases/{id}/sessions/{sid}/diff', at), {
     not_found: hasEnded(status)
       ? `There is no diff: session ${sid.slice(0, 8)} is ${status} and ended before its work began`
-      : `There is no diff yet: session ${sid.slice(0, 8)} is ${status}. Follow it with ${typed(`tail ${id.slice(0, 8)}`)}`,
+      : `There is no diff yet: session ${sid.slice(0, 8)} is ${status}. ${nextText(given, session)}`,
   });
   const listed = await dossier.call('GET /cases/{id}/sessions/{sid}/diff/files', at);
   const files = listed.map(({ path, added, removed, runs }) => ({ path, added, removed, runs }));

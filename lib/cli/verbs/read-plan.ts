@@ -1,5 +1,6 @@
 import { type Boundary, type Dossier, Problem, type Session } from '../../client/client.ts';
 import { Refusal } from '../args/refusal.ts';
+import { nextText } from './session-text.ts';
 import { type Verb, withRefusals } from './verb.ts';
 
 /** A plan, with control and invisible characters made visible. */
@@ -39,7 +40,8 @@ export const readPlan = async (given: Verb, session: Session): Promise<PlanRead>
 };
 
 /** Why a session has no plan to read, and what to do. */
-export const noPlan = ({ config, typed }: Verb, session: Session): string => {
+export const noPlan = (given: Verb, session: Session): string => {
+  const { config, typed } = given;
   const { id, case_id, status, provider, path } = session;
   const name = `Session ${id.slice(0, 8)}`;
   const file = `${config.workspace}/${path}/plan.md`;
@@ -48,7 +50,7 @@ export const noPlan = ({ config, typed }: Verb, session: Session): string => {
     return `${name} had a plan, but ${file} is missing. Restore or write it, or abort the session: ${typed(`abort ${id8}`)}`;
   if (provider === 'manual' && status === 'planning')
     return `${name} has no plan yet: write it to ${file}`;
-  return `${name} has no plan yet: it is ${status}. Follow it with ${typed(`tail ${id8}`)}`;
+  return `${name} has no plan yet: it is ${status}. ${nextText(given, session)}`;
 };
 
 /** An approval of a plan and of the commands that run without asking, for the API call. */

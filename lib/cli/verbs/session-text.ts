@@ -24,6 +24,29 @@ const indented = (text: string): string => text.replaceAll(/^/gm, '  ');
 export const hasEnded = (status: Session['status']): boolean =>
   status === 'completed' || status === 'failed' || status === 'aborted';
 
+/** What to do about a session, as a sentence without its full stop. */
+export const nextText = (
+  { typed }: { typed: (args: string) => string },
+  { case_id, status }: Pick<Session, 'case_id' | 'status'>,
+): string => {
+  const verb = nextVerb(status);
+  return `${SENTENCES[verb] ?? 'See'} ${typed(`${verb} ${case_id.slice(0, 8)}`)}`;
+};
+
+const SENTENCES: Readonly<Record<string, string>> = {
+  tail: 'Follow it with',
+  approve: 'To read and approve its plan:',
+  resume: 'To continue:',
+};
+
+/** The verb that continues a session. */
+export const nextVerb = (status: Session['status']): string => {
+  if (status === 'plan_ready') return 'approve';
+  if (status === 'paused') return 'resume';
+  if (status === 'completed') return 'diff';
+  return hasEnded(status) ? 'show' : 'tail';
+};
+
 /** The status of a session, with what it waits for: `queued (max_sessions)`. */
 export const statusText = ({ status, waits_for, waiting, attached }: Session): string => {
   const last = attached?.at(-1);

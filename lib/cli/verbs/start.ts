@@ -2,12 +2,12 @@ import { type Dossier, Problem, type Session } from '../../client/client.ts';
 import { Refusal } from '../args/refusal.ts';
 import { findItem } from '../connection/find.ts';
 import { findOrStartDaemon } from '../connection/start.ts';
-import { readBaseText } from './session-text.ts';
+import { nextText, readBaseText } from './session-text.ts';
 import { type Verb, verb } from './verb.ts';
 
 /** `dossier start ITEM [COMMENT...]`: starts a session. */
 export const start = verb(async (given) => {
-  const { dossier, words, values, out, typed } = given;
+  const { dossier, words, values, out } = given;
   const [word, ...said] = words;
   await requireAgent(given);
   const id = await findItem(dossier, word);
@@ -16,7 +16,7 @@ export const start = verb(async (given) => {
   const { session, from } = await startSession(given, id, { type, comment: said.join(' ') });
   if (values.json === true) return void out.json(session);
   out.say(
-    `Session ${session.id.slice(0, 8)} of ${session.provider} is ${session.status}. Follow it with ${typed(`tail ${id.slice(0, 8)}`)}`,
+    `Session ${session.id.slice(0, 8)} of ${session.provider} is ${session.status}. ${nextText(given, session)}`,
   );
   if (from !== undefined) out.say(from);
 }, findOrStartDaemon);

@@ -165,7 +165,7 @@ describe('dossier diff', () => {
     assert.equal(none.code, 1);
     assertSentence(
       none,
-      /is plan_ready\. Follow it with dossier tail [0-9a-f]{8} --workspace \S+\.\n$/,
+      /is plan_ready\. To read and approve its plan: dossier approve [0-9a-f]{8} --workspace \S+\n$/,
     );
     await approve();
     await until('complete');
