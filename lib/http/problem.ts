@@ -28,11 +28,20 @@ export const problemAnswer = (thrown: unknown, log: ErrorLog): Problem => {
     type: problemType(error.code),
     title,
     status,
-    detail: error.message,
+    detail: withoutMiddle(error.message),
     code: error.code,
     ...(error.errors && { errors: error.errors }),
   };
   return { status, headers: error.headers, body: Buffer.from(jsonText(document)) };
+};
+
+const LONGEST = 4000;
+
+// A message may contain a value of the request, which may have a megabyte. What to do comes last.
+const withoutMiddle = (message: string): string => {
+  if (message.length <= LONGEST) return message;
+  const ends = [message.slice(0, LONGEST / 2), message.slice(-LONGEST / 2)];
+  return ends.map((end) => end.replaceAll(/\p{Cs}/gu, '')).join(' … ');
 };
 
 const ON_DISK = new Set<ErrorCode>(['disk_failed', 'may_be_written']);

@@ -27,6 +27,15 @@ describe('problemOf', () => {
     assert.deepEqual(logged, []);
   });
 
+  it('cuts the middle of a message that repeats a huge value, and keeps what to do', () => {
+    const message = `There is no project ${'\u{1f600}'.repeat(300_000)}. Add it.`;
+    const { detail } = told(new ServiceError('bad_request', message)).problem;
+    assert.ok(detail.length < 4100 && !/\p{Cs}/u.test(detail));
+    assert.match(detail, /^There is no project .* … .*\. Add it\.$/u);
+    const short = 'x'.repeat(4000);
+    assert.equal(told(new ServiceError('bad_request', short)).problem.detail, short);
+  });
+
   it('never lets a member replace what every problem has', () => {
     const { problem } = told(new ServiceError('not_found', 'No.', { members: { status: 200 } }));
     assert.equal(problem.status, 404);
