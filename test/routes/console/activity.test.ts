@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { SessionEvent } from '../../../lib/client/client.ts';
-import { addEvents, emptyActivity } from '../../../routes/console/parts/activity/activity.ts';
+import {
+  addEvents,
+  emptyActivity,
+  prependEvents,
+} from '../../../routes/console/parts/activity/activity.ts';
 
 describe('the activity of a session', () => {
   it('shows what else a command would run with', () => {
@@ -9,6 +13,24 @@ describe('the activity of a session', () => {
     const asked = { id: 1, event: 'permission_request', data } as unknown as SessionEvent;
     const [entry] = addEvents(emptyActivity(1), [asked]).entries;
     assert.equal(entry?.kind === 'asked' && entry.other_arguments, '{"cwd":"/etc"}');
+  });
+
+  it('shows the output of a command that began before the loaded events', () => {
+    const event = (id: number, name: string, data: object) =>
+      ({ id, event: name, data: { tool_call_id: 'a', ...data } }) as SessionEvent;
+    const call = { title: 'make', kind: 'execute', status: 'in_progress' };
+    const later = addEvents(emptyActivity(3), [event(3, 'tool_output', { text: 'two\n' })]);
+    const shown = ({ entries }: typeof later) =>
+      entries.map((entry) => entry.kind === 'call' && [entry.title, entry.status, entry.output]);
+    assert.deepEqual(shown(later), [['', 'in_progress', 'two\n']]);
+    const earlier = addEvents(emptyActivity(1), [
+      event(1, 'tool_call', call),
+      event(2, 'tool_output', { text: 'one\n' }),
+    ]);
+    const all = prependEvents(earlier, later);
+    assert.deepEqual(shown(all), [['make', 'in_progress', 'one\ntwo\n']]);
+    const ended = [event(4, 'tool_call', { ...call, status: 'completed', output: 'all' })];
+    assert.deepEqual(shown(addEvents(all, ended)), [['make', 'completed', 'all']]);
   });
 
   it('says how a permission was decided, and by whom', () => {

@@ -1,13 +1,14 @@
 import type { SessionEvent, SessionEvents } from '../../../../lib/client/client.ts';
 import {
   type AgentText,
+  baseOf,
   costOf,
   type Entry,
+  type Of,
   type OperatorRequest,
-  type ToolCall,
 } from './entry.ts';
 import { describeEvent } from './event-text.ts';
-import { cutText, fileDiffs } from './file-diffs.ts';
+import { addToolCall, appendOutput, isUntitled, withOutput } from './tool-calls.ts';
 
 /** A range of a session's events, as shown. */
 export interface Activity {
@@ -22,10 +23,6 @@ export interface Activity {
   context?: SessionEvents['agent_state']['context'] | undefined;
   isOver: boolean;
 }
-
-const OUTPUT = { head: 1500, tail: 2500 };
-/** The most diff lines shown of a call. */
-const MOST_LINES = 160;
 
 /** An activity without events, whose next event has this id. */
 export const emptyActivity = (first: number): Activity => ({
@@ -46,10 +43,6 @@ export const addEvents = (activity: Activity, events: readonly SessionEvent[]): 
   }
   return now;
 };
-
-type Of<E extends keyof SessionEvents> = Extract<SessionEvent, { event: E }>;
-
-const baseOf = ({ id, data }: SessionEvent) => ({ from: id, to: id, at: data.at ?? '' });
 
 const addText = ({ entries }: Activity, event: Of<'message' | 'thought'>): void => {
   const { text } = event.data;
@@ -79,39 +72,6 @@ const MOST_SAID = 4000;
 const shortened = (added: AgentText): AgentText => {
   const all = added.text + added.rest;
   return { ...added, text: all.slice(0, MOST_SAID), rest: all.slice(MOST_SAID).slice(-MOST_SAID) };
-};
-
-const addToolCall = ({ entries }: Activity, event: Of<'tool_call'>): void => {
-  const { tool_call_id, title, kind, status, output = '', locations = [] } = event.data;
-  const { diffs = [], truncated = false } = event.data;
-  const at = callAt(entries, tool_call_id);
-  const before = entries[at] as ToolCall | undefined;
-  const shown = fileDiffs(diffs, MOST_LINES);
-  const isCut = output.length > OUTPUT.head + OUTPUT.tail || shown.some(({ more }) => more > 0);
-  const now: ToolCall = {
-    ...baseOf(event),
-    kind: 'call',
-    call_id: tool_call_id,
-    title,
-    tool: kind,
-    status,
-    files: locations.slice(0, 20),
-    diffs: shown,
-    cut: isCut || truncated,
-    output: output === '' ? (before?.output ?? '') : cutText(output, OUTPUT),
-  };
-  if (before === undefined) entries.push(now);
-  else entries[at] = { ...now, from: before.from, at: before.at };
-};
-
-const callAt = (entries: readonly Entry[], id: string): number =>
-  entries.findLastIndex((entry) => entry.kind === 'call' && entry.call_id === id);
-
-const appendOutput = ({ entries }: Activity, { id, data }: Of<'tool_output'>): void => {
-  const at = callAt(entries, data.tool_call_id);
-  const before = entries[at];
-  if (before?.kind !== 'call') return;
-  entries[at] = { ...before, to: id, output: (before.output + data.text).slice(-OUTPUT.tail) };
 };
 
 const addPermissionRequest = ({ entries }: Activity, event: Of<'permission_request'>): void => {
@@ -198,8 +158,8 @@ export const prependEvents = (earlier: Activity, later: Activity): Activity => {
   const known = new Set(earlier.entries.map(keyOf));
   const newer = new Map(later.entries.map((one) => [keyOf(one), one]));
   const entries = earlier.entries.map((one) => {
-    const { from, at } = one;
-    return { ...one, ...newer.get(keyOf(one)), from, at } as Entry;
+    const [{ from, at }, now] = [one, newer.get(keyOf(one))];
+    return isUntitled(now) ? withOutput(one, now) : ({ ...one, ...now, from, at } as Entry);
   });
   const rest = later.entries.filter((one) => !known.has(keyOf(one)));
   const [last, next] = [entries.at(-1), rest[0]];

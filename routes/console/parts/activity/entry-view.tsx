@@ -88,7 +88,8 @@ const ToolCallEntry = ({ of, entry }: EntryProps<ToolCall>) => {
   const { title, tool, status, files, diffs, output, cut } = entry;
   const name = (
     <>
-      <span class={`tag call-${status}`}>{STATUS[status]}</span> <code>{visible(title)}</code>
+      <span class={`tag call-${status}`}>{STATUS[status]}</span>{' '}
+      {title === '' ? 'Output of a command that began earlier' : <code>{visible(title)}</code>}
     </>
   );
   return (

@@ -1,4 +1,4 @@
-import type { SessionEvents } from '../../../../lib/client/client.ts';
+import type { SessionEvent, SessionEvents } from '../../../../lib/client/client.ts';
 import type { FileDiff } from './file-diffs.ts';
 
 interface Base {
@@ -26,6 +26,7 @@ export const isCut = ({ text, rest, length }: AgentText): boolean =>
 export interface ToolCall extends Base {
   kind: 'call';
   call_id: string;
+  /** Empty if the event with the title is not loaded. */
   title: string;
   tool: string;
   status: SessionEvents['tool_call']['status'];
@@ -96,3 +97,9 @@ const marksIn = ({ text, rest }: AgentText): number =>
 /** Whether a message is rendered as Markdown: only if it is whole and not too large. */
 export const isRendered = (said: AgentText): boolean =>
   !isCut(said) && marksIn(said) <= MOST_OF_ONE;
+
+/** An event of this name. */
+export type Of<E extends keyof SessionEvents> = Extract<SessionEvent, { event: E }>;
+
+/** What every entry has of its first event. */
+export const baseOf = ({ id, data }: SessionEvent) => ({ from: id, to: id, at: data.at ?? '' });
