@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { render } from 'preact-render-to-string';
 import { connect, type Dossier, type Fetch } from '../../lib/client/client.ts';
-import { ServiceError } from '../../lib/errors.ts';
+import type { ServiceError } from '../../lib/errors.ts';
 import type { Asked, Shown } from '../../lib/http/console-page.ts';
 import { assets } from './assets.ts';
 import { consoleUrl } from './common/console-url.ts';
@@ -15,12 +15,11 @@ import { Login, type LoginShown } from './pages/login.tsx';
 import { FormError } from './parts/problems.tsx';
 import { Shell } from './parts/shell.tsx';
 
-/** Renders the page at an address, with the result of a form if there is one. Throws `route_not_found`. */
+/** Renders the page at an address, with the result of a form if there is one. */
 export const showPage = async (asked: Asked, ended: FormOutcome = {}): Promise<Shown> => {
   const { url, form_key, nonce, workspace } = asked;
   const found = pageAt(url.pathname);
-  if (found === undefined)
-    throw new ServiceError('route_not_found', `The console has no page at ${url.pathname}.`);
+  if (found === undefined) return showNothing(asked, ended);
   const { name, style, params } = found;
   const at = { params, query: Object.fromEntries(url.searchParams) };
   const { page } = await found.open();
@@ -54,6 +53,18 @@ export const showPage = async (asked: Asked, ended: FormOutcome = {}): Promise<S
   const status = ended.problem?.status || missing?.status || 200;
   return { html: `<!doctype html>${render(document)}`, runs: true, status };
 };
+
+/** The page for an address without one. It runs no scripts. */
+const showNothing = async (asked: Asked, ended: FormOutcome): Promise<Shown> => {
+  const frame = await plainFrame(asked);
+  const [title, detail] = ['The page does not exist', `The console has no page at ${frame.path}.`];
+  const missing = { status: 404, title, detail, on: BOARD };
+  const shell = <Shell frame={{ ...frame, missing, ...ended }} page={NO_PAGE} shown={undefined} />;
+  return { status: 404, html: plainDocument(title, shell) };
+};
+
+const BOARD = { href: '/dashboard/board', name: 'All Work items' };
+const NO_PAGE = { View: () => null };
 
 /** The result of a form, as the page shows it. */
 type FormOutcome = Pick<Frame, 'problem' | 'once' | 'sent'>;
@@ -108,17 +119,17 @@ export const showRefusal = ({ status, message }: ServiceError): Shown => ({
 
 /** Key pages load their data in the daemon, because no API call lists keys, and run no scripts. */
 export const showKeys = async (asked: Asked, shown: KeysShown, status = 200): Promise<Shown> => {
-  const { length: waiting } = await apiFor(asked).call('GET /attention');
-  const frame: Frame = {
-    form_key: shown.form_key,
-    nonce: '',
-    showing: '',
-    path: asked.url.pathname,
-    waiting,
-  };
+  const frame = await plainFrame(asked);
   const page = { View: () => <Keys {...shown} /> };
   const html = plainDocument('API keys', <Shell frame={frame} page={page} shown={{}} />);
   return { status, html };
+};
+
+// Of a page without scripts.
+const plainFrame = async (asked: Asked): Promise<Frame> => {
+  const { length: waiting } = await apiFor(asked).call('GET /attention');
+  const { form_key, url } = asked;
+  return { form_key, nonce: '', showing: '', path: url.pathname, waiting };
 };
 
 export const showLogin = (shown: LoginShown, status = 200): Shown => ({

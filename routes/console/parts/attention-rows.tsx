@@ -13,6 +13,10 @@ export interface Attention {
   values: WaitingValue[];
 }
 
+interface RowsProps extends Attention {
+  isOfPage?: boolean;
+}
+
 /** Loads the inbox, or the items of one Work item. */
 export const loadAttention = async ({ call }: Api, case_id?: string): Promise<Attention> => {
   const all = await call('GET /attention');
@@ -23,11 +27,16 @@ export const loadAttention = async ({ call }: Api, case_id?: string): Promise<At
   return { items, values: isAsked ? await call('GET /trust') : [] };
 };
 
-/** The items, oldest first, each with its actions. */
-export const AttentionRows = ({ items, values }: Attention) => (
+/** The items, oldest first, each with its actions. On the page of their Work item, they do not repeat its title. */
+export const AttentionRows = ({ items, values, isOfPage = false }: RowsProps) => (
   <ol class="rows" aria-label="Needs you, oldest first">
     {items.map((item) => (
-      <Row key={keyOf(item)} item={item} value={values.find((value) => matches(value, item))} />
+      <Row
+        key={keyOf(item)}
+        item={item}
+        value={values.find((value) => matches(value, item))}
+        isOfPage={isOfPage}
+      />
     ))}
   </ol>
 );
@@ -41,19 +50,25 @@ const matches = ({ key, hash }: WaitingValue, { answer }: AttentionItem): boolea
   return values.some((one) => one.key === key && one.hash === hash);
 };
 
-const Row = ({ item, value }: { item: AttentionItem; value: WaitingValue | undefined }) => {
+interface RowProps {
+  item: AttentionItem;
+  value: WaitingValue | undefined;
+  isOfPage: boolean;
+}
+
+const Row = ({ item, value, isOfPage }: RowProps) => {
   const { id, kind, title, message, since, file, line, output } = item;
   return (
     <li class="row" data-row={id} tabIndex={-1}>
       <div class="head">
         <span class={`tag ${kind}`}>{ATTENTION_LABELS[kind]}</span>
         <a class="title" href={attentionLink(item)} data-key="o">
-          {visible(title)}
+          {visible(isOfPage ? message : title)}
         </a>
         <RelativeTime at={since} />
       </div>
-      <p class="message">{visible(message)}</p>
-      {output !== undefined && (
+      {!isOfPage && <p class="message">{visible(message)}</p>}
+      {output !== undefined && !message.includes(output.trim()) && (
         <pre class="as-written">
           <code>{visible(output)}</code>
         </pre>

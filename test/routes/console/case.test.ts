@@ -211,7 +211,12 @@ describe('the page of a Work item', { skip: noBrowser }, () => {
     const { page, complaints } = await look(t, url);
     await page.getByRole('link', { name: 'Start session' }).waitFor();
     await begin('runbook');
-    await page.getByRole('list', { name: 'Needs you, oldest first' }).waitFor();
+    const needs = page.getByRole('list', { name: 'Needs you, oldest first' });
+    await needs
+      .getByRole('link', { name: 'The plan of runbook waits for your approval.' })
+      .waitFor();
+    const { title } = await dossier.call('GET /cases/{id}', { id });
+    assert.equal(await needs.getByText(title).count(), 0);
     await assertAccessible(page);
     await page.keyboard.press('j');
     await page.keyboard.press('p');

@@ -103,6 +103,21 @@ describe('a page whose Work item is gone', { skip: noBrowser }, () => {
   });
 });
 
+describe('an address of the console without a page', () => {
+  it('is 404 with the navigation and a way on, and what was typed is shown as text', async (t) => {
+    const { url } = await startHere(t, ['--workspace', temporaryDirectory(t)]);
+    for (const path of ['/dashboard/nosuch', '/dashboard/cases/x/nosuch', '/dashboard/%3Cb%3E']) {
+      const answer = await fetch(url + path);
+      const html = await answer.text();
+      assert.equal(answer.status, 404);
+      assert.match(html, /<h1>The page does not exist<\/h1>/);
+      assert.match(html, /<a href="\/dashboard\/board">All Work items<\/a>/);
+      assert.match(html, /<a href="\/dashboard\/settings" data-key="g s">Settings<\/a>/);
+      assert.doesNotMatch(html, /<b>|<script/);
+    }
+  });
+});
+
 describe('a page whose session is gone, or cannot be read', { skip: noBrowser }, () => {
   it('names the file and the line on all pages of the item, and goes on once it is mended', async (t) => {
     const { at, pages, of, folder, tell } = await start(t);

@@ -15,10 +15,10 @@ describe('the page of exports', { skip: noBrowser }, () => {
     await page.getByText('No Work items.').waitFor();
     await page.getByText(`dossier import export.zip --workspace ${workspace}`).waitFor();
     const dossier = connect({ url });
-    for (const title of ['<img src=x>', 'Another one'])
+    for (const title of ['W'.repeat(200), '<img src=x>', 'Another one'])
       await dossier.call('POST /cases', { body: { title, type: 'bug' } });
     await page.getByText('<img src=x>').waitFor();
-    await page.getByText('2 Work items').waitFor();
+    await page.getByText('3 Work items').waitFor();
     await assertAccessible(page);
     const all = page.waitForEvent('download');
     await page.keyboard.press('x');

@@ -94,7 +94,7 @@ export const NextStep = ({
     return (
       <>
         <section class="next" aria-label="Needs you">
-          <AttentionRows {...waits} />
+          <AttentionRows {...waits} isOfPage />
         </section>
         {merge}
       </>
