@@ -1,6 +1,7 @@
 import type { Session } from '../../client/client.ts';
 import { counted } from '../../text/wording.ts';
 import { findItem, findSession, sessionOf } from '../connection/find.ts';
+import { nextText } from './session-text.ts';
 import { type Verb, verb, withRefusals } from './verb.ts';
 
 type Control =
@@ -11,11 +12,15 @@ type Control =
 // Sends the id of the session, so that another one that has started meanwhile is not affected.
 const control = (operation: Control, more: (verb: Verb) => object = () => ({})) =>
   verb(async (given) => {
-    const { case_id: id, id: session_id } = await sessionOf(given);
+    const known = await sessionOf(given);
+    const { case_id: id, id: session_id } = known;
     const resume = given.typed(`resume ${id.slice(0, 8)}`);
     const session = await withRefusals(
       given.dossier.call(operation, { id, body: { session_id, ...more(given) } }),
-      { choice_needed: ({ members }) => interrupted(members.block as Block, resume) },
+      {
+        choice_needed: ({ members }) => interrupted(members.block as Block, resume),
+        invalid_state: ({ message }) => `${message} ${nextText(given, known)}`,
+      },
     );
     given.report(session, `Session ${session.id.slice(0, 8)} is ${session.status}`);
   });

@@ -152,6 +152,6 @@ describe('dossier pause, resume and abort', () => {
     assert.equal((await session()).status, 'aborted');
     const again = await said('abort');
     assert.equal(again.code, 1);
-    assertSentence(again, /session/i);
+    assertSentence(again, /no active session\. See dossier show [0-9a-f]{8} /);
   });
 });
