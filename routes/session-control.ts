@@ -76,8 +76,16 @@ export const sessionControlRoutes = [
   route('GET /api/sessions/providers', {
     operationId: 'listSessionProviders',
     summary: 'List the providers for new sessions, the one in the settings first',
+    query: Type.Object({
+      probe: Type.Optional(
+        Type.Boolean({
+          description:
+            'Whether to start each agent that is installed, to see whether it answers; default: true. The result is kept',
+        }),
+      ),
+    }),
     response: Type.Array(ProviderInfo),
-    handler: (_input, { providers }) => sessionProviders(providers()),
+    handler: ({ query }, { providers }) => sessionProviders(providers(), query.probe),
   }),
   route('GET /api/worktrees/{case_id}/lock', {
     summary: 'Read the session lock of a Work item',

@@ -26,8 +26,8 @@ export interface Providers {
   /** The name of the provider of new sessions. */
   chosen: string;
   get(name: string): Provider | undefined;
-  /** All providers, with the reason if one is not available. */
-  list(): Promise<ProviderInfo[]>;
+  /** All providers, with the reason if one is not available. Unless `probe` is false, agents are started to find out. */
+  list(probe?: boolean): Promise<ProviderInfo[]>;
 }
 
 /** Creates the providers: runbook and manual, the known agents, and those of the settings, which override. */
@@ -42,14 +42,20 @@ export const createProviders = (settings: ProvidersConfig, deps: ProviderDeps): 
   return {
     chosen: chosenProvider(settings),
     get: (name) => known.get(name),
-    list: () => Promise.all([...known.values()].map(infoOf)),
+    list: (probe = true) =>
+      Promise.all([...known].map(([id, provider]) => infoOf(id, provider, probe))),
   };
 };
 
-const infoOf = async (provider: Provider): Promise<ProviderInfo> => ({
-  ...(await provider.probe()),
+const infoOf = async (id: string, provider: Provider, probe: boolean): Promise<ProviderInfo> => ({
+  ...(probe ? await provider.probe() : installed(id, provider)),
   offers: provider.offers?.() ?? NO_OFFERS,
 });
+
+const installed = (id: string, { boundary, isolation, missing }: Provider): ProviderInfo => {
+  const [{ kind }, reason] = [boundary(), missing()];
+  return { id, kind, isolation, available: reason === undefined, ...(reason && { reason }) };
+};
 
 const fromSettings = (id: string, entry: ProviderSettings, deps: AcpDeps): Provider => {
   if (id === 'runbook' || id === 'manual')
@@ -201,7 +207,10 @@ export interface WithProviders {
 }
 
 /** The providers for a new session, the default first. */
-export const sessionProviders = async ({ list, chosen }: Providers): Promise<ProviderInfo[]> => {
-  const all = await list();
+export const sessionProviders = async (
+  { list, chosen }: Providers,
+  probe?: boolean,
+): Promise<ProviderInfo[]> => {
+  const all = await list(probe);
   return all.toSorted((a, b) => Number(b.id === chosen) - Number(a.id === chosen));
 };

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { ProviderInfo } from '../../lib/agents/provider.ts';
 import type { Tried } from '../../store/records/provider.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { temporaryDirectory } from '../helpers/repository.ts';
 import { startForTest } from '../helpers/service.ts';
 import { type Problem, withAgent, withCase } from '../helpers/sessions.ts';
 
@@ -50,6 +51,26 @@ describe('GET /api/sessions/providers', () => {
     const { status, body } = await call<ProviderInfo[]>('GET', '/api/sessions/providers');
     assert.deepEqual([status, body[0]?.id], [200, 'manual']);
     assert.ok(body.some(({ id }) => id === 'runbook'));
+  });
+
+  it('starts no agent with probe=false, and says of each whether it is installed', async (t) => {
+    const begun = join(temporaryDirectory(t), 'begun');
+    const silent = `{ kind: acp, command: sh, args: [-c, 'touch ${begun}; exec sleep 600'] }`;
+    const settings = `providers:\n  silent: ${silent}\n  gone: { kind: acp, command: /nosuch }`;
+    const { call } = await startForTest(t, { settings });
+    const at = '/api/sessions/providers?probe=false';
+    const { body } = await call<ProviderInfo[]>('GET', at);
+    const shown = body.filter(({ id }) => /^(?:runbook|manual|silent|gone)$/.test(id));
+    assert.deepEqual(
+      shown.map(({ id, kind, available, reason }) => [id, kind, available, reason === undefined]),
+      [
+        ['runbook', 'runbook', true, true],
+        ['manual', 'manual', true, true],
+        ['silent', 'acp', true, true],
+        ['gone', 'acp', false, false],
+      ],
+    );
+    assert.equal(existsSync(begun), false);
   });
 });
 

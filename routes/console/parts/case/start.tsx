@@ -1,12 +1,14 @@
 import type { Provider } from '../../../../lib/client/client.ts';
 import type { Api } from '../../common/page.ts';
 
-/** The providers, that of the settings first. */
+/** The providers, that of the settings first. The page does not wait for slow agents: a session says why it cannot start. */
 export const loadProviders = async ({ call }: Api): Promise<ProviderChoice[]> =>
-  (await call('GET /api/sessions/providers')).map(({ id, available, reason, offers = {} }) => {
-    const { models = [], efforts = [] } = offers;
-    return { id, available, ...(reason && { reason }), models, efforts };
-  });
+  (await call('GET /api/sessions/providers', { query: { probe: false } })).map(
+    ({ id, available, reason, offers = {} }) => {
+      const { models = [], efforts = [] } = offers;
+      return { id, available, ...(reason && { reason }), models, efforts };
+    },
+  );
 
 /** What a session chooses of a provider. */
 export interface ProviderChoice extends Pick<Provider, 'id' | 'available' | 'reason'> {
