@@ -1,6 +1,6 @@
 import type { AttentionItem } from '../../client/client.ts';
 import { findOrStartDaemon } from '../connection/start.ts';
-import { verb } from './verb.ts';
+import { flagText, verb } from './verb.ts';
 
 /** `dossier inbox`: lists what needs the operator, oldest first, each with the command for it. */
 export const inbox = verb(async ({ dossier, typed, values, out }) => {
@@ -26,7 +26,6 @@ const COMMANDS: Readonly<Partial<Record<AttentionItem['kind'], string>>> = {
   question: 'answer',
   done: 'diff',
   waiting: 'tail',
-  failed: 'start',
   paused: 'resume',
   trust: 'trust',
   held: 'trust',
@@ -43,13 +42,22 @@ export const commandFor = (item: AttentionItem): string => {
   const word = wordFor(item);
   if (OF_WORKSPACE.has(word)) return word;
   if (case_id === undefined) return 'open';
-  return `${word} ${case_id.slice(0, 8)}${word === 'edit' ? ' plan.md' : ''}`;
+  const command = `${word} ${case_id.slice(0, 8)}`;
+  if (word === 'edit') return `${command} plan.md`;
+  return word === 'start' ? `${command}${asBefore(item)}` : command;
+};
+
+// A failed session is repeated with its own agent and type, which may not be the defaults.
+const asBefore = ({ answer }: AttentionItem): string => {
+  const { type, provider } = (answer.body ?? {}) as Record<string, string | undefined>;
+  return flagText({ provider, type: type === 'implementing' ? undefined : type });
 };
 
 // Entries without a command are answered on their page.
 const wordFor = ({ kind, answer: { path } }: AttentionItem): string => {
   // A plan of which only files say that it was approved.
   if (kind === 'trust' && path.endsWith('/approve')) return 'approve';
+  if (kind === 'failed') return path.endsWith('/sessions') ? 'start' : 'open';
   if (kind === 'manual') return path.endsWith('/plan') ? 'edit' : 'finish';
   return COMMANDS[kind] ?? 'open';
 };

@@ -16,7 +16,7 @@ import {
   unpromptedLines,
 } from './read-plan.ts';
 import { requireAgent, startSession } from './start.ts';
-import { type Verb, verb } from './verb.ts';
+import { flagText, type Verb, verb } from './verb.ts';
 import { waitForSession } from './wait.ts';
 
 /**
@@ -32,7 +32,9 @@ export const run = verb(async (given) => {
   const id8 = item.id.slice(0, 8);
   const { session, from } = await startSession(given, item.id, { type: 'implementing' }).catch(
     (error: unknown) => {
-      warn(`Work item ${id8} was created. To start it: ${typed(`start ${id8}`)}`);
+      warn(
+        `Work item ${id8} was created. To start it: ${typed(`start ${id8}${sessionFlags(given)}`)}`,
+      );
       throw error;
     },
   );
@@ -42,6 +44,10 @@ export const run = verb(async (given) => {
   if (from !== undefined) out.say(from);
   return atTerminal(given, session);
 }, findOrStartDaemon);
+
+// What was asked of this session counts for the next attempt, too.
+const sessionFlags = ({ values: { provider, model, effort, base } }: Verb): string =>
+  flagText({ provider, model, effort, base });
 
 // Asks again for the next plan after changes were requested.
 const atTerminal = async (given: Verb, session: Session, after = 0): Promise<number> => {

@@ -1,4 +1,4 @@
-import { dossierCommand } from '../../../store/base/text.ts';
+import { dossierCommand, shellQuoted } from '../../../store/base/text.ts';
 import { Problem } from '../../client/client.ts';
 import type { Config } from '../../config.ts';
 import type { Call, Run } from '../args/command.ts';
@@ -32,6 +32,12 @@ export const withRefusals = <T>(
 
 export const noWorktree = (id8: string): string =>
   `The Work item has no worktree. A session creates one: dossier start ${id8}`;
+
+/** Flags with values, for a command to paste. Those without a value are left out. */
+export const flagText = (flags: Readonly<Record<string, string | undefined>>): string =>
+  Object.entries(flags)
+    .flatMap(([name, value]) => (value === undefined ? [] : [` --${name} ${shellQuoted(value)}`]))
+    .join('');
 
 /** A command to paste, with --workspace unless it is the default one. */
 export const shellCommand = ({ workspace, env }: Config, words: string): string => {

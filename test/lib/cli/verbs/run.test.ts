@@ -94,7 +94,7 @@ describe('dossier run without a terminal', () => {
     assert.equal(code, 1);
     assert.match(
       stderr,
-      new RegExp(`Work item ${id} was created\\. To start it: dossier start ${id} `),
+      new RegExp(`Work item ${id} was created\\. To start it: dossier start ${id} --base none `),
     );
     assert.match(stderr, /no branch or commit none/);
   });
