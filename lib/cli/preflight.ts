@@ -2,8 +2,10 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { orElse } from '../../store/base/attempt.ts';
+import { dossierCommand } from '../../store/base/text.ts';
 import { hasCode } from '../../store/fs/durable.ts';
-import type { Layout } from '../../store/layout.ts';
+import { type Layout, layoutOf } from '../../store/layout.ts';
+import { holderOf } from '../../store/workspace/daemon-lock.ts';
 import { makeWorkspace } from '../../store/workspace/workspace-files.ts';
 import type { Config } from '../config.ts';
 import { isLoopbackAddress } from '../http/local-only.ts';
@@ -57,11 +59,17 @@ export const checkPort = async (config: Config): Promise<void> => {
   await once(server, 'close');
 };
 
-export const toListenError = (error: unknown, { host, port }: Config): unknown => {
-  if (hasCode(error, 'EADDRINUSE'))
+export const toListenError = (error: unknown, { host, port, workspace }: Config): unknown => {
+  if (hasCode(error, 'EADDRINUSE')) {
+    const holder = holderOf(layoutOf(workspace));
+    if (holder?.url?.endsWith(`:${port}`))
+      return new Refusal(
+        `The workspace ${workspace} has a daemon already: process ${holder.pid}, listening on ${holder.url}. Use it, or stop it first: ${dossierCommand('stop', workspace)}`,
+      );
     return new Refusal(
       `Port ${port} is in use by another program. Give another with --port, or --port 0 for any free one.`,
     );
+  }
   if (hasCode(error, 'EACCES'))
     return new Refusal(`This user may not listen on port ${port}. Give another with --port.`);
   if (hasCode(error, 'EADDRNOTAVAIL', 'ENOTFOUND'))

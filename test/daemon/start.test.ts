@@ -67,6 +67,15 @@ describe('a workspace that is a symbolic link', () => {
     assert.match(second.stderr, new RegExp(`${join(dir, 'real')} is held by process`));
   });
 
+  it('is named as held where its own daemon has the port, too', async (t) => {
+    const dir = temporaryDirectory(t);
+    const { url } = await startDaemon(t, ['--workspace', dir]);
+    const { port } = new URL(url);
+    const second = await dossier(t, 'serve', '--workspace', dir, '--port', port);
+    assert.equal(second.code, 1);
+    assert.match(second.stderr, new RegExp(`${dir} has a daemon already: process .* on ${url}\\.`));
+  });
+
   it('that leads in a circle is refused with a sentence', async (t) => {
     const dir = temporaryDirectory(t);
     symlinkSync('two', join(dir, 'one'));
