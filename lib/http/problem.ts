@@ -110,13 +110,16 @@ const mayBeWritten = (
 
 const DENIED: [ErrorCode, string] = [
   'access_denied',
-  "Make sure that the daemon's user may read and write all files of the workspace, then try again.",
+  "The system denied access to a file. Make sure that the daemon's user may read and write all files of the workspace, then try again.",
 ];
 const FULL: [ErrorCode, string] = [
   'disk_full',
-  'Free some space for the workspace, then try again.',
+  'The disk is full, or its quota is used up. Free some space for the workspace, then try again.',
 ];
-const FAILED: [ErrorCode, string] = ['disk_failed', 'Check the disk, then try again.'];
+const FAILED: [ErrorCode, string] = [
+  'disk_failed',
+  'The disk failed to read or write. Check it, then try again.',
+];
 const MANY: [ErrorCode, string] = [
   'unavailable',
   'Too many files are open. Try again; if it happens again, raise the limit (ulimit -n).',
@@ -143,7 +146,12 @@ const FILE_SYSTEM: Record<string, [ErrorCode, string]> = {
 const fromFileSystem = (thrown: Error, claim = ''): ServiceError | undefined => {
   const code = codeOf(thrown);
   const known = ownValue(FILE_SYSTEM, code);
-  return known && new ServiceError(known[0], `${claim}${known[1]} (${code})`, { cause: thrown });
+  return (
+    known &&
+    new ServiceError(known[0], `${claim}${known[1].replace(/\.$/, ` (${code}).`)}`, {
+      cause: thrown,
+    })
+  );
 };
 
 // Node has no name for some errors, such as EDQUOT and ESTALE; its synchronous functions report UNKNOWN.

@@ -72,6 +72,13 @@ describe('problemOf', () => {
     });
   }
 
+  it('says what failed before what to do', () => {
+    const detail = (code: string) => told(systemError(code)).problem.detail;
+    assert.match(detail('ENOSPC'), /^The disk is full, .* try again \(ENOSPC\)\.$/);
+    assert.match(detail('EIO'), /^The disk failed to read or write\. Check it, /);
+    assert.match(detail('EACCES'), /^The system denied access to a file\. Make sure /);
+  });
+
   for (const thrown of [
     new TypeError('secret'),
     systemError('EBADF'),
@@ -97,7 +104,7 @@ describe('failedWrite', () => {
   it('says that nothing was changed before a name is in its place, and what to do', () => {
     for (const [code] of [['EIO'], ['ENOSPC'], ['EMFILE'], ['EINTR']] as const) {
       const { problem } = told(failedWrite(io(code), { ...call, stage: 'before' }));
-      assert.match(problem.detail, /^Nothing was changed\. .*[Tt]ry again.* \(E[A-Z]+\)$/);
+      assert.match(problem.detail, /^Nothing was changed\. .*[Tt]ry again.* \(E[A-Z]+\)\.$/);
       assert.notEqual(problem.code, 'may_be_written');
     }
   });
