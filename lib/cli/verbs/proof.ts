@@ -144,12 +144,15 @@ const findProof = async ({ dossier, typed }: Verb, id: string, named?: string): 
   );
   const [only] = found;
   if (only !== undefined && found.length === 1) return only;
+  const id8 = id.slice(0, 8);
+  if (all.length === 0)
+    throw new Refusal(
+      `The Work item has no proof. Run a check: ${typed(`proof run ${id8} COMMAND`)}. Or attach a file: ${typed(`proof add ${id8} FILE`)}`,
+    );
   const which =
     named === undefined ? 'without a verification' : `with an id that begins with ${named}`;
   const how = only === undefined ? 'no proof' : `${found.length} proofs`;
-  throw new Refusal(
-    `The Work item has ${how} ${which}. List them: ${typed(`proof ${id.slice(0, 8)}`)}`,
-  );
+  throw new Refusal(`The Work item has ${how} ${which}. List them: ${typed(`proof ${id8}`)}`);
 };
 
 /**

@@ -324,11 +324,14 @@ describe('dossier verify', () => {
   it('takes the only proof that is not verified, and asks which of several', async (t) => {
     const { said, api, make } = await withDaemon(t);
     const id = await make();
-    assert.match((await said('verify', 'hello')).stderr, /has no proof without a verification/);
+    const none =
+      /has no proof\. Run a check: dossier proof run [0-9a-f]{8} COMMAND.*\. Or attach a file: dossier proof add /;
+    assert.match((await said('verify', 'hello')).stderr, none);
     const attach = (content: string) =>
       api.call('POST /cases/{id}/proof', { id, body: { type: 'log', content } });
     await attach('Looked at it');
     assert.match((await said('verify', 'hello')).stdout, /^Verified log .*: Looked at it$/m);
+    assert.match((await said('verify', 'hello')).stderr, /has no proof without a verification/);
     await attach('One');
     await attach('Two');
     const several = await said('verify', 'hello');
