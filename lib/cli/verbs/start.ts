@@ -56,7 +56,9 @@ const inCommands = (message: string, removing: string): string =>
 
 /** Throws a Refusal if the agent of a new session cannot be started or is not logged in, before anything is created. */
 export const requireAgent = async ({ dossier, values }: Verb): Promise<void> => {
-  if (values.provider === 'runbook' || values.provider === 'manual') return;
+  const wanted = values.provider ?? (await dossier.call('GET /settings')).provider;
+  // The list starts each agent that is installed, which takes seconds.
+  if (wanted === 'runbook' || wanted === 'manual') return;
   const all = await dossier.call('GET /api/sessions/providers');
   const agent =
     values.provider === undefined ? all[0] : all.find(({ id }) => id === values.provider);

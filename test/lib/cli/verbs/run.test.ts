@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { requireAgent } from '../../../../lib/cli/verbs/start.ts';
 import { connect } from '../../../../lib/client/client.ts';
 import { dossierIn } from '../../../helpers/command.ts';
 import { startHere } from '../../../helpers/daemon-here.ts';
@@ -182,6 +183,16 @@ describe('dossier run at a terminal', { skip: noTerminal }, () => {
 });
 
 describe('dossier run and start of an agent that is not logged in', () => {
+  it('starts no agent to find out where the provider of the settings is none', async () => {
+    const called: string[] = [];
+    const call = async (name: string) => {
+      called.push(name);
+      return { provider: 'runbook' };
+    };
+    await requireAgent({ dossier: { call }, values: {} } as never);
+    assert.deepEqual(called, ['GET /settings']);
+  });
+
   it('make nothing and say so; --force starts it', async (t) => {
     const agent = withAgent(t, 'plan', 'auto');
     const settings = (agent.settings ?? '').replaceAll(/\bagent$|\bagent(?=:)/gm, 'claude');
