@@ -1,4 +1,5 @@
-import type { Case, Worktree } from '../../client/client.ts';
+import { shellQuoted } from '../../../store/base/text.ts';
+import type { Case, Session, Worktree } from '../../client/client.ts';
 import { caseIdOfLockReason } from '../../code/worktrees/create/names.ts';
 import { counted } from '../../text/wording.ts';
 import { operationInProgress } from '../../tools/git/write/commit.ts';
@@ -8,7 +9,7 @@ import {
   parseWorktrees,
 } from '../../tools/git/write/worktree.ts';
 import { Refusal } from '../args/refusal.ts';
-import { findItem } from '../connection/find.ts';
+import { findItem, listSessions } from '../connection/find.ts';
 import { askYesNo, isTerminal } from '../output/terminal.ts';
 import { branchWord, commitOf, type OwnGit, ownGit, refOf } from './own-git.ts';
 import { noWorktree, type Verb, verb, withRefusals } from './verb.ts';
@@ -21,10 +22,11 @@ export const merge = verb(async (given) => {
   const { dossier, words, values, config } = given;
   const id = await findItem(dossier, words[0]);
   const { title, merged } = await dossier.call('GET /cases/{id}', { id });
+  const sessions = await listSessions(dossier, id);
   const worktree = await withRefusals(dossier.call('GET /api/cases/{id}/worktree', { id }), {
     not_found:
       merged === undefined
-        ? noWorktree(id.slice(0, 8))
+        ? branchAlone(id, sessions)
         : `Nothing to merge: ${merged.into} has all changes of its branch, and its worktree was removed`,
   });
   const squash = values.squash === true;
@@ -32,6 +34,13 @@ export const merge = verb(async (given) => {
   if (values.json === true) return printJson(given, worktree, plan);
   return isTerminal() ? offer(given, worktree, plan) : print(given, worktree, plan);
 });
+
+// The removal of a worktree leaves its branch.
+const branchAlone = (id: string, sessions: readonly Session[]): string => {
+  const branch = sessions.findLast(({ commit }) => typeof commit?.id === 'string')?.branch ?? null;
+  if (branch === null) return noWorktree(id.slice(0, 8));
+  return `The worktree was removed; the work is on the branch ${branch}. Merge it in your checkout: git merge --no-edit ${shellQuoted(branch)}`;
+};
 
 // Pasted now, the commands of a refused merge would merge into another branch: they are not printed.
 const printJson = ({ out }: Verb, { branch }: Worktree, plan: Merge): undefined => {

@@ -380,4 +380,16 @@ describe('dossier show after a rebase', () => {
     assert.equal(code, 1);
     assert.match(stderr, /Nothing to merge: main has all changes of its branch, and its worktree/);
   });
+
+  it('names the branch of work that was not merged and whose worktree was removed', async (t) => {
+    const { id, api, branch, said, git } = await completed(t);
+    await api.call('DELETE /api/cases/{id}/worktree', { id, query: { force: true } });
+    const { code, stderr } = await said();
+    assert.equal(code, 1);
+    const [, command = ''] =
+      /on the branch work\/.*\. Merge it in .*: git (.*)\n$/.exec(stderr) ?? [];
+    assert.equal(command, `merge --no-edit ${branch}`);
+    git(...command.split(' '));
+    assert.equal(git('show', 'main:a.txt'), 'two\n');
+  });
 });
