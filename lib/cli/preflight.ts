@@ -46,6 +46,19 @@ export const checkHost = ({ host }: Config): void => {
   );
 };
 
+// A daemon with a few sessions has about a hundred files, sockets and pipes open.
+const LEAST_FILES = 128;
+
+/** Throws a Refusal if this process may open too few files. Without `/proc` the limit is not known. */
+export const checkOpenFiles = (): void => {
+  const limits = orElse(() => readFileSync('/proc/self/limits', 'utf8'), '');
+  const most = Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? LEAST_FILES);
+  if (most >= LEAST_FILES) return;
+  throw new Refusal(
+    `The limit of open files is ${most}, and the daemon needs ${LEAST_FILES} or more. Raise it with ulimit -n 1024, or with LimitNOFILE=1024 in a systemd unit, then start again.`,
+  );
+};
+
 /** Throws a Refusal if the daemon cannot listen on the address and port. */
 export const checkPort = async (config: Config): Promise<void> => {
   const { host, port } = config;

@@ -20,6 +20,7 @@ import { keepLogSmall } from './connection/daemon-log.ts';
 import { toStandardOutput as say } from './output/terminal.ts';
 import {
   checkHost,
+  checkOpenFiles,
   checkPort,
   checkRepository,
   ensureWorkspace,
@@ -46,6 +47,7 @@ export const serve = async ({ config, values }: Call): Promise<number> => {
   handleFileSizeSignal();
   const log = await createLog(config.log_level);
   // These checks come before any file is created.
+  checkOpenFiles();
   checkHost(config);
   await checkRepository(config);
   const isPortGiven = (values.port ?? config.env.DOSSIER_PORT) !== undefined;

@@ -1,6 +1,6 @@
 /** Disks that fail while the daemon writes, and limits that it meets: coded errors, whole files, and on it goes. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, renameSync } from 'node:fs';
 import { Agent, type IncomingMessage, request } from 'node:http';
@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
 import type { Case } from '../../store/records/case.ts';
 import { atEnd } from '../helpers/at-end.ts';
-import { startDaemon } from '../helpers/daemon.ts';
+import { DOSSIER, startDaemon } from '../helpers/daemon.ts';
 import { inject } from '../helpers/faults.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';
 import { readOnly } from '../helpers/tiny-disk.ts';
@@ -150,6 +150,22 @@ describe('a limit that the daemon meets', () => {
     setLimit(1024);
     assert.equal((await send('PUT', at, { title: 'last' })).status, 200);
   });
+});
+
+describe('a daemon that may open too few files', () => {
+  for (const most of [20, 48, 127])
+    it(`does not start, and says how to raise the limit (ulimit -n ${most})`, (t) => {
+      const command = `ulimit -n ${most}; exec "$0" "$@"`;
+      const serve = [process.execPath, DOSSIER, 'serve', '--port', '0', '--workspace'];
+      const ended = spawnSync('sh', ['-c', command, ...serve, temporaryDirectory(t)], {
+        encoding: 'utf8',
+      });
+      assert.equal(ended.status, 1);
+      assert.match(
+        ended.stderr,
+        new RegExp(`^dossier: The limit of open files is ${most}, .*ulimit -n 1024.*\\n$`),
+      );
+    });
 });
 
 describe('a Work item whose directory has a name as long as names can be', () => {
