@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { Session } from '../../store/records/session.ts';
@@ -184,6 +184,32 @@ describe('POST /cases/{id}/sessions/{sid}/permissions/{request_id}', () => {
 });
 
 describe('a session whose agent does not do its work', () => {
+  for (const [status, before, claim] of [
+    ['failed', '', 'fails where no run of it did anything'],
+    [
+      'completed',
+      'echo two > a.txt\n',
+      'completes where an earlier run left work that it did not report',
+    ],
+  ] as const)
+    it(`${claim}, and the resumed agent only speaks`, async (t) => {
+      const options = withScript(t, { work: `${before}touch begun\nexec sleep 300` });
+      const it = await withCase(t, 'Change a.txt.', options);
+      const { id } = await it.planned();
+      await it.post(`/sessions/${id}/approve`);
+      const { path } = (
+        await it.running.call<{ path: string }>('GET', `/api/cases/${it.item.id}/worktree`)
+      ).body;
+      await eventually(() => assert.ok(existsSync(join(path, 'begun'))));
+      rmSync(join(path, 'begun'));
+      assert.equal((await it.control('pause')).status, 200);
+      rmSync(join(options.env?.HOME ?? '', '.test-agent/work.sh'));
+      assert.equal((await it.control('resume')).status, 200);
+      const { error } = await it.until(id, status);
+      if (status === 'failed')
+        assert.match(error ?? '', /without doing anything: it called no tool/);
+    });
+
   for (const [behaviour, why] of [
     ['crash', /7|out of luck/],
     ['silent', /without any text or action/],

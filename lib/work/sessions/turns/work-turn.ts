@@ -44,7 +44,9 @@ export const workTurn = async (
   if (wasCancelled(service.engine, ended)) return;
   const diff = await readableDiffOf(service, kept);
   const isSame = diff.patch.equals(before.patch);
-  const result = isSame ? await failIfIdle(service, kept, { ended, isResumed }) : ended;
+  // A resumed agent that only speaks may have worked before without reporting its calls.
+  const mayHaveWorked = isResumed && diff.patch.length > 0;
+  const result = isSame ? await failIfIdle(service, kept, { ended, mayHaveWorked }) : ended;
   if (result.outcome !== 'completed')
     return endTurn(service, kept, result.error ?? UNFINISHED, result);
   const ending = await wrapUpCompleted(service, kept, { turn: result, diff });
@@ -109,7 +111,7 @@ const runWorkTurn = async (
 const failIfIdle = async (
   { engine }: WithEngine,
   kept: StoredSession,
-  { ended, isResumed }: { ended: RunResult } & WorkTurn,
+  { ended, mayHaveWorked }: { ended: RunResult; mayHaveWorked: boolean },
 ): Promise<RunResult> => {
   const { outcome, only_said, refused } = ended;
   if (outcome !== 'completed') return ended;
@@ -118,8 +120,7 @@ const failIfIdle = async (
   if (edits !== undefined)
     return { ...ended, outcome: 'failed', error: `${NO_EDIT} It tried: ${someOf(edits)}.` };
   if (only_said === undefined || has_worked) return ended;
-  // A resumed agent that only speaks may have worked before without reporting its calls.
-  if (isResumed && refused === undefined) return ended;
+  if (mayHaveWorked && refused === undefined) return ended;
   const why = refused === undefined ? DID_NOTHING : `${REFUSED}: ${someOf(refused)}.`;
   return { ...ended, outcome: 'failed', error: `${why} Its last words:\n${only_said}` };
 };
