@@ -66,7 +66,12 @@ export const recordPull = async (
   return kept;
 };
 
-const refuseOther = (kept: StoredPull | undefined, name: RepositoryName, pull: Pull): void => {
+/** Throws 409 `pull_mismatch` where the record names the branch of another pull request than the one that was read. */
+export const refuseOther = (
+  kept: StoredPull | undefined,
+  name: RepositoryName,
+  pull: Pull,
+): void => {
   if (kept === undefined || kept.matter.head_ref === pull.head_ref) return;
   const { host, repository, number, head_ref } = kept.matter;
   const now = matterOf(name, pull);

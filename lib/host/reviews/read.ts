@@ -25,6 +25,7 @@ import {
   hostedFor,
   type PullNeeds,
   recordPull,
+  refuseOther,
   underPullLock,
 } from '../pull-requests/record.ts';
 import { servedReviews } from './serve.ts';
@@ -43,6 +44,8 @@ export const fetchReviews = ({ store, codeHost }: PullNeeds, caseId: string): Pr
       hosted.reviews(number),
       hosted.threads(number),
     ]);
+    // Before the reviews are saved, which are written first: a record that says when they were read has them.
+    refuseOther(pull, hosted.name, now);
     const known = listReviews(store, caseId) ?? [];
     const { failing, checks_unread } = await checkRecords(hosted, now, known);
     const told = [...reviewRecords(number, reviews, threads), ...failing];

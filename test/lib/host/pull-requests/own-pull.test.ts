@@ -124,3 +124,15 @@ describe('POST /api/cases/{id}/pr/sync-state of another pull request', () => {
     assert.equal(scene.read('pr/pr.md'), before);
   });
 });
+
+describe('GET /api/cases/{id}/pr/reviews of another pull request', () => {
+  it('records none of its reviews', async (t) => {
+    const scene = await openedScene(t);
+    const { running, item } = scene;
+    const { theirs } = await withTheirs(scene);
+    edited(scene, `number: ${scene.number}`, `number: ${theirs}`);
+    const path = `/api/cases/${item.id}/pr/reviews`;
+    assertProblem(await running.call('GET', path), 409, 'pull_mismatch');
+    assert.deepEqual((await running.call('GET', `${path}?local=true`)).body, []);
+  });
+});
