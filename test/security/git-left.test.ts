@@ -67,6 +67,15 @@ for (const sandbox of ['auto', 'off'] as const)
       assert.match(String((await on.told())[0]?.message), /^Not in diff\.patch: x\.js\./);
     });
 
+    it('is named where a file of the base is ignored, and in the worktree alone', async (t) => {
+      const on = await gitScene(t, sandbox);
+      await on.work('echo a.txt > .gitignore; git rm -q --cached a.txt; echo evil >> a.txt');
+      assert.match(on.summary(), /^deleted {2}a\.txt/m);
+      assert.match(on.summary(), /from the index alone, .*\n\n```text\na\.txt\n```/);
+      await on.work('git commit -qam gone');
+      assert.match(on.summary(), /from the index alone, .*\n\n```text\na\.txt\n```/);
+    });
+
     it('is a told change of type where a file is a pipe, a socket or a device now, and the rest is there', async (t) => {
       const on = await gitScene(t, sandbox, undefined, { 'b.txt': 'b\n', 'c.txt': 'c\n' });
       await on.work(

@@ -33,7 +33,7 @@ export interface WorktreeDiff extends ParsedDiff {
   shared: Buffer;
   /** As latin1; neither HEAD nor the base has them. */
   withheld: string[];
-  /** Untracked nested repositories, submodules with changes, files that are too large, and names that git refuses. */
+  /** Untracked nested repositories, submodules with changes, files too large, dropped from the index alone, or of refused names. */
   left_out: string[];
 }
 

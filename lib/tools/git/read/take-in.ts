@@ -35,6 +35,8 @@ export const takeIn = async (
     (mode === undefined ? left : added).push(path);
     if (mode !== undefined) lines.push(`${mode} ${emptyBlobLike(commit)} 0\t${path}`);
   });
+  const known = new Set(untracked);
+  left.push(...(await droppedFromIndex(git, commit)).filter((path) => !known.has(path)));
   const large: string[] = [];
   await inSlices(tracked, (path) => {
     if (sizeOf(git.place, path) > MOST_SHOWN) large.push(path);
@@ -49,6 +51,16 @@ export const takeIn = async (
   if (conflicted.length > 0)
     await git.run(['add', '--sparse', '--all', ...FROM_INPUT], { input: nulls(conflicted) });
   return { left: [...large, ...left], refused };
+};
+
+// Files of the commit that are on disk and no longer in the index. git shows an ignored one as deleted, whatever it contains.
+const droppedFromIndex = async (git: GitAt<GitWorktree>, commit: string): Promise<string[]> => {
+  const args = ['diff-index', '--cached', '--no-renames', '--diff-filter=D', '--name-only', '-z'];
+  const gone = await git.names([...args, commit, '--'], { max_bytes: MOST_LISTED });
+  return gone.filter((path) => {
+    const found = orElse(() => lstatSync(onDisk(git.place, path)), undefined);
+    return found?.isFile() === true || found?.isSymbolicLink() === true;
+  });
 };
 
 // git compares with the file itself, because its size and time are unknown. Every repository has this object.

@@ -219,7 +219,7 @@ const leftOut = ({ left_out, withheld = [] }: KnownChanges): string[] => [
 ];
 
 const LEFT_OUT =
-  'Not in the patch (git repositories of their own, uncommitted changes in submodules, files over 1 GiB, names that git refuses, and text after `$Id:` that `ident` in .gitattributes hides):';
+  'Not in the patch (git repositories of their own, uncommitted changes in submodules, files over 1 GiB, names that git refuses, ignored files that were removed from the index alone, and text after `$Id:` that `ident` in .gitattributes hides):';
 const WITHHELD =
   'Not in the patch, but in the worktree alone (new files that are named like secrets):';
 
