@@ -24,13 +24,16 @@ export const checkerOf =
   };
 
 /** Parses and checks a record's front matter; throws a Problem. */
-export const parserOf = <S extends TSchema>(schema: S): ((text: string) => Static<S>) => {
-  const check = checkerOf(schema);
-  return (text) => {
+export const parserOf = <S extends TSchema>(schema: S): ((text: string) => Static<S>) =>
+  parserWith(checkerOf(schema));
+
+/** The same with a check of its own. */
+export const parserWith =
+  <T>(check: (data: unknown, source: FrontMatter) => T) =>
+  (text: string): T => {
     const source = parseFrontMatter(text);
     return check(source.data, source);
   };
-};
 
 /** Parses and checks a line of JSON; undefined if it is invalid, so that it does not hide the others. */
 export const lineParserOf =

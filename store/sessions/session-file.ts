@@ -1,6 +1,6 @@
 import { sessionDirName, shortId } from '../base/names.ts';
-import { type FrontMatter, MAX_YAML, parseFrontMatter } from '../front-matter/front-matter.ts';
-import { checkerOf, positionOf } from '../front-matter/parse.ts';
+import { type FrontMatter, MAX_YAML } from '../front-matter/front-matter.ts';
+import { checkerOf, parserWith, positionOf } from '../front-matter/parse.ts';
 import { Problem } from '../front-matter/problem.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
 import { SessionMatter } from '../records/session.ts';
@@ -22,12 +22,8 @@ export const checkSessionIn =
   };
 
 /** The same for its text. */
-export const parseSessionIn =
-  (name: string) =>
-  (text: string): SessionMatter => {
-    const source = parseFrontMatter(text);
-    return checkSessionIn(name)(source.data, source);
-  };
+export const parseSessionIn = (name: string): ((text: string) => SessionMatter) =>
+  parserWith(checkSessionIn(name));
 
 // For what a session adds until its end: the commit, failed commands, usage.
 const RESERVED = 16_384;
