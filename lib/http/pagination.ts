@@ -15,7 +15,11 @@ export const PageQuery = {
     }),
   ),
   after: Type.Optional(
-    Type.String({ format: 'uuid', description: 'The id of the last entry of the previous page' }),
+    Type.String({
+      format: 'uuid',
+      description:
+        'The id of the last entry of the previous page; 400 if it has left the list, then start again without it',
+    }),
   ),
 };
 
