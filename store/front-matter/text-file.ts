@@ -106,5 +106,5 @@ const absent = (): StoreError =>
 
 const checkMatch = (before: Buffer | undefined, ifMatch: string | undefined): void => {
   if (ifMatch === undefined || (before && meets(ifMatch, etagOf(sha256(before))))) return;
-  throw before === undefined ? absent() : changedSince('The file');
+  throw ifMatch === '*' ? absent() : changedSince('The file');
 };
