@@ -20,7 +20,7 @@ export interface DaemonConnection {
   dossier: Dossier;
 }
 
-const PATIENCE_MS = 5000;
+const PATIENCE_MS = 10_000;
 const AGAIN_MS = 200;
 const TRIES = 10;
 
@@ -50,6 +50,10 @@ export const findDaemon = async (
     await delay(AGAIN_MS);
     return findDaemon(config, tries - 1);
   }
+  if (said === 'late')
+    throw new Refusal(
+      `The daemon of ${workspace} (process ${pid}) has not answered for ${PATIENCE_MS / 1000} s. If it is suspended, continue it: kill -CONT ${pid}. Else read its log: ${layout.log}`,
+    );
   if (said === undefined)
     throw new Refusal(
       `The daemon of ${workspace} (process ${pid}) does not answer at ${url}. Read its log: ${layout.log}`,
@@ -98,22 +102,23 @@ const challengeOf = (owner: Owner): Challenge => {
   return { challenge, proof: proofOf(owner, challenge) };
 };
 
-// Whether the answer proves the owner; undefined without an answer.
+// Whether the answer proves the owner; undefined if nothing listens, 'late' if something does and does not answer.
 const answerOf = async (
   fetch: Fetch,
   url: string,
   { challenge, proof }: Challenge,
-): Promise<boolean | undefined> => {
+): Promise<boolean | 'late' | undefined> => {
+  const signal = AbortSignal.timeout(PATIENCE_MS);
   try {
     const answer = await fetch(`${url}/api/daemon/challenge`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ challenge }),
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal,
     });
     const said = (await answer.json().catch(() => undefined)) as { answer?: unknown } | undefined;
     return said?.answer === proof;
   } catch {
-    return undefined;
+    return signal.aborted ? 'late' : undefined;
   }
 };

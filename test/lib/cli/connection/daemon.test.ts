@@ -6,6 +6,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { findDaemon } from '../../../../lib/cli/connection/daemon.ts';
+import type { Config } from '../../../../lib/config.ts';
 import type { Owner } from '../../../../store/workspace/owner.ts';
 import { atEnd } from '../../../helpers/at-end.ts';
 import { assertSentence, dossier, dossierIn } from '../../../helpers/command.ts';
@@ -109,6 +111,18 @@ describe('a command that needs the daemon', () => {
     const ended = await dossierIn(t, { env }, ['trust', '--list', '--workspace', workspace]);
     assertSentence(ended, /is not the daemon of .* so nothing was sent/);
     assert.deepEqual(heard, ['POST /api/daemon/challenge ']);
+  });
+
+  it('is not asked again once it has listened and not answered in time, as when it is suspended', async (t) => {
+    const workspace = temporaryDirectory(t);
+    await startDaemon(t, ['--workspace', workspace]);
+    const timeout = t.mock.method(AbortSignal, 'timeout', () => AbortSignal.abort());
+    const { pid } = ownerIn(workspace).read();
+    await assert.rejects(
+      findDaemon({ workspace, env: {} } as Config),
+      new RegExp(`not answered for 10 s\\. If it is suspended, continue it: kill -CONT ${pid}\\.`),
+    );
+    assert.equal(timeout.mock.callCount(), 1);
   });
 
   it('says that a daemon which runs does not answer, and where its log is', async (t) => {
