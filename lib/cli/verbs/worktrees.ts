@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { ownValue } from '../../../store/base/own-value.ts';
 import type { Case, Data } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
@@ -46,9 +47,12 @@ const list = async (given: Verb): Promise<undefined> => {
       .map(({ case_id, path, branch, problem }) => {
         const { state = '', title = '' } = titles.get(case_id) ?? {};
         const files = left.get(case_id);
-        const told =
-          files === undefined ? state : `${state}, ${counted(files, 'uncommitted file')}`;
-        return [case_id.slice(0, 8), told, title, branch ?? '', path ?? problem ?? ''];
+        const told = [
+          state,
+          ...(path !== undefined && !existsSync(path) ? ['missing'] : []),
+          ...(files === undefined ? [] : [counted(files, 'uncommitted file')]),
+        ];
+        return [case_id.slice(0, 8), told.join(', '), title, branch ?? '', path ?? problem ?? ''];
       }),
   );
   // For people: in a pipe, each line is a worktree.

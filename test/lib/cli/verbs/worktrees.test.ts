@@ -72,6 +72,14 @@ describe('dossier worktrees', () => {
       assert.equal((await said(...wrong)).code, 2, wrong.join(' '));
   });
 
+  it('names one whose directory was deleted by hand as missing', async (t) => {
+    const { made, said } = await withWorktrees(t, 'One');
+    const [one] = made;
+    rmSync(one?.path ?? '', { recursive: true });
+    const row = [one?.case_id.slice(0, 8), 'OPEN, missing', 'One', one?.branch, one?.path];
+    assert.equal((await said()).stdout, `${row.join('\t')}\n`);
+  });
+
   it('says where work is uncommitted, and so do ls and show, until it is committed', async (t) => {
     const { api, git: base, made, said, run } = await withWorktrees(t, 'Whole', 'Failing');
     const [whole, failing] = made;
