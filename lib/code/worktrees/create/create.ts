@@ -91,6 +91,17 @@ export const isWorktreeGone = async (store: Store, caseId: string): Promise<bool
   return pathKind(worktreePath(store, await getItem(store, caseId))) === 'nothing';
 };
 
+/**
+ * Throws 409 `worktree_missing` if the directory of the recorded worktree is gone. One that is at the place of the current
+ * settings, as in a copied workspace, is repaired when it is used.
+ */
+export const refuseMissing = async (store: Store, caseId: string): Promise<void> => {
+  const record = findWorktree(store, caseId);
+  if (record === undefined || pathKind(record.path) !== 'nothing') return;
+  if (pathKind(worktreePath(store, await getItem(store, caseId))) === 'nothing')
+    await checkState(record);
+};
+
 /** The path of the Work item's worktree by the current settings. */
 export const worktreePath = (store: Store, item: Case): string =>
   join(worktreesHome(store.layout, worktreeConfig(store).root), nameOf(item));

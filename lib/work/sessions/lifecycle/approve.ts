@@ -13,6 +13,7 @@ import {
   type StoredSession,
 } from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
+import { refuseMissing } from '../../../code/worktrees/create/create.ts';
 import { findWorktree } from '../../../code/worktrees/read.ts';
 import { notFound, ServiceError } from '../../../errors.ts';
 import { saidBy } from '../../../guard/api-keys/keys.ts';
@@ -63,6 +64,8 @@ export const approvePlan = async (
 ): Promise<Session> => {
   const kept = await getStoredSession(service, caseId, id);
   if (kept.session.unconfirmed === 'approved') return approveAgain(service, kept, yes);
+  // The work could not begin, and would fail with its approved plan.
+  await refuseMissing(service.store, caseId);
   const { seen, approval_sha256, ask, key, by = saidBy(key) } = yes;
   const at = service.store.clock().toISOString();
   const name = await approverName(service, caseId, key);

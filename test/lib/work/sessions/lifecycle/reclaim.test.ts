@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { eventually } from '../../../../helpers/eventually.ts';
 import { temporaryDirectory } from '../../../../helpers/repository.ts';
@@ -33,6 +33,21 @@ const atWork = async (t: TestContext, settings = '') => {
 
 const recordOf = ({ running, item }: SessionTest): string =>
   readFileSync(join(newestSession(running, item), 'session.md'), 'utf8');
+
+describe('a plan whose worktree is away', () => {
+  it('is not approved, waits, and runs once the directory is back', async (t) => {
+    const it = await withCase(t, '```sh\necho one > one.txt\n```\n');
+    const { id } = await it.start();
+    await it.until(id, 'plan_ready');
+    const at = join(it.running.workspace, '.dossier/worktrees', basename(it.item.path));
+    renameSync(at, `${at}-away`);
+    assertProblem(await it.post(`/sessions/${id}/approve`), 409, 'worktree_missing');
+    await it.until(id, 'plan_ready');
+    renameSync(`${at}-away`, at);
+    assert.equal((await it.post(`/sessions/${id}/approve`)).status, 200);
+    await it.until(id, 'completed');
+  });
+});
 
 describe('a session whose lock stands where .dossier/ was removed', () => {
   it('is paused, says what is lost with its worktree, and leaves the rest to the operator', async (t) => {
