@@ -320,6 +320,28 @@ describe('a message to a session of a command', () => {
     });
 });
 
+describe('a request that was closed for a message', () => {
+  it('takes no block of the operator back at the next start', async (t) => {
+    const it = await listening(t);
+    const { id } = await it.planned();
+    it.set('ask');
+    it.set('on');
+    await it.post(`/sessions/${id}/approve`);
+    await it.untilEvent(id, 'permission_request');
+    await eventually(async () => assert.equal(await it.state(), 'BLOCKED'));
+    assert.equal((await it.say(id, 'Do not.', { now: true })).status, 201);
+    await eventually(async () => assert.equal(await it.state(), 'IMPLEMENTING'));
+    await it.untilEvent(id, 'operator_message_delivered');
+    assert.equal(
+      (await it.running.call('PUT', `${it.at}/state`, { state: 'BLOCKED' })).status,
+      200,
+    );
+    await it.running.restart();
+    await it.until(id, 'paused');
+    assert.equal(await it.state(), 'BLOCKED');
+  });
+});
+
 describe('a message to a session that has ended', () => {
   const ended = async (t: TestContext) => {
     const it = await listening(t);

@@ -72,7 +72,7 @@ interface Reading {
   running: boolean;
   calls: Map<string, TranscriptCall>;
   asked: Map<string, AskedPermission>;
-  /** The daemon closed a request of the newest turn. */
+  /** The daemon closed an open request of the newest turn, and the agent read no message after that: the turn was ended. */
   closed: boolean;
   refusals: Set<string>;
   /** The titles of refused calls, until they are allowed. */
@@ -174,8 +174,8 @@ const READERS = new Map<string, EventReader>(
     },
     permission_resolved: (reading, { request_id, title, option_id, by }) => {
       const { asked, refused_titles, refusals } = reading;
-      reading.closed ||= by === 'daemon';
       const request = asked.get(String(request_id));
+      reading.closed ||= by === 'daemon' && request !== undefined;
       asked.delete(String(request_id));
       const isAnswer = request?.refusing.has(String(option_id)) === true;
       if (isAnswer && refusals.size < MOST_KEPT) refusals.add(request.name);
@@ -200,8 +200,14 @@ const READERS = new Map<string, EventReader>(
     question_request: ({ questions }, data) =>
       readQuestionEvent(questions, 'question_request', data),
     question_resolved: (reading, data) => {
-      reading.closed ||= data.by === 'daemon';
+      // A question that the daemon declined at once was never open.
+      const question = reading.questions.get(String(data.question_id));
+      reading.closed ||= data.by === 'daemon' && question !== undefined && !question.outcome;
       readQuestionEvent(reading.questions, 'question_resolved', data);
+    },
+    // Its prompt was cancelled for the message, which closed its requests, and the turn goes on.
+    operator_message_delivered: (reading) => {
+      reading.closed = false;
     },
     message: (reading, { text }) => {
       if (reading.said.length <= LONGEST) reading.said += String(text).slice(0, LONGEST);
