@@ -102,6 +102,16 @@ describe('what is asked of a commit or a job', () => {
   });
 });
 
+describe('a label that is removed', () => {
+  it('leads to no other path', () => {
+    const url = '/repos/{owner}/{repo}/issues/{issue_number}/labels/{name}';
+    const at = { ...repo, issue_number: 1 };
+    assert.equal(classifyRequest(asked('DELETE', url, { ...at, name: 'a/b' }), PUBLIC), 'write');
+    for (const name of ['', '.', '..', 7, undefined])
+      refuses(asked('DELETE', url, { ...at, name }));
+  });
+});
+
 describe('what merges, closes or writes content', () => {
   it('is refused as a template, written out, and as a whole address', () => {
     for (const route of MERGES) {
