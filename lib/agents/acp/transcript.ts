@@ -19,6 +19,8 @@ interface State {
   asked: boolean;
   planned: boolean;
   calls: Map<string, ToolCall>;
+  /** The ids of the calls that run: asked with each update, of which there may be very many. */
+  running: Set<string>;
   told: Map<string, string>;
   /** The last emitted state of the agent, by key. */
   said: Record<string, string>;
@@ -37,6 +39,7 @@ export const createTranscript = (tell: (event: RunEvent) => void, outputLimit: n
     asked: false,
     planned: false,
     calls: new Map(),
+    running: new Set(),
     told: new Map(),
     said: {},
   };
@@ -82,7 +85,7 @@ export const createTranscript = (tell: (event: RunEvent) => void, outputLimit: n
     didMoreThan: (ids: { has: (id: string) => boolean }): boolean =>
       [...state.calls.values()].some((call) => !ids.has(call.id) && !isLook(call)),
     /** Whether a tool call runs. */
-    calling: (): boolean => [...state.calls.values()].some((call) => !isOver(call)),
+    calling: (): boolean => state.running.size > 0,
     /** Whether it sent a plan as a list. */
     planned: (): boolean => state.planned,
   };
@@ -145,9 +148,15 @@ const hearToolCall: Hear = (state, update) => {
     state.answered = false;
   }
   state.acted = true;
-  state.calls.set(call.id, call);
+  keepCall(state, call);
   tellOnce(state, call.id, toolCallEvent(call, state.outputLimit));
   tellOutput(state, call, known?.output ?? '');
+};
+
+const keepCall = ({ calls, running }: State, call: ToolCall): void => {
+  calls.set(call.id, call);
+  if (isOver(call)) running.delete(call.id);
+  else running.add(call.id);
 };
 
 // Emits new output up to the limit; agents repeat the whole output or send deltas.
@@ -181,7 +190,7 @@ const closeCalls = (state: State, killed: boolean): void => {
   for (const call of state.calls.values()) {
     if (isOver(call)) continue;
     const ended = killed ? { ...call, status: 'killed' as const } : call;
-    state.calls.set(call.id, ended);
+    keepCall(state, ended);
     tellOnce(state, call.id, toolCallEvent(ended, state.outputLimit, true));
   }
 };

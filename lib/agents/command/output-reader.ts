@@ -13,6 +13,7 @@ export type Lines = Readonly<Record<string, (reader: OutputReader, line: Wire) =
 /** Emits events for a program's output line by line, and collects the result. */
 export const createOutputReader = (tell: (event: RunEvent) => void) => {
   const calls = new Map<string, Call>();
+  const running = new Set<string>();
   const last = createLastMessage();
   let usage: Usage | null = null;
   let error: string | undefined;
@@ -28,6 +29,8 @@ export const createOutputReader = (tell: (event: RunEvent) => void) => {
       const known = calls.get(id) ?? { ...UNTOLD, tool_call_id: id };
       const told = { ...known, ...call, ...(output !== undefined && capText(output, TOLD_OUTPUT)) };
       calls.set(id, { ...known, ...call });
+      if (isOpen(told)) running.add(id);
+      else running.delete(id);
       tell({ type: 'tool_call', data: told });
     },
     plan: (entries: { content: string; status: string }[]): void =>
@@ -53,7 +56,7 @@ export const createOutputReader = (tell: (event: RunEvent) => void) => {
     /** Whether the message is longer than a plan may be. */
     planTooLong: last.tooLong,
     /** Whether a tool call runs. */
-    calling: (): boolean => [...calls.values()].some(isOpen),
+    calling: (): boolean => running.size > 0,
     /** The program was ended: emits open calls as killed. */
     killed: (): void => {
       for (const call of calls.values())
