@@ -39,6 +39,9 @@ interface Answer {
   prefix?: string;
 }
 
+/** Each open request is shown to the operator, and waits in memory. */
+const MOST_OPEN = 100;
+
 const CANCELLED = { outcome: { outcome: 'cancelled' } };
 
 /** Answers an agent's permission requests: by the policy at once, or pending until the operator answers. */
@@ -52,10 +55,13 @@ export const createPermissionRequests = (deps: DeskDeps) => {
       if (closed) return CANCELLED;
       const ask = askOf(call, offered, scope.cwd);
       const decision = decidePermission(ask, { ...scope, prefixes: allowedNow(deps) });
-      if (decision.answer === 'ask') return park(state, { ask, call }, signal);
-      noteAnswer(state, call, { isAllowed: decision.answer === 'allow', by: 'policy' });
-      tell(decided(call, decision));
-      return outcomeOf(decision.option_id);
+      if (decision.answer === 'ask' && state.parked.size < MOST_OPEN)
+        return park(state, { ask, call }, signal);
+      const by = decision.answer === 'ask' ? 'daemon' : 'policy';
+      const chosen = decision.answer === 'ask' ? { option_id: rejectOf(ask) } : decision;
+      noteAnswer(state, call, { isAllowed: decision.answer === 'allow', by });
+      tell(decided(call, { ...chosen, by }));
+      return outcomeOf(chosen.option_id);
     },
     /** The operator's answer; false if there is no such request or option. Throws `bad_request` for a wrong prefix. */
     answer: (request_id: string, option_id: string, prefix?: string): boolean => {
@@ -224,6 +230,9 @@ const OWN_OPTIONS: readonly PrefixOption[] = [
 const onceOf = (asked?: Pick<PermissionAsk, 'options'> | Parked): string | null =>
   asked?.options.find(({ kind }) => kind === 'allow_once')?.option_id ?? null;
 
+const rejectOf = ({ options }: PermissionAsk): string | null =>
+  options.find(({ kind }) => kind === 'reject_once')?.option_id ?? null;
+
 const fitting = (ask: PermissionAsk, prefix = ask.command ?? ''): string => {
   if (allowedPrefix(ask, [prefix]) !== undefined) return prefix.trim();
   throw badField('/prefix', 'is not a prefix of the command', PREFIX);
@@ -246,17 +255,14 @@ const shown = (call: ToolCall, cwd: string) => {
   };
 };
 
-const decided = (
-  { title, kind }: ToolCall,
-  { option_id, prefix }: { option_id: string | null; prefix?: string },
-): RunEvent => ({
+const decided = ({ title, kind }: ToolCall, { option_id, by, prefix }: Answer): RunEvent => ({
   type: 'permission_resolved',
   data: {
     request_id: randomUUID(),
     title,
     kind,
     option_id,
-    by: 'policy',
+    by,
     ...(prefix !== undefined && { prefix }),
   },
 });

@@ -171,6 +171,19 @@ describe('the permission desk', () => {
     assert.equal(byOf(events.at(-1)), 'daemon');
   });
 
+  it('refuses what comes while 100 requests wait, and parks again once one is answered', async () => {
+    const { desk, events, requests } = openDesk();
+    const parked = Array.from({ length: 100 }, () => desk.ask(RUN, OPTIONS, never));
+    assert.deepEqual(await desk.ask(RUN, OPTIONS, never), outcome('n'));
+    assert.equal(byOf(events.at(-1)), 'daemon');
+    assert.equal(requests().length, 100);
+
+    assert.equal(desk.answer(requests()[0] ?? '', 'y'), true);
+    assert.deepEqual(await parked[0], outcome('y'));
+    void desk.ask(RUN, OPTIONS, never);
+    assert.equal(requests().length, 101);
+  });
+
   it('forgets a request that the agent takes back', async () => {
     const { desk, events, requests } = openDesk();
     const taken = new AbortController();
