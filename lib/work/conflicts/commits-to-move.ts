@@ -1,3 +1,4 @@
+import { orElse } from '../../../store/base/attempt.ts';
 import { readPull, type StoredPull } from '../../../store/codehost/pulls.ts';
 import type { ConflictMatter } from '../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
@@ -7,25 +8,34 @@ import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 
 type Move = Pick<ConflictMatter, 'orig_head' | 'onto_commit'>;
 
+interface CommitsToMove {
+  /** The commit above which the branch's commits are moved. */
+  upstream: string;
+  /** What is left out that a rebase would otherwise move. */
+  notes: string[];
+}
+
 /**
- * The commit above which the branch's commits are moved. When the base changes, those of its former base stay; after a merge on
- * the host, those that were merged.
+ * The commits of a branch that a rebase moves. When the base changes, those of its former base stay; after a merge on the host,
+ * those that were merged.
  */
 export const commitsToMove = async (
   { git, store }: GitNeeds,
   worktree: WorktreeRecord,
   move: Move,
-): Promise<string> => {
+): Promise<CommitsToMove> => {
   const { orig_head, onto_commit } = move;
   const { base_commit, case_id } = worktree;
-  const merged = await mergedBefore(git.at(worktree), readPull(store, case_id), move);
+  const at = git.at(worktree);
+  // An unreadable record is reported by other calls.
+  const pull = orElse(() => readPull(store, case_id), undefined);
+  const merged = await mergedBefore(at, pull, move);
   if (merged !== undefined) return merged;
-  const common = await mergeBase(git.at(worktree), orig_head, onto_commit);
-  if (common === undefined || common === base_commit) return onto_commit;
-  const isOlder = await isAncestor(git.at(worktree), common, base_commit);
-  return isOlder && (await isAncestor(git.at(worktree), base_commit, orig_head))
-    ? base_commit
-    : onto_commit;
+  const common = await mergeBase(at, orig_head, onto_commit);
+  if (common === undefined || common === base_commit) return { upstream: onto_commit, notes: [] };
+  const isOlder = await isAncestor(at, common, base_commit);
+  const isMoved = isOlder && (await isAncestor(at, base_commit, orig_head));
+  return { upstream: isMoved ? base_commit : onto_commit, notes: [] };
 };
 
 // A squash or rebase on the host leaves other commits in the base, with which those of the branch would conflict.
@@ -33,9 +43,12 @@ const mergedBefore = async (
   git: GitAt<GitWorktree>,
   pull: StoredPull | undefined,
   { orig_head, onto_commit }: Move,
-): Promise<string | undefined> => {
-  const { merge_commit, head_sha } = pull?.matter ?? {};
-  if (merge_commit == null || head_sha == null) return undefined;
+): Promise<CommitsToMove | undefined> => {
+  const { merged_at, merge_commit, head_sha, number } = pull?.matter ?? {};
+  if (merged_at == null || merge_commit == null || head_sha == null) return undefined;
   if (!(await isAncestor(git, merge_commit, onto_commit))) return undefined;
-  return (await isAncestor(git, head_sha, orig_head)) ? head_sha : undefined;
+  if (!(await isAncestor(git, head_sha, orig_head))) return undefined;
+  if (await isAncestor(git, head_sha, onto_commit)) return undefined;
+  const left = `the commits up to ${head_sha.slice(0, 12)} were merged with #${number} as ${merge_commit.slice(0, 12)}, so they are not moved`;
+  return { upstream: head_sha, notes: [`${left}; git log ${head_sha.slice(0, 12)} lists them`] };
 };

@@ -43,10 +43,13 @@ export const preflight = async (
     remoteBefore(service, worktree, orig_head),
   ]);
   const { name: onto, commit: onto_commit } = base;
-  const upstream = await commitsToMove(service, worktree, { orig_head, onto_commit });
+  const { upstream, notes: left } = await commitsToMove(service, worktree, {
+    orig_head,
+    onto_commit,
+  });
   await refuseInTheWay(service.git, worktree, { onto: onto_commit, upstream });
   const merges = await mergesLeftOut(service.git.at(worktree), orig_head, upstream);
-  const notes = [...base.notes, ...remote.notes, ...merges];
+  const notes = [...base.notes, ...remote.notes, ...left, ...merges];
   return { onto, onto_commit, orig_head, remote: remote.remote, upstream, hasChanges, notes };
 };
 

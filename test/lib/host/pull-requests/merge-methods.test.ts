@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Case } from '../../../../store/records/case.ts';
 import { assertProblem } from '../../../helpers/work-item.ts';
@@ -34,6 +36,9 @@ for (const method of ['merge', 'squash', 'rebase'] as const)
     it('keeps what came later, and rebases that alone', async (t) => {
       const scene = await openedScene(t);
       const { running, item, git, host } = scene;
+      // Two commits of one line: a squash is neither of them.
+      scene.work({ 'tax.ts': 'export const tax = 2;\n' });
+      assert.equal((await scene.post('push')).status, 200);
       await host.pulls.merge(scene.number, method);
       await scene.post('sync-state');
       scene.work({ 'later.ts': '1\n' });
@@ -42,8 +47,13 @@ for (const method of ['merge', 'squash', 'rebase'] as const)
       // The file of the merged commit has changed in the base since.
       await host.repositories.push({ branch: 'main', files: { 'tax.ts': 'export {};\n' } });
       const onto = { onto: 'origin/main' };
-      const rebased = await running.call('POST', `/api/cases/${item.id}/pr/rebase`, onto);
+      const rebased = await running.call<{ notes?: string[] }>(
+        ...(['POST', `/api/cases/${item.id}/pr/rebase`, onto] as const),
+      );
       assert.equal(rebased.status, 200, rebased.text);
+      const left =
+        method === 'merge' ? /^$/ : /were merged with #\d+ as \w+, so they are not moved/;
+      assert.match(rebased.body.notes?.join('; ') ?? '', left);
       assert.equal(git('log', '--format=%s', 'origin/main..HEAD').trim(), 'change later.ts');
       const pushed = await running.call('POST', `/api/cases/${item.id}/conflicts/push-rebased`);
       assert.equal(pushed.status, 200, pushed.text);
@@ -77,3 +87,20 @@ for (const method of ['merge', 'squash', 'rebase'] as const)
       assert.deepEqual(await mergedOf(scene), merged);
     });
   });
+
+describe('a pull request that its file calls merged', () => {
+  it('leaves no commit out of a rebase while the host has not merged it', async (t) => {
+    const scene = await openedScene(t);
+    const { running, item, git, host } = scene;
+    await host.repositories.push({ branch: 'main', files: { 'other.ts': '1\n' } });
+    const root = git('rev-list', '--max-parents=0', 'HEAD').trim();
+    const file = join(running.workspace, item.path, 'pr/pr.md');
+    const text = readFileSync(file, 'utf8');
+    writeFileSync(file, text.replace(/^merge_commit: .*$/m, `merge_commit: ${root}`));
+    assert.match(readFileSync(file, 'utf8'), new RegExp(`merge_commit: ${root}`));
+    const onto = { onto: 'origin/main' };
+    const rebased = await running.call('POST', `/api/cases/${item.id}/pr/rebase`, onto);
+    assert.equal(rebased.status, 200, rebased.text);
+    assert.equal(git('rev-list', '--count', 'origin/main..HEAD').trim(), '1');
+  });
+});
