@@ -131,7 +131,7 @@ export const endOf = (store: Store, caseId: string): string =>
 
 // Also records which of the branches are merged.
 const overlapsOf = async (
-  { git, store }: Given,
+  given: Given,
   branches: readonly FinishedBranch[],
   caches: Map<string, OverlapCache>,
 ): Promise<Map<string, Overlap[]>> => {
@@ -141,9 +141,9 @@ const overlapsOf = async (
   for (const [dir, group] of groups) {
     const cache = caches.get(dir) ?? createOverlapCache();
     caches.set(dir, cache);
-    const { overlaps, merged } = await findOverlaps(git, group, cache);
+    const { overlaps, merged } = await findOverlaps(given.git, group, cache);
     all.push(...overlaps);
-    for (const branch of group) await recordMerged(store, branch, merged.includes(branch));
+    for (const branch of group) await recordMerged(given, branch, merged.includes(branch));
   }
   return groupBy(all, ({ case_id }) => case_id);
 };

@@ -24,7 +24,7 @@ import {
  * the host last reported. A branch that was only moved to a commit of its base is not.
  */
 export const recordMerged = async (
-  store: Store,
+  { git, store }: WithGit & WithStore,
   branch: FinishedBranch,
   isInBase: boolean,
 ): Promise<void> => {
@@ -33,10 +33,16 @@ export const recordMerged = async (
   const pull = orElse(() => readPull(store, case_id), undefined);
   const { merged_at, head_sha, pushed_commit, base_ref: into = base } = pull?.matter ?? {};
   const isHere = isInBase && (await isOwnCommit(store, branch));
-  // Others may have pushed more before the merge, and a rebase onto the merge leaves nothing of the branch.
-  const isOfPull = [head_sha, pushed_commit].includes(commit) || (isInBase && !isHere);
-  const byPull =
-    merged_at != null && head_sha != null && isOfPull ? { into, commit: head_sha } : undefined;
+  const isOfPull = async (head: string): Promise<boolean> => {
+    // A rebase onto the merge leaves nothing of the branch.
+    if (head === commit || (isInBase && !isHere)) return true;
+    // Others may have pushed more before the merge, or something else instead.
+    if (pushed_commit !== commit) return false;
+    const at = git.at(repositoryOf(branch));
+    return (await isAncestor(at, commit, head)) || (await commitOf(at, head)) === undefined;
+  };
+  const isByPull = merged_at != null && head_sha != null && (await isOfPull(head_sha));
+  const byPull = isByPull ? { into, commit: head_sha } : undefined;
   await noteMerged(store, case_id, byPull ?? (isHere ? { into: base, commit } : undefined));
 };
 
@@ -64,7 +70,7 @@ export const lookIfMerged = async (
   const branch = await finishedBranch(git, record);
   if (branch === undefined) return;
   const { merged } = await findOverlaps(git, [branch], createOverlapCache());
-  await recordMerged(store, branch, merged.length > 0);
+  await recordMerged({ git, store }, branch, merged.length > 0);
 };
 
 /** The same where the branch was deleted: by the last commit of the sessions, which the base has after a merge. */

@@ -12,6 +12,10 @@ const mergedOf = async ({ running, item }: PullScene): Promise<Case['merged']> =
 const remove = ({ running, item }: PullScene) =>
   running.call<Answer>('DELETE', `/api/cases/${item.id}/worktree`);
 
+// From its directory: git in the worktree blocks the host.
+const fetched = ({ git, host, worktree: { branch } }: PullScene): string =>
+  git('fetch', '--quiet', host.repository.root, `+${branch}:refs/remotes/origin/${branch}`);
+
 for (const method of ['merge', 'squash', 'rebase'] as const)
   describe(`a pull request that was merged on the host (${method})`, () => {
     it('is merged work', async (t) => {
@@ -83,10 +87,29 @@ for (const method of ['merge', 'squash', 'rebase'] as const)
       await scene.post('sync-state');
       const merged = await mergedOf(scene);
       assert.notEqual(merged?.commit, scene.git('rev-parse', 'HEAD').trim());
+      // Only the id of what was merged tells that nothing is lost.
+      fetched(scene);
+      scene.git('update-ref', '-d', `refs/remotes/origin/${worktree.branch}`);
       assert.equal((await remove(scene)).status, 204);
       assert.deepEqual(await mergedOf(scene), merged);
     });
   });
+
+describe('a pull request that was merged without what we pushed', () => {
+  it('is no merge of our work', async (t) => {
+    const scene = await openedScene(t);
+    const { host, worktree, git } = scene;
+    git('commit', '--allow-empty', '--quiet', '-m', 'ours');
+    assert.equal((await scene.post('push')).status, 200);
+    host.repository.git('update-ref', `refs/heads/${worktree.branch}`, 'main');
+    await host.repositories.push({ branch: worktree.branch, files: { 'theirs.ts': '1\n' } });
+    fetched(scene);
+    await host.pulls.merge(scene.number, 'squash');
+    await scene.post('sync-state');
+    assertProblem(await remove(scene), 409, 'work_would_be_lost');
+    assert.equal(await mergedOf(scene), undefined);
+  });
+});
 
 describe('a pull request that its file calls merged', () => {
   it('leaves no commit out of a rebase while the host has not merged it', async (t) => {
