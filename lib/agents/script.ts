@@ -32,14 +32,14 @@ export const runScript = async (
   deps: LaunchDeps,
   started: (program: Program) => void,
 ): Promise<Ran> => {
-  let { exit, output, isEnded } = await tryOnce(spec, script, deps, started);
+  let { exit, output, isEnded, wasLaunched } = await tryOnce(spec, script, deps, started);
   for (let tries = 1; tries < TRIES && hasNotBegun(exit) && !isEnded; tries += 1)
-    ({ exit, output, isEnded } = await tryOnce(spec, script, deps, started));
+    ({ exit, output, isEnded, wasLaunched } = await tryOnce(spec, script, deps, started));
   script.live.end();
   const exit_code = exit instanceof Error || hasNotBegun(exit) ? null : exit.code;
   const explained = exit instanceof Error ? [] : (exit.explained ?? []);
-  const not_begun = exit instanceof Error || exit.ended_by === 'not_started';
-  return { ...output, failure: whatFailed(exit), exit_code, not_begun, explained };
+  const not_begun = exit instanceof Error ? !wasLaunched : exit.ended_by === 'not_started';
+  return { ...output, failure: whatFailed(exit, wasLaunched), exit_code, not_begun, explained };
 };
 
 type Script = Pick<Launch, 'argv' | 'onNetwork'> & { live: LiveOutput };
@@ -53,6 +53,8 @@ interface Attempt {
   output: Capped;
   /** By the caller. */
   isEnded: boolean;
+  /** Else it was not spawned. What fails afterwards says nothing about what it did. */
+  wasLaunched: boolean;
 }
 
 const tryOnce = async (
@@ -69,8 +71,10 @@ const tryOnce = async (
     live.add(text);
   };
   let isEnded = false;
+  let wasLaunched = false;
   try {
     const program = launch(spec, { argv, onBytes, ...(onNetwork && { onNetwork }) }, deps);
+    wasLaunched = true;
     // A command that prompts gets the end of input instead of waiting for ever.
     program.stdin.end();
     // No idle limit: a build or test may run without output.
@@ -81,14 +85,15 @@ const tryOnce = async (
     };
     started({ ...program, end });
     const exit = await program.exited;
-    return { exit, output: output.read(), isEnded };
+    return { exit, output: output.read(), isEnded, wasLaunched };
   } catch (error) {
-    return { exit: new Error(messageOf(error)), output: output.read(), isEnded };
+    return { exit: new Error(messageOf(error)), output: output.read(), isEnded, wasLaunched };
   }
 };
 
-const whatFailed = (exit: Exit | Error): string | undefined => {
-  if (exit instanceof Error) return `could not be started: ${exit.message}`;
+const whatFailed = (exit: Exit | Error, wasLaunched: boolean): string | undefined => {
+  if (exit instanceof Error)
+    return `${wasLaunched ? 'ran, but its end is not known' : 'could not be started'}: ${exit.message}`;
   return exit.code === 0 && exit.ended_by === 'itself' ? undefined : describeExit(exit);
 };
 

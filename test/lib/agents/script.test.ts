@@ -54,3 +54,25 @@ describe('a script', { skip: missing }, () => {
     assert.equal(made, 1);
   });
 });
+
+describe('a script whose network does not close', () => {
+  it('has begun, as what it did is not known', async (t) => {
+    const place = makePlace(t);
+    const deps = depsFor(place);
+    const open: typeof deps.network.open = (given) => ({
+      ...deps.network.open(given),
+      close: () => Promise.reject(new Error('no disk')),
+    });
+    const argv = ['/bin/sh', '-c', 'echo done'];
+    const ran = await runScript(
+      specFor(place, 'work'),
+      { argv, live: LIVE },
+      { ...deps, network: { ...deps.network, open } },
+      () => undefined,
+    );
+    assert.deepEqual(
+      [ran.failure, ran.exit_code, ran.not_begun, ran.output],
+      ['ran, but its end is not known: no disk', null, false, 'done\n'],
+    );
+  });
+});
