@@ -9,7 +9,6 @@ import { duplicateId } from '../front-matter/problems.ts';
 import { placeOfId } from '../front-matter/record-file.ts';
 import type { ToldState } from '../journal/journal-state.ts';
 import { type Layout, linkFile } from '../layout.ts';
-import { almostItems, headlessIn, misplacedIn } from '../problems/misplaced.ts';
 import { readSidecarFiles } from '../problems/sidecar-files.ts';
 import { unprovenProblems } from '../reconcile/item.ts';
 import { type ItemFiles, problemsIn, readItemFiles, UNKNOWN_FILE } from '../reconcile/read-item.ts';
@@ -18,6 +17,7 @@ import { FAULTS, standingOf, walk } from '../reconcile/walk.ts';
 import { LinkMatter } from '../records/link.ts';
 import { editFix, lackingFindings } from './adopt.ts';
 import { entryErrors, error, errorAt, type Finding, textFindings, warning } from './finding.ts';
+import { almostItems, headlessIn, misplacedIn } from './misplaced.ts';
 import { type Older, restoreFix } from './older.ts';
 import { checkSessions } from './sessions.ts';
 

@@ -1,6 +1,5 @@
 import { importProblems } from '../../../store/codehost/imports.ts';
 import type { FileProblem } from '../../../store/front-matter/problem.ts';
-import { overlookedProblems } from '../../../store/problems/misplaced.ts';
 import { checkSidecars } from '../../../store/problems/sidecar-problems.ts';
 import type { Store } from '../../../store/store.ts';
 import { readSnapshots } from '../../../store/worktrees/snapshots.ts';
@@ -9,19 +8,15 @@ import type { Service } from '../../service.ts';
 import { reportSettingsProblems } from './settings-advice.ts';
 
 /**
- * Lists every invalid file of the workspace, with line and column if known. Does not read free texts (memory, plans), as
- * `dossier check` does.
+ * Lists every invalid file of the workspace, with line and column if known. Does not read free texts (memory, plans), nor
+ * look for files that belong to no Work item, as `dossier check` does.
  */
 export const listProblems = async (service: Service): Promise<FileProblem[]> => {
   const { store } = service;
   await reportSettingsProblems(service);
   await checkSidecars(store);
-  const known = store.problems.all();
-  const told = new Set(known.map(({ file }) => file));
-  const overlooked = await overlookedProblems(store.layout);
   return [
-    ...known,
-    ...overlooked.filter(({ file }) => !told.has(file)),
+    ...store.problems.all(),
     ...readSnapshots(store).problems,
     ...importProblems(store.layout),
   ];

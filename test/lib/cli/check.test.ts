@@ -24,7 +24,6 @@ import { makeWorkspaceFiles } from '../../../store/workspace/workspace-files.ts'
 import { atEnd } from '../../helpers/at-end.ts';
 import { callOf } from '../../helpers/call-of.ts';
 import { dossierIn } from '../../helpers/command.ts';
-import { startHere } from '../../helpers/daemon-here.ts';
 import { gitIn, temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
 import { fingerprint, type WithCase, withCase } from '../../helpers/work-item.ts';
 
@@ -140,7 +139,7 @@ describe('dossier check', () => {
     assert.deepEqual(await found(known), [`${item.path}/case.md missing_file`]);
   });
 
-  it('names files that belong to no Work item, as the daemon does', async (t) => {
+  it('names files that belong to no Work item', async (t) => {
     const root = fresh(t, {
       'cases/2026-11/upper/CASE.md': '---\ntitle: Upper case\n---\n',
       'cases/2026-11/upper/sessions/2026-11-21T07-03-46Z-3043939f/session.md': 'anything\n',
@@ -154,10 +153,6 @@ describe('dossier check', () => {
       'cases/stray.md unknown_file',
     ];
     assert.deepEqual(await found(root), wanted);
-    const { url } = await startHere(t, ['--workspace', root]);
-    const answer = await fetch(`${url}/api/diagnostics`);
-    const listed = (await answer.json()) as { file: string; code: string }[];
-    assert.deepEqual(listed.map(({ file, code }) => `${file} ${code}`).sort(), wanted);
   });
 
   it('names the first line of events.ndjson that is no event, and not one that is being written', async (t) => {

@@ -22,7 +22,9 @@ describe('the activity of a session', () => {
     const later = addEvents(emptyActivity(3), [event(3, 'tool_output', { text: 'two\n' })]);
     const shown = ({ entries }: typeof later) =>
       entries.map((entry) => entry.kind === 'call' && [entry.title, entry.status, entry.output]);
-    assert.deepEqual(shown(later), [['', 'in_progress', 'two\n']]);
+    assert.deepEqual(shown(later), [
+      ['Output of a command that began earlier', 'in_progress', 'two\n'],
+    ]);
     const earlier = addEvents(emptyActivity(1), [
       event(1, 'tool_call', call),
       event(2, 'tool_output', { text: 'one\n' }),
@@ -31,6 +33,10 @@ describe('the activity of a session', () => {
     assert.deepEqual(shown(all), [['make', 'in_progress', 'one\ntwo\n']]);
     const ended = [event(4, 'tool_call', { ...call, status: 'completed', output: 'all' })];
     assert.deepEqual(shown(addEvents(all, ended)), [['make', 'completed', 'all']]);
+    // Agents may call tools without a title.
+    const failed = event(3, 'tool_call', { ...call, title: '', status: 'failed', output: 'no\n' });
+    const known = prependEvents(earlier, addEvents(emptyActivity(3), [failed]));
+    assert.deepEqual(shown(known), [['', 'failed', 'no\n']]);
   });
 
   it('says how a permission was decided, and by whom', () => {

@@ -8,7 +8,7 @@ import {
   type OperatorRequest,
 } from './entry.ts';
 import { describeEvent } from './event-text.ts';
-import { addToolCall, appendOutput, isUntitled, withOutput } from './tool-calls.ts';
+import { addToolCall, appendOutput, isOutput, withOutput } from './tool-calls.ts';
 
 /** A range of a session's events, as shown. */
 export interface Activity {
@@ -159,7 +159,7 @@ export const prependEvents = (earlier: Activity, later: Activity): Activity => {
   const newer = new Map(later.entries.map((one) => [keyOf(one), one]));
   const entries = earlier.entries.map((one) => {
     const [{ from, at }, now] = [one, newer.get(keyOf(one))];
-    return isUntitled(now) ? withOutput(one, now) : ({ ...one, ...now, from, at } as Entry);
+    return isOutput(now) ? withOutput(one, now) : ({ ...one, ...now, from, at } as Entry);
   });
   const rest = later.entries.filter((one) => !known.has(keyOf(one)));
   const [last, next] = [entries.at(-1), rest[0]];

@@ -85,11 +85,11 @@ const STATUS: Readonly<Record<ToolCall['status'], string>> = {
 };
 
 const ToolCallEntry = ({ of, entry }: EntryProps<ToolCall>) => {
-  const { title, tool, status, files, diffs, output, cut } = entry;
+  const { title, tool, is_output, status, files, diffs, output, cut } = entry;
   const name = (
     <>
       <span class={`tag call-${status}`}>{STATUS[status]}</span>{' '}
-      {title === '' ? 'Output of a command that began earlier' : <code>{visible(title)}</code>}
+      {is_output ? title : <code>{visible(title)}</code>}
     </>
   );
   return (

@@ -26,9 +26,10 @@ export const isCut = ({ text, rest, length }: AgentText): boolean =>
 export interface ToolCall extends Base {
   kind: 'call';
   call_id: string;
-  /** Empty if the event with the title is not loaded. */
   title: string;
   tool: string;
+  /** Only its output is loaded: the event with its title is earlier. */
+  is_output: boolean;
   status: SessionEvents['tool_call']['status'];
   files: string[];
   diffs: FileDiff[];

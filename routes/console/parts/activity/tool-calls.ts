@@ -1,5 +1,4 @@
 import { baseOf, type Entry, type Of, type ToolCall } from './entry.ts';
-
 import { cutText, fileDiffs } from './file-diffs.ts';
 
 const OUTPUT = { head: 1500, tail: 2500 };
@@ -20,6 +19,7 @@ export const addToolCall = ({ entries }: { entries: Entry[] }, event: Of<'tool_c
     call_id: tool_call_id,
     title,
     tool: kind,
+    is_output: false,
     status,
     files: locations.slice(0, 20),
     diffs: shown,
@@ -37,19 +37,20 @@ const callAt = (entries: readonly Entry[], id: string): number =>
 export const appendOutput = ({ entries }: { entries: Entry[] }, event: Of<'tool_output'>): void => {
   const { tool_call_id, text } = event.data;
   const at = callAt(entries, tool_call_id);
-  const before = (entries[at] as ToolCall | undefined) ?? untitledCall(event);
+  const before = (entries[at] as ToolCall | undefined) ?? outputAlone(event);
   const now = { ...before, to: event.id, output: (before.output + text).slice(-OUTPUT.tail) };
   if (at < 0) entries.push(now);
   else entries[at] = now;
 };
 
 // The call itself is earlier than the loaded events.
-const untitledCall = (event: Of<'tool_output'>): ToolCall => ({
+const outputAlone = (event: Of<'tool_output'>): ToolCall => ({
   ...baseOf(event),
   kind: 'call',
   call_id: event.data.tool_call_id,
-  title: '',
+  title: 'Output of a command that began earlier',
   tool: '',
+  is_output: true,
   status: 'in_progress',
   files: [],
   diffs: [],
@@ -58,10 +59,10 @@ const untitledCall = (event: Of<'tool_output'>): ToolCall => ({
 });
 
 /** Whether only the output of a call is loaded. */
-export const isUntitled = (entry: Entry | undefined): entry is ToolCall =>
-  entry?.kind === 'call' && entry.title === '';
+export const isOutput = (entry: Entry | undefined): entry is ToolCall =>
+  entry?.kind === 'call' && entry.is_output;
 
-/** The entry of a call with the output of an untitled one, which follows. */
+/** The entry of a call with its output that follows. */
 export const withOutput = (entry: Entry, { to, output }: ToolCall): Entry =>
   entry.kind === 'call'
     ? { ...entry, to, output: (entry.output + output).slice(-OUTPUT.tail) }

@@ -1,26 +1,10 @@
 import { join, posix } from 'node:path';
-import { inSlices } from '../base/async.ts';
 import { readEntry } from '../front-matter/entry.ts';
 import { type FileProblem, fileProblem, Problem } from '../front-matter/problem.ts';
-import { CASE_FILE, checklistFile, type Layout } from '../layout.ts';
+import { CASE_FILE, checklistFile } from '../layout.ts';
 import { almostTasksIn } from '../reconcile/read-checklist.ts';
 import { UNKNOWN_FILE } from '../reconcile/read-item.ts';
-import { missingCaseProblem } from '../reconcile/reconcile.ts';
-import { type WalkedDirectory, walk } from '../reconcile/walk.ts';
-
-/** The problems of all Work items that no comparison reports: misplaced files, sessions without a case.md, almost items. */
-export const overlookedProblems = async ({ root }: Layout): Promise<FileProblem[]> => {
-  const places: WalkedDirectory[] = [];
-  await inSlices(walk(root), (place) => void places.push(place));
-  const almost: FileProblem[] = [];
-  await inSlices(places, ({ dir, kind, names }) => {
-    if (kind === 'item' && names.includes('proof')) almost.push(...almostItems(root, dir));
-  });
-  const headless = [...headlessIn(places)].map((dir) =>
-    fileProblem(`${dir}/${CASE_FILE}`, missingCaseProblem()),
-  );
-  return [...places.flatMap(misplacedIn), ...headless, ...almost];
-};
+import type { WalkedDirectory } from '../reconcile/walk.ts';
 
 /** Files of a folder of Work items that look like one, or like a part of one. */
 export const misplacedIn = ({ dir, kind, names }: WalkedDirectory): FileProblem[] => {
