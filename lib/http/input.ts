@@ -144,8 +144,9 @@ const invalidInput = (errors: FieldError[]): ServiceError => {
 const ifMatch = (header: string | string[] | undefined): string | undefined => {
   if (typeof header !== 'string') return undefined;
   if (header.trim() === '*') return '*';
-  const tags = header.split(',').map((one) => ENTITY_TAG.exec(one.trim()));
-  if (tags.includes(null))
+  const listed = header.split(',').filter((one) => one.trim() !== '');
+  const tags = listed.map((one) => ENTITY_TAG.exec(one.trim()));
+  if (tags.includes(null) || tags.length === 0)
     throw new ServiceError(
       'bad_request',
       `If-Match must be *, or ETags with commas between them, such as "1a2b", but it is ${header}. Send the ETag that you read.`,

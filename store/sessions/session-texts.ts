@@ -1,7 +1,7 @@
 import { join, parse } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { StoreError } from '../base/errors.ts';
-import { etagOf } from '../base/names.ts';
+import { etagOf, meets } from '../base/names.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
 import { putFile, readText, type TextFile, textOf, writeText } from '../front-matter/text-file.ts';
 import { createFile } from '../fs/durable.ts';
@@ -45,7 +45,8 @@ export const writePlan = async (
   const found = readText(layout, dir, PLAN);
   const read = heldText(store, dir, 'plan', found);
   // The caller read the plan in force, so a held edit in the file does not conflict.
-  const isRead = read !== found && read !== undefined && etagOf(read.sha256) === ifMatch;
+  const isHeld = read !== found && read !== undefined && ifMatch !== undefined;
+  const isRead = isHeld && meets(ifMatch, etagOf(read.sha256));
   const match = isRead && found !== undefined ? etagOf(found.sha256) : ifMatch;
   intendText(store, dir, 'plan', content);
   await writeText(layout, placeOf(dir, PLAN), content, match);

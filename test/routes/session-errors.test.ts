@@ -113,7 +113,7 @@ describe('the errors of sessions', () => {
       writeFileSync(file, text(before));
       const { status, body } = await it.control(what);
       assert.deepEqual([status, body.code], [409, 'unreadable_record']);
-      assert.match(body.detail, /The agent was stopped, .*session\.md/);
+      assert.match(body.detail, /The agent was stopped\. .*session\.md/);
       assert.equal(await alive(run_marker), false);
       writeFileSync(file, before);
       await reconcile(it.service.store, it.item.id);

@@ -258,6 +258,7 @@ describe('inputReader: If-Match', () => {
     assert.equal(read('"abc"'), 'abc');
     assert.equal(read(' abc '), 'abc');
     assert.equal(read('"a", "b",c'), 'a,b,c');
+    assert.equal(read('"a", ,'), 'a');
     assert.equal(read('*'), '*');
     assert.equal(read(), undefined);
   });
@@ -267,7 +268,7 @@ describe('inputReader: If-Match', () => {
     assert.equal(read('W/"a", "b"'), 'b');
   });
 
-  for (const wrong of ['', '"a",', '"a" "b"', '*, "a"', '"a"b"'])
+  for (const wrong of ['', ',', '"a" "b"', '*, "a"', '"a"b"'])
     it(`is refused as ${wrong || 'an empty text'}`, () => {
       assert.match(refusal('bad_request', () => read(wrong)).message, /^If-Match must be \*/);
     });

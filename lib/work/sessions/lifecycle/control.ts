@@ -65,7 +65,7 @@ const endUnreadable = async (
     engine.away.set(id, STOPPED);
     throw new ServiceError(
       'unreadable_record',
-      `The agent was stopped, but the end of session ${id} cannot be recorded. ${why} It is paused then; to end it for good, abort it.`,
+      `The agent was stopped. Session ${id} is paused once its record can be read: ${why}`,
     );
   }
 };
@@ -76,7 +76,7 @@ const STOPPED =
 const whyUnreadable = (store: Store, caseId: string, id: string): string | undefined => {
   try {
     if (readSession(store, caseId, id) !== undefined) return undefined;
-    return 'Its session.md is missing, or has another id. Restore it.';
+    return 'its session.md is missing, or has another id. Restore it.';
   } catch (error) {
     return messageOf(error);
   }
