@@ -68,9 +68,8 @@ const refuseUnread = (
   now: Pull,
 ): void => {
   const titles = [matter.title, title];
-  const lists = [matter.labels ?? [], labels ?? []].map(sorted);
   const isNewTitle = title !== undefined && !titles.includes(now.title);
-  const isNewList = labels !== undefined && !lists.includes(sorted(now.labels));
+  const isNewList = labels !== undefined && !isBetween(now.labels, matter.labels ?? [], labels);
   if (!isNewTitle && !isNewList) return;
   const news = [
     ...(isNewTitle ? [`its title is now ${visible(now.title)}`] : []),
@@ -81,6 +80,19 @@ const refuseUnread = (
     `#${now.number} was changed on the host since it was read: ${news}. That was not replaced. Read it with POST /api/cases/${case_id}/pr/sync-state, then send the change again.`,
     { members: { title: now.title, labels: now.labels } },
   );
+};
+
+// Others changed nothing that is replaced: a change that failed half way leaves such a list, and can be sent again.
+const isBetween = (
+  now: readonly string[],
+  before: readonly string[],
+  wanted: readonly string[],
+): boolean => {
+  const [there, read, asked] = [now, before, wanted].map(
+    (labels) => new Set(labels.map((label) => label.toLowerCase())),
+  ) as [Set<string>, Set<string>, Set<string>];
+  const isKept = [...read].every((label) => !asked.has(label) || there.has(label));
+  return isKept && [...there].every((label) => read.has(label) || asked.has(label));
 };
 
 // The host ignores the case of labels.

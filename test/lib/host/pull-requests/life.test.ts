@@ -151,6 +151,25 @@ describe('PATCH /api/cases/{id}/pr', () => {
     assert.deepEqual(there, ['bot', 'mine']);
   });
 
+  it('takes labels again whose change failed half way', async (t) => {
+    const scene = await openedScene(t);
+    const { host, number } = scene;
+    for (const label of ['old', 'kept', 'new']) await host.repositories.label(label);
+    await host.pulls.edit(number, { labels: ['old', 'kept'] });
+    await scene.post('sync-state');
+    host.fail('forbidden', { method: 'DELETE' });
+    const labels = ['kept', 'new'];
+    assert.notEqual((await patch(scene, { labels })).status, 200);
+    const there = (await host.pulls.read(number)).labels.map(({ name }) => name);
+    assert.deepEqual(there.toSorted(), ['kept', 'new', 'old']);
+    // One that others removed meanwhile is not given again.
+    await host.pulls.edit(number, { labels: ['old', 'new'] });
+    assertProblem(await patch(scene, { labels }), 409, 'codehost_conflict');
+    await host.pulls.edit(number, { labels: there });
+    const again = await patch(scene, { labels });
+    assert.deepEqual([again.status, again.body.labels], [200, labels], again.text);
+  });
+
   it('takes labels as the host does: without spaces around, and each once in any case', async (t) => {
     const scene = await pullScene(t);
     await scene.host.repositories.label('bug');
