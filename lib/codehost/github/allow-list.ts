@@ -72,8 +72,8 @@ const hasPlainPath = (asked: HostRequest): boolean =>
     const value = asked[name];
     if (name === 'owner' || name === 'repo') return isName(value);
     if (name === 'ref') return isCommit(value);
-    // Encoded but for dots, which alone would lead to another path.
-    if (name === 'name') return typeof value === 'string' && !/^\.*$/.test(value);
+    // Encoded but for dots: `.` and `..` would lead to another path.
+    if (name === 'name') return typeof value === 'string' && !/^\.{0,2}$/.test(value);
     return Number.isSafeInteger(value) && Number(value) > 0;
   });
 

@@ -1,3 +1,4 @@
+import { ServiceError } from '../../errors.ts';
 import type { LabelRule } from '../code-host.ts';
 import { apiPath, hostClient, type RepositoryContext } from './client.ts';
 import { hasErrorCode } from './problem.ts';
@@ -5,7 +6,8 @@ import { pullToWrite } from './pulls.ts';
 
 /**
  * Changes the labels of a pull request: adds those that are missing and removes the others that were read, so that one which a
- * bot adds meanwhile stays. Returns those that it has then. `codehost_not_found` if the number is that of an issue.
+ * bot adds meanwhile stays. Returns those that it has then. `codehost_not_found` if the number is that of an issue,
+ * `codehost_rejected` if the host has no path that removes a label.
  */
 export const setLabels = async (
   place: RepositoryContext,
@@ -15,6 +17,8 @@ export const setLabels = async (
   const { labels: before } = await pullToWrite(place, number);
   const wanted = rule(before);
   const missing = without(wanted, before);
+  const removed = without(before, wanted);
+  refuseDots(place, removed);
   const { api } = await hostClient(place);
   const at = { ...apiPath(place), issue_number: number };
   let now = before;
@@ -25,7 +29,7 @@ export const setLabels = async (
     });
     now = data.map(({ name }) => name);
   }
-  for (const label of without(before, wanted)) now = await unlabel(place, at, { label, now });
+  for (const label of removed) now = await unlabel(place, at, label);
   return now;
 };
 
@@ -35,10 +39,17 @@ const without = (labels: readonly string[], others: readonly string[]): string[]
   return labels.filter((label) => !left.has(label.toLowerCase()));
 };
 
+const refuseDots = ({ name: { host } }: RepositoryContext, removed: readonly string[]): void => {
+  const label = removed.find((each) => each === '.' || each === '..');
+  if (label === undefined) return;
+  const detail = `The label ${label} cannot be removed by a request, because its name is a part of a path. Nothing was written. Remove it on ${host}.`;
+  throw new ServiceError('codehost_rejected', detail, { members: { host_errors: [] } });
+};
+
 const unlabel = async (
   place: RepositoryContext,
   at: { owner: string; repo: string; issue_number: number },
-  { label, now }: { label: string; now: string[] },
+  label: string,
 ): Promise<string[]> => {
   const { api } = await hostClient(place);
   try {
@@ -48,8 +59,10 @@ const unlabel = async (
     );
     return data.map(({ name }) => name);
   } catch (error) {
-    // Others removed it since the pull request was read.
-    if (hasErrorCode(error, 'codehost_not_found')) return without(now, [label]);
-    throw error;
+    if (!hasErrorCode(error, 'codehost_not_found')) throw error;
+    // Others removed it since the pull request was read, or the token may not: GitHub answers both with 404.
+    const { labels } = await pullToWrite(place, at.issue_number);
+    if (without([label], labels).length === 0) throw error;
+    return labels;
   }
 };

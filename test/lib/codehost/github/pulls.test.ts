@@ -252,6 +252,31 @@ describe('labels of a pull request', () => {
     assert.deepEqual(await changing, ['docs']);
   });
 
+  it('are not taken for removed where the host answers 404 and has them', async (t) => {
+    const { host, hosted } = await startAsking(t);
+    await host.repositories.push({ branch: 'work/one' });
+    const { number } = await host.pulls.open('work/one');
+    await host.pulls.edit(number, { labels: ['bug', 'docs'] });
+    host.fail('not found', { method: 'DELETE' });
+    const refused = await refusal(hosted.setLabels(number, () => ['docs']));
+    assert.equal(refused.code, 'codehost_not_found');
+  });
+
+  it('of dots are removed, but for those that are a part of a path', async (t) => {
+    const { host, hosted } = await startAsking(t);
+    await host.repositories.push({ branch: 'work/one' });
+    const { number } = await host.pulls.open('work/one');
+    await host.pulls.edit(number, { labels: ['.', '..', '...'] });
+    assert.deepEqual(await hosted.setLabels(number, () => ['.', '..']), ['.', '..']);
+    const written = host.writes().length;
+    for (const kept of ['.', '..']) {
+      const refused = await refusal(hosted.setLabels(number, () => [kept, 'new']));
+      assert.equal(refused.code, 'codehost_rejected');
+      assert.match(refused.message, /Nothing was written\. Remove it on/);
+    }
+    assert.equal(host.writes().length, written);
+  });
+
   it('are not given to an issue of that number', async (t) => {
     const { host, hosted } = await startAsking(t);
     const { number } = await host.issues.add();
