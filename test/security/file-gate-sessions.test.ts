@@ -108,6 +108,17 @@ describe('plan.md, written by file while a program runs that no sandbox holds', 
     assert.equal(await planOf(test, at), before);
   });
 
+  it('does not conflict with a write whose list of ETags has the plan in force', async (t) => {
+    const test = await withCase(t);
+    const { at, dir } = await planned(test);
+    unsandboxed(test);
+    writeFileSync(join(dir, 'plan.md'), EVIL);
+    const { headers } = await test.call('GET', `${at}/plan`);
+    const list = { 'if-match': `"old", ${headers.etag}` };
+    assert.equal((await test.call('PUT', `${at}/plan`, 'Mine\n', list)).status, 200);
+    assert.equal(await planOf(test, at), 'Mine\n');
+  });
+
   it('holds once the operator says so, and a plan that the API writes holds at once', async (t) => {
     const test = await withCase(t);
     const { at, dir } = await planned(test);
