@@ -166,7 +166,7 @@ describe('sandbox: seatbelt', () => {
     const test = await withCase(t, undefined, { settings: 'sandbox: seatbelt' });
     const { id } = await test.planned();
     await test.post(`/sessions/${id}/approve`);
-    const { error } = await test.until(id, 'failed');
+    const { error } = await test.until(id, 'paused');
     assert.match(error ?? '', /seatbelt needs macOS/);
   });
 });
