@@ -61,9 +61,9 @@ export const decidePermission = (
   const answer = judge(ask, scope);
   const prefix = answer === 'ask' ? allowedPrefix(ask, scope.prefixes) : undefined;
   if (prefix !== undefined)
-    return { answer: 'allow', option_id: optionOf(ask, 'allow_once'), prefix };
+    return { answer: 'allow', option_id: optionOfKind(ask, 'allow_once'), prefix };
   if (answer === 'ask') return canBeAsked(ask) ? { answer } : { answer: 'refuse', option_id: null };
-  const option_id = optionOf(ask, answer === 'allow' ? 'allow_once' : 'reject_once');
+  const option_id = optionOfKind(ask, answer === 'allow' ? 'allow_once' : 'reject_once');
   return { answer, option_id };
 };
 
@@ -115,7 +115,10 @@ const isPlainCallOf = (command: string, prefix: string): boolean => {
   return call === allowed || call.startsWith(`${allowed} `);
 };
 
-const canBeAsked = (ask: PermissionAsk): boolean => optionOf(ask, 'allow_once') !== null;
+const canBeAsked = (ask: PermissionAsk): boolean => optionOfKind(ask, 'allow_once') !== null;
 
-const optionOf = ({ options }: PermissionAsk, kind: PermissionOption['kind']): string | null =>
-  options.find((option) => option.kind === kind)?.option_id ?? null;
+/** The id of the first option of this kind, or null. */
+export const optionOfKind = (
+  { options }: Pick<PermissionAsk, 'options'>,
+  kind: PermissionOption['kind'],
+): string | null => options.find((option) => option.kind === kind)?.option_id ?? null;

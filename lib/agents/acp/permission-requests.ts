@@ -9,6 +9,7 @@ import {
   isLook,
   isPlainCommand,
   onceOptions,
+  optionOfKind,
   type PermissionAsk,
   type PermissionScope,
 } from '../permissions.ts';
@@ -46,7 +47,7 @@ const CANCELLED = { outcome: { outcome: 'cancelled' } };
 
 /** Answers an agent's permission requests: by the policy at once, or pending until the operator answers. */
 export const createPermissionRequests = (deps: DeskDeps) => {
-  const { scope, tell } = deps;
+  const { scope } = deps;
   const state: State = { ...deps, parked: new Map(), refusals: new Map() };
   let closed = false;
   return {
@@ -55,13 +56,13 @@ export const createPermissionRequests = (deps: DeskDeps) => {
       if (closed) return CANCELLED;
       const ask = askOf(call, offered, scope.cwd);
       const decision = decidePermission(ask, { ...scope, prefixes: allowedNow(deps) });
-      if (decision.answer === 'ask' && state.parked.size < MOST_OPEN)
-        return park(state, { ask, call }, signal);
-      const by = decision.answer === 'ask' ? 'daemon' : 'policy';
-      const chosen = decision.answer === 'ask' ? { option_id: rejectOf(ask) } : decision;
-      noteAnswer(state, call, { isAllowed: decision.answer === 'allow', by });
-      tell(decided(call, { ...chosen, by }));
-      return outcomeOf(chosen.option_id);
+      if (decision.answer !== 'ask') {
+        const { answer, ...chosen } = decision;
+        return decide(state, call, { ...chosen, isAllowed: answer === 'allow', by: 'policy' });
+      }
+      if (state.parked.size < MOST_OPEN) return park(state, { ask, call }, signal);
+      const option_id = optionOfKind(ask, 'reject_once');
+      return decide(state, call, { option_id, isAllowed: false, by: 'daemon' });
     },
     /** The operator's answer; false if there is no such request or option. Throws `bad_request` for a wrong prefix. */
     answer: (request_id: string, option_id: string, prefix?: string): boolean => {
@@ -184,16 +185,21 @@ const allowPrefix = (
   prefix: string,
 ): void => {
   const { scope, parked, project } = state;
+  const asked = parked.get(request_id);
   if (option_id === ALLOW_PROJECT) project?.allow(prefix);
   else scope.prefixes.push(prefix);
   resolve(state, request_id, {
-    option_id: onceOf(parked.get(request_id)),
+    option_id: asked ? optionOfKind(asked.ask, 'allow_once') : null,
     by: 'operator',
     prefix,
   });
   for (const [id, other] of [...parked])
     if (allowedPrefix(other.ask, [prefix]) !== undefined)
-      resolve(state, id, { option_id: onceOf(other), by: 'policy', prefix });
+      resolve(state, id, {
+        option_id: optionOfKind(other.ask, 'allow_once'),
+        by: 'policy',
+        prefix,
+      });
 };
 
 // Read for each request, because prefixes can be revoked.
@@ -206,7 +212,7 @@ const ALLOW_PROJECT = 'allow_project';
 
 // Left out if the agent has an option with the same id.
 const ownOptions = ({ project }: DeskDeps, ask: PermissionAsk): PrefixOption[] => {
-  if (!isPlainCommand(ask) || onceOf(ask) === null) return [];
+  if (!isPlainCommand(ask) || optionOfKind(ask, 'allow_once') === null) return [];
   return OWN_OPTIONS.filter(
     ({ option_id }) =>
       (project !== undefined || option_id !== ALLOW_PROJECT) &&
@@ -226,12 +232,6 @@ const OWN_OPTIONS: readonly PrefixOption[] = [
     name: 'Always allow in this project: every plain command that begins with `prefix`',
   },
 ];
-
-const onceOf = (asked?: Pick<PermissionAsk, 'options'> | Parked): string | null =>
-  asked?.options.find(({ kind }) => kind === 'allow_once')?.option_id ?? null;
-
-const rejectOf = ({ options }: PermissionAsk): string | null =>
-  options.find(({ kind }) => kind === 'reject_once')?.option_id ?? null;
 
 const fitting = (ask: PermissionAsk, prefix = ask.command ?? ''): string => {
   if (allowedPrefix(ask, [prefix]) !== undefined) return prefix.trim();
@@ -255,17 +255,20 @@ const shown = (call: ToolCall, cwd: string) => {
   };
 };
 
-const decided = ({ title, kind }: ToolCall, { option_id, by, prefix }: Answer): RunEvent => ({
-  type: 'permission_resolved',
-  data: {
-    request_id: randomUUID(),
-    title,
-    kind,
-    option_id,
-    by,
-    ...(prefix !== undefined && { prefix }),
-  },
-});
+// Answers a request at once, without the operator.
+const decide = (
+  state: State,
+  call: ToolCall,
+  { isAllowed, ...answer }: Answer & { isAllowed: boolean },
+): unknown => {
+  const { title, kind } = call;
+  noteAnswer(state, call, { isAllowed, by: answer.by });
+  state.tell({
+    type: 'permission_resolved',
+    data: { request_id: randomUUID(), title, kind, ...answer },
+  });
+  return outcomeOf(answer.option_id);
+};
 
 const outcomeOf = (option_id: string | null): unknown =>
   option_id === null ? CANCELLED : { outcome: { outcome: 'selected', optionId: option_id } };
