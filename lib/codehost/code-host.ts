@@ -55,6 +55,12 @@ export type PullRule = (now: Pull) => PullChange | undefined | Promise<PullChang
 
 export type LabelRule = (now: readonly string[]) => readonly string[];
 
+/** The labels that are not among the others. The host ignores the case of labels. */
+export const labelsWithout = (labels: readonly string[], others: readonly string[]): string[] => {
+  const left = new Set(others.map((label) => label.toLowerCase()));
+  return labels.filter((label) => !left.has(label.toLowerCase()));
+};
+
 /** The calls for one repository. */
 export interface HostedRepository {
   readonly name: RepositoryName;

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../errors.ts';
-import type { LabelRule } from '../code-host.ts';
+import { type LabelRule, labelsWithout } from '../code-host.ts';
 import { apiPath, hostClient, type RepositoryContext } from './client.ts';
 import { hasErrorCode } from './problem.ts';
 import { pullToWrite } from './pulls.ts';
@@ -16,8 +16,8 @@ export const setLabels = async (
 ): Promise<string[]> => {
   const { labels: before } = await pullToWrite(place, number);
   const wanted = rule(before);
-  const missing = without(wanted, before);
-  const removed = without(before, wanted);
+  const missing = labelsWithout(wanted, before);
+  const removed = labelsWithout(before, wanted);
   refuseDots(place, removed);
   const { api } = await hostClient(place);
   const at = { ...apiPath(place), issue_number: number };
@@ -31,12 +31,6 @@ export const setLabels = async (
   }
   for (const label of removed) now = await unlabel(place, at, label);
   return now;
-};
-
-// The host ignores the case of labels.
-const without = (labels: readonly string[], others: readonly string[]): string[] => {
-  const left = new Set(others.map((label) => label.toLowerCase()));
-  return labels.filter((label) => !left.has(label.toLowerCase()));
 };
 
 const refuseDots = ({ name: { host } }: RepositoryContext, removed: readonly string[]): void => {
@@ -62,7 +56,7 @@ const unlabel = async (
     if (!hasErrorCode(error, 'codehost_not_found')) throw error;
     // Others removed it since the pull request was read, or the token may not: GitHub answers both with 404.
     const { labels } = await pullToWrite(place, at.issue_number);
-    if (without([label], labels).length === 0) throw error;
+    if (labelsWithout([label], labels).length === 0) throw error;
     return labels;
   }
 };

@@ -7,7 +7,7 @@ import {
 } from '../../../store/codehost/pulls.ts';
 import type { PullPatch } from '../../../store/records/pull-call.ts';
 import type { HostedNeeds } from '../../code/projects/hosted-repository.ts';
-import type { HostedRepository, Pull } from '../../codehost/code-host.ts';
+import { type HostedRepository, labelsWithout, type Pull } from '../../codehost/code-host.ts';
 import { ServiceError } from '../../errors.ts';
 import { checkTexts } from '../../work/cases/text.ts';
 import { hostedToWrite } from './own-pull.ts';
@@ -88,19 +88,10 @@ const isBetween = (
   before: readonly string[],
   wanted: readonly string[],
 ): boolean => {
-  const [there, read, asked] = [now, before, wanted].map(
-    (labels) => new Set(labels.map((label) => label.toLowerCase())),
-  ) as [Set<string>, Set<string>, Set<string>];
-  const isKept = [...read].every((label) => !asked.has(label) || there.has(label));
-  return isKept && [...there].every((label) => read.has(label) || asked.has(label));
+  const kept = labelsWithout(before, labelsWithout(before, wanted));
+  const news = labelsWithout(now, [...before, ...wanted]);
+  return labelsWithout(kept, now).length + news.length === 0;
 };
-
-// The host ignores the case of labels.
-const sorted = (labels: readonly string[]): string =>
-  labels
-    .map((label) => label.toLowerCase())
-    .toSorted()
-    .join('\n');
 
 interface Place {
   hosted: HostedRepository;
@@ -113,7 +104,8 @@ const relabel = (place: Place, labels: readonly string[]): Promise<Pull> => {
     await hosted.setLabels(number, () => labels);
     return hosted.pull(number);
   };
-  return writePull(place, write, (now) => sorted(now.labels) === sorted(labels));
+  // Between the same labels, there are these alone.
+  return writePull(place, write, ({ labels: now }) => isBetween(now, labels, labels));
 };
 
 // The published body does not change: only an approved update may.
