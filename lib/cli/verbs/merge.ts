@@ -22,11 +22,10 @@ export const merge = verb(async (given) => {
   const { dossier, words, values, config } = given;
   const id = await findItem(dossier, words[0]);
   const { title, merged } = await dossier.call('GET /cases/{id}', { id });
-  const sessions = await listSessions(dossier, id);
   const worktree = await withRefusals(dossier.call('GET /api/cases/{id}/worktree', { id }), {
-    not_found:
+    not_found: async () =>
       merged === undefined
-        ? branchAlone(id, sessions)
+        ? branchAlone(id, await listSessions(dossier, id))
         : `Nothing to merge: ${merged.into} has all changes of its branch, and its worktree was removed`,
   });
   const squash = values.squash === true;

@@ -16,18 +16,18 @@ export interface Verb extends Call, DaemonConnection {
   readonly typed: (words: string) => string;
 }
 
-type Sentence = string | ((problem: Problem) => string);
+type Sentence = string | ((problem: Problem) => string | Promise<string>);
 
 /** Replaces problems with these codes by a Refusal that names commands instead of API calls. */
 export const withRefusals = <T>(
   call: Promise<T>,
   sentences: Readonly<Partial<Record<Problem['code'], Sentence>>>,
 ): Promise<T> =>
-  call.catch((error: unknown) => {
+  call.catch(async (error: unknown) => {
     if (!(error instanceof Problem)) throw error;
     const sentence = sentences[error.code];
     if (sentence === undefined) throw error;
-    throw new Refusal(typeof sentence === 'string' ? sentence : sentence(error));
+    throw new Refusal(typeof sentence === 'string' ? sentence : await sentence(error));
   });
 
 export const noWorktree = (id8: string): string =>
