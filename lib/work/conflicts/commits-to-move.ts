@@ -11,7 +11,7 @@ type Move = Pick<ConflictMatter, 'orig_head' | 'onto_commit'>;
 interface CommitsToMove {
   /** The commit above which the branch's commits are moved. */
   upstream: string;
-  /** What is left out that a rebase would otherwise move. */
+  /** Says which commits the rebase leaves out, and why. */
   notes: string[];
 }
 

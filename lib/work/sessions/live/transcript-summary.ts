@@ -205,7 +205,7 @@ const READERS = new Map<string, EventReader>(
       reading.closed ||= data.by === 'daemon' && question !== undefined && !question.outcome;
       readQuestionEvent(reading.questions, 'question_resolved', data);
     },
-    // Its prompt was cancelled for the message, which closed its requests, and the turn goes on.
+    // The message cancelled the prompt and so closed its requests. The turn goes on.
     operator_message_delivered: (reading) => {
       reading.closed = false;
     },
