@@ -26,8 +26,10 @@ const main = async (): Promise<number> => {
 // An expected error is printed as a sentence, any other with its stack.
 const complain = async (error: unknown, config: Config | undefined): Promise<number> => {
   if (error instanceof UsageError) {
+    const command = process.argv.find((word) => COMMANDS.some(({ name }) => name === word));
+    const help = `dossier ${command === undefined ? '' : `${command} `}--help`;
     process.stderr.write(
-      `dossier: ${visible(error.message)}${error.message.endsWith('?') ? '' : '.'} See dossier --help.\n`,
+      `dossier: ${visible(error.message)}${error.message.endsWith('?') ? '' : '.'} See ${help}.\n`,
     );
     return EXIT.usage;
   }

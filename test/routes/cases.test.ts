@@ -330,6 +330,8 @@ describe('GET /cases/:id', () => {
     const { call } = await startForTest(t);
     assertProblem(await call('GET', NOBODY), 404, 'not_found');
     assertProblem(await call('GET', '/cases/seven'), 404, 'not_found');
+    const short = assertProblem(await call('GET', '/cases/0123abcd'), 404, 'not_found');
+    assert.match(short.detail, /the API takes whole ids/);
   });
 
   it('shows an operator title that the API itself would not take', async (t) => {

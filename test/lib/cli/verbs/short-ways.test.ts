@@ -167,6 +167,9 @@ describe('a mistyped word', () => {
     assert.equal(command.code, 2);
     assert.match(command.stderr, /There is no command aprove\. Did you mean approve\?/);
     const option = await dossier(t, 'ls', '--sate', 'open');
-    assert.match(option.stderr, /Unknown option: --sate\. Did you mean --state\?/);
+    assert.match(
+      option.stderr,
+      /Unknown option: --sate\. Did you mean --state\? See dossier ls --help\.$/m,
+    );
   });
 });
