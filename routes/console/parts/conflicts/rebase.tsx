@@ -69,7 +69,7 @@ export const RebaseUnderWay = ({ of: conflict, files }: UnderWayProps) => {
       <div class={isWaiting ? 'box warn' : 'box'}>
         <strong>{STEPS[step ?? 'rebasing']}</strong> <code>{visible(branch)}</code> onto{' '}
         <code>{visible(onto)}</code>, since <RelativeTime at={timestamp} />
-        <ul class="log">
+        <ul class="rebase-log">
           {lastOf(log).map((line, n) => (
             <li key={n}>{visible(line)}</li>
           ))}
