@@ -1,8 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { connect } from '../../../lib/client/client.ts';
 import { loadPage } from '../common/load.ts';
 import {
-  type Api,
   type At,
   type Done,
   type Frame,
@@ -11,7 +9,7 @@ import {
   type WorkspaceEvent,
 } from '../common/page.ts';
 import { type FormResult, sendForm } from '../common/send-form.ts';
-import { ApiContext } from '../parts/form.tsx';
+import { browserApi } from '../parts/form.tsx';
 import { Shell } from '../parts/shell.tsx';
 import { subscribe } from './events.ts';
 import { showProblem } from './focus.ts';
@@ -25,8 +23,6 @@ export interface LiveProps {
   page: Page;
   worker: string;
 }
-
-const api = connect({ url: '' });
 
 /** Whether the form is on the page no more: its problem moves to the top of the page. */
 const isGone = (form: object | undefined): boolean => form instanceof Node && !form.isConnected;
@@ -55,11 +51,7 @@ export const Live = (props: LiveProps) => {
     document.title = titleOf(page, now.shown, now.frame);
     markIcon(now.frame.waiting);
   });
-  return (
-    <ApiContext.Provider value={api}>
-      <Shell frame={now.frame} page={page} shown={now.shown} />
-    </ApiContext.Provider>
-  );
+  return <Shell frame={now.frame} page={page} shown={now.shown} />;
 };
 
 interface Now {
@@ -77,7 +69,7 @@ const keepUpToDate = ({ page, at, worker }: LiveProps, now: () => Now, put: Put)
     if (follows === false || isLeaving()) return true;
     const { shown } = now();
     try {
-      const found = await loadPage(page, api, at, shown && since && { shown, since });
+      const found = await loadPage(page, browserApi, at, shown && since && { shown, since });
       const { missing, fileProblems = frame().fileProblems ?? [] } = found;
       if (missing?.status === UNAUTHORIZED) put({ down: 'out' });
       else put({ missing, fileProblems, down: undefined }, found.shown);
@@ -88,7 +80,6 @@ const keepUpToDate = ({ page, at, worker }: LiveProps, now: () => Now, put: Put)
     }
   });
   listenForForms(
-    api,
     () => frame().showing,
     (end, sent) => {
       if (!('problem' in end) && end.on !== undefined && end.on !== frame().path) {
@@ -106,7 +97,7 @@ const keepUpToDate = ({ page, at, worker }: LiveProps, now: () => Now, put: Put)
     const { event_type, payload } = event;
     if (event_type === 'attention_changed') {
       put({ waiting: Number(payload.count) });
-      notify(api);
+      notify();
     }
     if (follows !== false && follows(event, at)) addEvent(event);
   };
@@ -117,7 +108,7 @@ const keepUpToDate = ({ page, at, worker }: LiveProps, now: () => Now, put: Put)
     document.documentElement.dataset.live = '';
     put({ down: undefined });
     refresh();
-    notify(api);
+    notify();
   });
 };
 
@@ -184,7 +175,6 @@ const oneAtATime = (work: () => Promise<void>): (() => void) => {
 
 /** Sends API forms without leaving the page. */
 const listenForForms = (
-  api: Api,
   showing: () => string,
   onResult: (end: FormResult, sent: Sent) => void,
 ): void => {
@@ -196,7 +186,7 @@ const listenForForms = (
     form.ariaBusy = 'true';
     const done = doneOf(form, event.submitter);
     const data = [...new FormData(form, event.submitter)];
-    void sendForm(api, textsOf(data), showing(), fileIn(data)).then((end) => {
+    void sendForm(browserApi, textsOf(data), showing(), fileIn(data)).then((end) => {
       form.ariaBusy = null;
       if (!('problem' in end)) form.reset();
       onResult(end, { form, done });

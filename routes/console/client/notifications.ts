@@ -1,12 +1,13 @@
 import type { AttentionItem } from '../../../lib/client/client.ts';
-import type { Api } from '../common/page.ts';
+import { browserApi } from '../parts/form.tsx';
 
 let known: ReadonlySet<string> | undefined;
 
 /** Shows a browser notification for each new inbox item if the operator allowed it and the tab is hidden. */
-export const notify = ({ call }: Pick<Api, 'call'>): void => {
+export const notify = (): void => {
   if (!('Notification' in globalThis) || Notification.permission !== 'granted') return;
-  void call('GET /attention')
+  void browserApi
+    .call('GET /attention')
     .then(showNew)
     .catch(() => undefined);
 };

@@ -1,8 +1,7 @@
-import { useContext, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { Problem } from '../../../lib/client/client.ts';
-import type { Api } from '../common/page.ts';
 import { problemSummary, problemText } from '../common/send-form.ts';
-import { ApiContext } from '../parts/form.tsx';
+import { browserApi } from '../parts/form.tsx';
 import { readStored, writeStored } from '../parts/storage.ts';
 import { useWindow } from '../parts/use-window.ts';
 
@@ -29,7 +28,6 @@ interface Known {
 
 /** The file on disk. A save never overwrites a version that the operator has not seen. */
 export const useDisk = (place: Place, given: DiskFile, typed: UnsavedText | undefined) => {
-  const api = useContext(ApiContext) as Api;
   const [now, setNow] = useState(() => initialState(given, typed));
   const known = useRef(now);
   const put = (change: Partial<Known>): void => {
@@ -37,7 +35,7 @@ export const useDisk = (place: Place, given: DiskFile, typed: UnsavedText | unde
     setNow(known.current);
   };
   const reload = async (): Promise<void> => {
-    const there = await readOnDisk(api, place);
+    const there = await readOnDisk(place);
     const { seen } = known.current;
     if (there.etag === seen.etag) put({ theirs: undefined });
     else if (there.content === seen.content && there.etag !== undefined)
@@ -50,7 +48,7 @@ export const useDisk = (place: Place, given: DiskFile, typed: UnsavedText | unde
   useWindow('focus', check);
   const save = async (text: string): Promise<DiskFile | undefined> => {
     try {
-      const etag = await write(api, place, { content: text, etag: known.current.seen.etag });
+      const etag = await write(place, { content: text, etag: known.current.seen.etag });
       const there = { content: text, etag };
       put({ seen: there, theirs: undefined, errorMessage: undefined });
       return there;
@@ -72,9 +70,12 @@ const initialState = (given: DiskFile, typed: UnsavedText | undefined): Known =>
     ? { seen: given }
     : { seen: { content: '', etag: typed.etag }, theirs: given };
 
-const readOnDisk = async ({ request }: Api, { id, path }: Place): Promise<DiskFile> => {
+const readOnDisk = async ({ id, path }: Place): Promise<DiskFile> => {
   try {
-    const answer = await request('GET /cases/{id}/editor/files', { id, query: { path } });
+    const answer = await browserApi.request('GET /cases/{id}/editor/files', {
+      id,
+      query: { path },
+    });
     const { content, binary } = answer.data as { content: string; binary: boolean };
     if (binary) throw new Error('The file on disk is now binary. Your text is kept here.');
     return { content, etag: answer.etag };
@@ -85,14 +86,13 @@ const readOnDisk = async ({ request }: Api, { id, path }: Place): Promise<DiskFi
 };
 
 const write = async (
-  { request }: Api,
   { id, path }: Place,
   { content, etag }: DiskFile,
 ): Promise<string | undefined> => {
   const made =
     etag === undefined
-      ? await request('POST /cases/{id}/editor/files', { id, body: { path, content } })
-      : await request('PUT /cases/{id}/editor/files', {
+      ? await browserApi.request('POST /cases/{id}/editor/files', { id, body: { path, content } })
+      : await browserApi.request('PUT /cases/{id}/editor/files', {
           id,
           query: { path },
           body: { content },

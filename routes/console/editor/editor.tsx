@@ -1,8 +1,7 @@
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { visible } from '../../../store/base/visible.ts';
-import type { Api } from '../common/page.ts';
 import { problemSummary } from '../common/send-form.ts';
-import { ApiContext, PageContext } from '../parts/form.tsx';
+import { browserApi, PageContext } from '../parts/form.tsx';
 import { FormError } from '../parts/problems.tsx';
 import { type Editor, openEditor } from './codemirror.ts';
 import { type DiskFile, readUnsaved, storeUnsaved, type UnsavedText, useDisk } from './disk.ts';
@@ -142,7 +141,6 @@ interface EditorOptions {
 
 /** Creates the editor with its language support and language server, and ends them on unmount. */
 const useEditor = (using: EditorOptions) => {
-  const api = useContext(ApiContext) as Api;
   const { nonce } = useContext(PageContext);
   const box = useRef<HTMLDivElement>(null);
   const editor = useRef<Editor | undefined>(undefined);
@@ -164,7 +162,7 @@ const useEditor = (using: EditorOptions) => {
     made.focus();
     const { support } = languageOf(path);
     void support?.().then((language) => made.extend('language', language));
-    const disconnect = connectServer(api, using, { editor: made, showStatus: setServer });
+    const disconnect = connectServer(using, { editor: made, showStatus: setServer });
     return () => {
       disconnect();
       made.end();
@@ -179,7 +177,6 @@ interface ServerTarget {
 }
 
 const connectServer = (
-  api: Api,
   { id, root, path }: EditorOptions,
   { editor, showStatus }: ServerTarget,
 ): (() => void) => {
@@ -194,7 +191,7 @@ const connectServer = (
     );
   };
   showStatus('Starting the language server…');
-  startLanguageServer(api, { id, root, path, language, as, onGone }).then(
+  startLanguageServer({ id, root, path, language, as, onGone }).then(
     (came) => {
       serving = came;
       if (isLeft) return came.disconnect();
@@ -219,13 +216,12 @@ interface MergeViewProps {
 
 /** Compares with the version on disk if that changed, else with the base if the operator asks for it. */
 const useMergeView = ({ id, path, editor, theirs, isComparing }: MergeViewProps): void => {
-  const api = useContext(ApiContext) as Api;
   useEffect(() => {
     const { current } = editor;
     if (theirs?.etag !== undefined) return current?.beside({ text: theirs.content, ...THEIRS });
     if (!isComparing) return current?.beside(undefined);
     const query = { path, which: 'base' as const };
-    void api.call('GET /cases/{id}/editor/files', { id, query }).then(
+    void browserApi.call('GET /cases/{id}/editor/files', { id, query }).then(
       ({ content }) => current?.beside({ text: content, ...BASE }),
       // A file that the base does not have is all new.
       (error: unknown) =>

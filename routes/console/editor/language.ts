@@ -13,8 +13,8 @@ import type { Extension } from '@codemirror/state';
 import type { EditorView } from '@codemirror/view';
 import { ownValue } from '../../../store/base/own-value.ts';
 import { visible } from '../../../store/base/visible.ts';
-import type { Api } from '../common/page.ts';
 import { problemSummary } from '../common/send-form.ts';
+import { browserApi } from '../parts/form.tsx';
 
 /** The support for a language. */
 interface Language {
@@ -94,19 +94,18 @@ export interface LanguageServer {
 }
 
 /** Connects to the language server of a worktree. Throws an error whose message says why there is none. */
-export const startLanguageServer = async (
-  { call }: Api,
-  asked: ServerOptions,
-): Promise<LanguageServer> => {
+export const startLanguageServer = async (asked: ServerOptions): Promise<LanguageServer> => {
   const { id, language, root, path, as, onGone } = asked;
   // A page cannot read why a WebSocket was refused; this call reports it.
-  await call('POST /lsp/{language}/message', {
-    language,
-    query: { case_id: id },
-    body: { jsonrpc: '2.0', id: 1, method: 'initialize', params: {} },
-  }).catch((error: unknown) => {
-    throw new Error(problemSummary(error).detail);
-  });
+  await browserApi
+    .call('POST /lsp/{language}/message', {
+      language,
+      query: { case_id: id },
+      body: { jsonrpc: '2.0', id: 1, method: 'initialize', params: {} },
+    })
+    .catch((error: unknown) => {
+      throw new Error(problemSummary(error).detail);
+    });
   const socket = await opened(`/lsp/${language}/ws?case_id=${id}`);
   const client = new LSPClient({
     rootUri: uriOf(root),

@@ -8,6 +8,7 @@ import type { DiffBase } from '../parts/diff/review-state.ts';
 import { oneLine } from '../parts/diff/rows.ts';
 import { DiffView } from '../parts/diff/view.tsx';
 import { Empty } from '../parts/facts.tsx';
+import { isBrowser } from '../parts/form.tsx';
 import { SessionPage } from '../parts/frames.tsx';
 import { hasEnded, utcOf } from '../parts/labels.ts';
 
@@ -125,7 +126,7 @@ const patchOf = async ({ call }: Api, at: { id: string; sid: string }, since: Di
     orNone(call('GET /cases/{id}/sessions/{sid}/plan', { ...at, query: { which: 'approved' } })),
   ]);
   if (text === undefined) return undefined;
-  const isCut = text.length > MOST && !('document' in globalThis);
+  const isCut = text.length > MOST && !isBrowser;
   return { files: listFiles(text, plan), text: isCut ? text.slice(0, MOST) : text, isCut };
 };
 

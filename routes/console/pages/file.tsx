@@ -7,6 +7,7 @@ import { type Api, definePage, followsItem, type ProblemSummary } from '../commo
 import type { DiskFile } from '../editor/disk.ts';
 import type { EditorProps } from '../editor/editor.tsx';
 import { oneLine } from '../parts/diff/rows.ts';
+import { isBrowser } from '../parts/form.tsx';
 import { Item } from '../parts/frames.tsx';
 import { Copy, OpenInEditor } from '../parts/links.tsx';
 import { LoadFailed } from '../parts/problems.tsx';
@@ -207,7 +208,7 @@ const fileOf = async ({ request }: Api, id: string, path: string) => {
   );
   if (value?.data === undefined) return { entries: [], file: undefined, problem };
   const { content, binary, size } = value.data;
-  const isCut = content.length > MOST && !('document' in globalThis);
+  const isCut = content.length > MOST && !isBrowser;
   const text = isCut ? content.slice(0, MOST) : content;
   const file = { content: binary ? '' : text, size, binary, etag: value.etag, isCut };
   return { entries: [], file, problem };

@@ -6,7 +6,7 @@ import { MarkdownField } from '../parts/case/markdown-field.tsx';
 import { loadProviders, type ProviderChoice, ProviderField } from '../parts/case/start.tsx';
 import { Section } from '../parts/facts.tsx';
 import { ITEM_TYPES, TypeField } from '../parts/fields.tsx';
-import { ApiForm } from '../parts/form.tsx';
+import { ApiForm, isBrowser } from '../parts/form.tsx';
 
 interface New {
   providers: ProviderChoice[];
@@ -124,8 +124,6 @@ const FromIssue = ({ host }: { host: string | undefined }) => {
  * browser logs.
  */
 const hostOf = async ({ call }: Api): Promise<string | undefined> =>
-  typeof document !== 'undefined'
-    ? undefined
-    : call('GET /api/codehost/repo/detect').then(nameOf, () => undefined);
+  isBrowser ? undefined : call('GET /api/codehost/repo/detect').then(nameOf, () => undefined);
 
 const nameOf = ({ owner, name }: DetectedRepository): string => `${owner}/${name}`;

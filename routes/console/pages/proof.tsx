@@ -1,9 +1,8 @@
-import { useContext } from 'preact/hooks';
 import type { Case, ChecklistItem, Proof, ProofGate, Session } from '../../../lib/client/client.ts';
 import { counted } from '../../../lib/text/wording.ts';
 import { type Api, definePage, followsItem } from '../common/page.ts';
 import { countReviewed } from '../parts/diff/review-state.ts';
-import { ApiContext } from '../parts/form.tsx';
+import { browserApi } from '../parts/form.tsx';
 import { Item } from '../parts/frames.tsx';
 import { FailedCommands } from '../parts/problems.tsx';
 import { Checklist, ProofGateLine } from '../parts/proof/checklist.tsx';
@@ -136,14 +135,13 @@ interface Viewed {
 }
 
 /** Counts the viewed files of a Work item's newest diff; null if it has none. */
-const useViewed = ({ id, updated_at }: Pick<Case, 'id' | 'updated_at'>) => {
-  const api = useContext(ApiContext);
-  return useLoaded(() => viewedOf(api as Api, id), updated_at);
-};
+const useViewed = ({ id, updated_at }: Pick<Case, 'id' | 'updated_at'>) =>
+  useLoaded(() => viewedOf(id), updated_at);
 
 const WORKED: ReadonlySet<Session['status']> = new Set(['completed', 'failed', 'paused']);
 
-const viewedOf = async ({ call }: Api, id: string): Promise<Viewed | null> => {
+const viewedOf = async (id: string): Promise<Viewed | null> => {
+  const { call } = browserApi;
   const sessions = await call('GET /cases/{id}/sessions', { id });
   const last = sessions.findLast(
     ({ approved_at, status }) => approved_at !== null && WORKED.has(status),

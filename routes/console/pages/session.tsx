@@ -10,6 +10,7 @@ import { Controls, MessageForm } from '../parts/activity/controls.tsx';
 import { ActivityLog } from '../parts/activity/log.tsx';
 import { OpenRequests, SessionPaths, SessionStatus } from '../parts/activity/status.tsx';
 import { loadEarlier, PAGE_SIZE, useActivity } from '../parts/activity/stream.ts';
+import { isBrowser } from '../parts/form.tsx';
 import { SessionPage } from '../parts/frames.tsx';
 import { hasEnded } from '../parts/labels.ts';
 
@@ -63,7 +64,7 @@ const beginOf = async (
   of: { id: string; sid: string },
   first: number | undefined,
 ): Promise<Activity> => {
-  if ('document' in globalThis) return emptyActivity(1);
+  if (isBrowser) return emptyActivity(1);
   if (first !== undefined) return trimmed(await loadEarlier(api, of, first), 'end');
   const query = { after: -PAGE_SIZE, limit: PAGE_SIZE };
   const events = await api.call('GET /cases/{id}/sessions/{sid}/stream', { ...of, query });

@@ -1,6 +1,7 @@
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
-import type { Api, Done, Frame, ProblemSummary } from '../common/page.ts';
+import { connect } from '../../../lib/client/client.ts';
+import type { Done, Frame, ProblemSummary } from '../common/page.ts';
 import { problemText } from '../common/send-form.ts';
 import { readEither, writeBoth } from './storage.ts';
 
@@ -13,8 +14,11 @@ export const PageContext = createContext<Frame>({
   waiting: 0,
 });
 
-/** The API client in a browser; undefined on the server. */
-export const ApiContext = createContext<Api | undefined>(undefined);
+/** Whether the code runs in a browser. The server renders each page first; without scripts that is all. */
+export const isBrowser = 'document' in globalThis;
+
+/** The API client of handlers and effects, which run in a browser only. The `load` of a page is given one. */
+export const browserApi = connect({ url: '' });
 
 interface ApiFormProps {
   /** Method and path: `POST /cases`. */

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { dossierCommand } from '../../../store/base/text.ts';
 import { visible } from '../../../store/base/visible.ts';
-import { ApiContext, PageContext } from './form.tsx';
+import { isBrowser, PageContext } from './form.tsx';
 
 interface CopyProps {
   text: string;
@@ -16,9 +16,8 @@ interface CopyProps {
 
 /** Copies a text to the clipboard. Not rendered without scripts. */
 export const Copy = ({ text, label = 'Copy', name, keys, ...rest }: CopyProps) => {
-  const isLive = useContext(ApiContext) !== undefined;
   const [said, setSaid] = useState<string>();
-  if (!isLive) return null;
+  if (!isBrowser) return null;
   const copy = () =>
     void written(text).then(
       () => setSaid('Copied'),

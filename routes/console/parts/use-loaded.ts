@@ -1,5 +1,4 @@
-import { useContext, useEffect, useState } from 'preact/hooks';
-import { ApiContext } from './form.tsx';
+import { useEffect, useState } from 'preact/hooks';
 
 interface Loaded<T> {
   value: T | undefined;
@@ -14,12 +13,11 @@ export const useLoaded = <T>(
   on: unknown = 0,
   isNeeded = true,
 ): Loaded<T> => {
-  const isLive = useContext(ApiContext) !== undefined;
   const [{ value, failed }, set] = useState<{ value?: T; failed: boolean }>({ failed: false });
   const [tries, setTries] = useState(0);
   useEffect(() => {
     let isOld = false;
-    if (isLive && isNeeded)
+    if (isNeeded)
       load().then(
         (came) => !isOld && set({ value: came, failed: false }),
         () => !isOld && set((before) => ({ ...before, failed: true })),
@@ -27,6 +25,6 @@ export const useLoaded = <T>(
     return () => {
       isOld = true;
     };
-  }, [isLive, isNeeded, on, tries]);
+  }, [isNeeded, on, tries]);
   return { value, failed, retry: () => setTries(tries + 1) };
 };

@@ -1,9 +1,8 @@
 import type { ComponentChildren } from 'preact';
-import { useContext, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { SessionEvent } from '../../../../lib/client/client.ts';
 import { visible, visibleOutput } from '../../../../store/base/visible.ts';
-import type { Api } from '../../common/page.ts';
-import { ApiContext } from '../form.tsx';
+import { browserApi, isBrowser } from '../form.tsx';
 import { Markdown } from '../markdown.tsx';
 import { DiffLines } from '../text-diff.tsx';
 import {
@@ -64,14 +63,13 @@ interface FoldedProps {
 
 /** Content that is rendered once it is opened; without scripts at once. */
 const Folded = ({ name, about, children }: FoldedProps) => {
-  const isStill = useContext(ApiContext) === undefined;
   const [isOpen, setOpen] = useState(false);
   return (
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary data-key="o" title="Unfold">
         {name} {about !== undefined && <span class="quiet about">{about}</span>}
       </summary>
-      {(isStill || isOpen) && children}
+      {(!isBrowser || isOpen) && children}
     </details>
   );
 };
@@ -160,13 +158,11 @@ interface WholeProps {
 
 /** Loads the whole content of a shortened entry, as text. */
 const Whole = ({ of, entry }: WholeProps) => {
-  const api = useContext(ApiContext);
   const [text, setText] = useState<string | undefined>();
-  if (api === undefined)
-    return <p class="quiet">The transcript has all of it. Its path is below.</p>;
+  if (!isBrowser) return <p class="quiet">The transcript has all of it. Its path is below.</p>;
   if (text !== undefined) return <pre class="as-written">{text}</pre>;
   const ask = () =>
-    void loadWhole(api, of, entry).then(setText, (error: Error) => setText(error.message));
+    void loadWhole(of, entry).then(setText, (error: Error) => setText(error.message));
   return (
     <button type="button" onClick={ask}>
       Show all
@@ -176,13 +172,13 @@ const Whole = ({ of, entry }: WholeProps) => {
 
 const PAGE = 1000;
 
-const loadWhole = async (api: Api, of: SessionRef, entry: Entry): Promise<string> => {
+const loadWhole = async (of: SessionRef, entry: Entry): Promise<string> => {
   const texts: string[] = [];
   // A call's last event has all of its output.
   const start = entry.kind === 'call' ? entry.to - 1 : entry.from - 1;
   for (let after = start; after < entry.to; ) {
     const query = { after, limit: PAGE };
-    const events = await api.call('GET /cases/{id}/sessions/{sid}/stream', { ...of, query });
+    const events = await browserApi.call('GET /cases/{id}/sessions/{sid}/stream', { ...of, query });
     const within = events.filter(({ id }) => id <= entry.to);
     texts.push(...within.map((event) => textOf(event, entry)));
     after = events.length === 0 ? entry.to : (events.at(-1)?.id ?? entry.to);

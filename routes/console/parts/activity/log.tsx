@@ -1,5 +1,5 @@
-import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { ApiContext } from '../form.tsx';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { browserApi, isBrowser } from '../form.tsx';
 import { keyOf } from './activity.ts';
 import { ActivityEntry } from './entry-view.tsx';
 import { type LogAction, type LogState, loadEarlier, type SessionRef } from './stream.ts';
@@ -76,9 +76,8 @@ export const ActivityLog = ({ of, now, tell, isOpen }: LogProps) => {
 };
 
 const Foot = ({ of, now: { tail, back, isFollowing, broken }, tell, isOpen }: LogProps) => {
-  const isStill = useContext(ApiContext) === undefined;
   const here = `/dashboard/cases/${of.id}/sessions/${of.sid}`;
-  if (isStill) return back === undefined ? null : <a href={here}>Newest</a>;
+  if (!isBrowser) return back === undefined ? null : <a href={here}>Newest</a>;
   const isOver = !isOpen || tail?.isOver === true;
   return (
     <p class="foot quiet">
@@ -103,13 +102,11 @@ interface EarlierProps {
 }
 
 const Earlier = ({ of, first, tell, asked }: EarlierProps) => {
-  const api = useContext(ApiContext);
   const [failure, setFailure] = useState<string | undefined>();
   if (first <= 1) return null;
   const ask = (event: Event): void => {
-    if (api === undefined) return;
     event.preventDefault();
-    loadEarlier(api, of, first).then(
+    loadEarlier(browserApi, of, first).then(
       (earlier) => {
         setFailure(undefined);
         asked();

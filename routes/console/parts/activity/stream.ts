@@ -1,7 +1,7 @@
-import { useContext, useEffect, useReducer } from 'preact/hooks';
-import { connect, Problem, type SessionEvent } from '../../../../lib/client/client.ts';
+import { useEffect, useReducer } from 'preact/hooks';
+import { Problem, type SessionEvent } from '../../../../lib/client/client.ts';
 import type { Api } from '../../common/page.ts';
-import { ApiContext } from '../form.tsx';
+import { browserApi } from '../form.tsx';
 import {
   type Activity,
   addEvents,
@@ -86,7 +86,6 @@ interface ActivityOptions {
 
 /** Follows the activity of a session. */
 export const useActivity = ({ of, begin, isBack, isOpen }: ActivityOptions) => {
-  const isLive = useContext(ApiContext) !== undefined;
   const [now, tell] = useReducer(reduceLog, {
     tail: isBack ? undefined : begin,
     back: isBack ? begin : undefined,
@@ -95,7 +94,7 @@ export const useActivity = ({ of, begin, isBack, isOpen }: ActivityOptions) => {
   });
   const isOver = !isOpen || now.tail?.isOver === true;
   useEffect(() => {
-    if (!isLive || isOver) return undefined;
+    if (isOver) return undefined;
     let last = now.tail?.last ?? -PAGE_SIZE;
     return whileVisible((signal) =>
       followStream(of, last, signal, (done) => {
@@ -122,7 +121,7 @@ const followStream = async (
     if (came.length > 0 && !signal.aborted) tell({ came });
     came = [];
   };
-  const stream = connect({ url: '' }).stream('GET /cases/{id}/sessions/{sid}/stream', {
+  const stream = browserApi.stream('GET /cases/{id}/sessions/{sid}/stream', {
     ...of,
     query: { after: last },
     signal,

@@ -7,7 +7,7 @@ import {
 } from '@tanstack/virtual-core';
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { connect } from '../../../../lib/client/client.ts';
+import { browserApi } from '../form.tsx';
 import { type Card, type Cards, type CaseFilter, cardsOf, loadMarks } from './cards.ts';
 
 /** The most cards that `cardsOf` loads at once. */
@@ -70,13 +70,12 @@ const loadCards = async (
   after: string | undefined,
   count: number,
 ): Promise<Cards> => {
-  const api = connect({ url: '' });
-  const marks = await loadMarks(api);
+  const marks = await loadMarks(browserApi);
   const found: Cards = { cards: [], total: 0, isMore: true };
   while (found.isMore && found.cards.length < count) {
     const limit = Math.min(count - found.cards.length, STEP);
     const last = found.cards.at(-1)?.id ?? after;
-    const { cards, ...of } = await cardsOf(api, wanted, { limit, after: last }, marks);
+    const { cards, ...of } = await cardsOf(browserApi, wanted, { limit, after: last }, marks);
     Object.assign(found, of);
     found.cards.push(...cards);
   }

@@ -1,8 +1,7 @@
 import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { connect } from '../../../../lib/client/client.ts';
 import type { Api } from '../../common/page.ts';
 import { StateOptions } from '../fields.tsx';
-import { ApiForm, PageContext } from '../form.tsx';
+import { ApiForm, browserApi, PageContext } from '../form.tsx';
 import type { Card, State } from './cards.ts';
 import { keepFocus } from './keys.ts';
 
@@ -30,7 +29,7 @@ export const useMoving = (first: Moving | undefined) => {
   const [moving, setMoving] = useState(first);
   const taken = useRef<Promise<Moving | undefined>>(null);
   const take = (id: string) => {
-    taken.current = loadMoving(connect({ url: '' }), id);
+    taken.current = loadMoving(browserApi, id);
     return taken.current;
   };
   return {

@@ -1,4 +1,5 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
+import { isBrowser } from '../form.tsx';
 import { Markdown } from '../markdown.tsx';
 
 interface TextFieldProps {
@@ -11,15 +12,13 @@ interface TextFieldProps {
 /** A Markdown field, with a preview if scripts run. */
 export const MarkdownField = ({ name, label, value = '', placeholder = '' }: TextFieldProps) => {
   const [shown, setShown] = useState<string>();
-  const [runs, setRuns] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => setRuns(true), []);
   const turn = () => setShown(shown === undefined ? (field.current?.value ?? '') : undefined);
   return (
     <div>
       <div class="line">
         <label for={name}>{label}</label>
-        {runs && (
+        {isBrowser && (
           <button
             type="button"
             class="quiet preview"

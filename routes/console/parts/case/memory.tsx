@@ -1,12 +1,8 @@
 import { useState } from 'preact/hooks';
-import {
-  type CaseUsage,
-  connect,
-  type HistoryEntry,
-  type MemoryFile,
-} from '../../../../lib/client/client.ts';
+import type { CaseUsage, HistoryEntry, MemoryFile } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import { Fact, Section } from '../facts.tsx';
+import { browserApi } from '../form.tsx';
 import { Markdown } from '../markdown.tsx';
 import { RelativeTime } from '../relative-time.tsx';
 
@@ -46,7 +42,7 @@ const MemoryEntry = ({
   const [text, setText] = useState<string>();
   const path = { id: case_id, filename };
   const onToggle = () =>
-    void connect({ url: '' })
+    void browserApi
       .call('GET /cases/{id}/memory/{filename}', path)
       .then(setText, () => setText('The file cannot be read.'));
   return (

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
-import { useContext, useMemo, useRef, useState } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import { visible } from '../../../../store/base/visible.ts';
-import { ApiContext } from '../form.tsx';
+import { browserApi } from '../form.tsx';
 import { LoadFailed } from '../problems.tsx';
 import { useLoaded } from '../use-loaded.ts';
 import { useWindow } from '../use-window.ts';
@@ -37,11 +37,9 @@ interface DiffShown {
 /** A session's patch with its files; without scripts as text. */
 export const DiffView = (shown: DiffShown) => {
   const { id, sid, since, text, isCut } = shown;
-  const api = useContext(ApiContext);
   const body = useLoaded(async () => (await import('./body.tsx')).DiffBody);
   const whole = useLoaded(
-    async () =>
-      api?.call('GET /cases/{id}/sessions/{sid}/diff', { id, sid, query: { since } }) ?? text,
+    () => browserApi.call('GET /cases/{id}/sessions/{sid}/diff', { id, sid, query: { since } }),
     text,
     isCut,
   );

@@ -1,9 +1,9 @@
-import { useContext, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { Problem } from '../../../../lib/client/client.ts';
 import { orProblem } from '../../common/load.ts';
 import type { Api } from '../../common/page.ts';
 import type { SessionRef } from '../activity/stream.ts';
-import { ApiContext } from '../form.tsx';
+import { browserApi, isBrowser } from '../form.tsx';
 import { readStored, writeStored } from '../storage.ts';
 
 /** The comments.md of a session. */
@@ -27,7 +27,6 @@ export interface CommentsState {
 
 /** The comments of a session. A change that another tab or an editor preceded is applied to the new version. */
 export const useComments = (of: SessionRef, given: CommentsFile): CommentsState => {
-  const api = useContext(ApiContext);
   const [now, setNow] = useState(given);
   const [seen, setSeen] = useState(given.etag);
   if (seen !== given.etag) {
@@ -35,9 +34,8 @@ export const useComments = (of: SessionRef, given: CommentsFile): CommentsState 
     setNow(given);
   }
   const change = async (rule: CommentsChange): Promise<string | undefined> => {
-    if (api === undefined) return UNREACHED;
     try {
-      const next = await write(api, of, { rule, seen: now });
+      const next = await write(of, { rule, seen: now });
       if (next === undefined) return GONE;
       setNow(next);
       return undefined;
@@ -45,7 +43,7 @@ export const useComments = (of: SessionRef, given: CommentsFile): CommentsState 
       return error instanceof Problem ? (error.detail ?? error.message) : UNREACHED;
     }
   };
-  return { text: now.text, change, isOpen: api !== undefined && given.failure === undefined };
+  return { text: now.text, change, isOpen: isBrowser && given.failure === undefined };
 };
 
 const UNREACHED = 'The daemon does not respond. Your text is kept here. Try again.';
@@ -60,7 +58,6 @@ interface WriteOptions {
 const TRIES = 5;
 
 const write = async (
-  api: Api,
   of: SessionRef,
   { rule, seen }: WriteOptions,
 ): Promise<CommentsFile | undefined> => {
@@ -69,12 +66,12 @@ const write = async (
     if (text === undefined) return undefined;
     try {
       const at = { ...of, body: text, ifMatch: file.etag };
-      const { etag } = await api.request('PUT /cases/{id}/sessions/{sid}/comments', at);
+      const { etag } = await browserApi.request('PUT /cases/{id}/sessions/{sid}/comments', at);
       return { text, etag };
     } catch (error) {
       // Another writer was first: the change is applied to the current version.
       if (!(error instanceof Problem && error.status === 412) || tries === TRIES) throw error;
-      file = await readComments(api, of);
+      file = await readComments(browserApi, of);
     }
   }
 };

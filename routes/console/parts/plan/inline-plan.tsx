@@ -1,9 +1,8 @@
 import { useContext, useState } from 'preact/hooks';
 import type { AttentionItem } from '../../../../lib/client/client.ts';
 import { readComments } from '../../../../store/base/comments.ts';
-import type { Api } from '../../common/page.ts';
 import type { SessionRef } from '../activity/stream.ts';
-import { ApiContext, PageContext } from '../form.tsx';
+import { browserApi, isBrowser, PageContext } from '../form.tsx';
 import { LoadFailed } from '../problems.tsx';
 import { SendBack } from '../session-forms.tsx';
 import { useLoaded } from '../use-loaded.ts';
@@ -16,17 +15,16 @@ import { type PlanRead, readPlan } from './read.ts';
 
 /** A plan to review in the inbox. Without scripts a link to its page. */
 export const PlanInPlace = ({ id: key, case_id = '', session_id = '' }: AttentionItem) => {
-  const api = useContext(ApiContext);
   const { problem } = useContext(PageContext);
   const [isOpen, setOpen] = useState(false);
   // After a refused form the plan may have changed.
   const read = useLoaded(
-    () => readWithComments(api as Api, { id: case_id, sid: session_id }),
+    () => readWithComments({ id: case_id, sid: session_id }),
     `${key} ${problem?.detail ?? ''}`,
     isOpen,
   );
   const page = `/dashboard/cases/${case_id}/sessions/${session_id}/plan`;
-  if (api === undefined) return <a href={page}>Review plan</a>;
+  if (!isBrowser) return <a href={page}>Review plan</a>;
   return (
     <details class="in-place" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary data-key="p">Review plan</summary>
@@ -41,8 +39,11 @@ interface Read extends PlanRead {
   unsent: number;
 }
 
-const readWithComments = async (api: Api, of: SessionRef): Promise<Read> => {
-  const [read, { text }] = await Promise.all([readPlan(api, of), loadComments(api, of)]);
+const readWithComments = async (of: SessionRef): Promise<Read> => {
+  const [read, { text }] = await Promise.all([
+    readPlan(browserApi, of),
+    loadComments(browserApi, of),
+  ]);
   return { ...read, unsent: readComments(text).unsent.length };
 };
 

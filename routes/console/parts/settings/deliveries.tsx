@@ -1,10 +1,10 @@
-import { useContext, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { Delivery, Webhook } from '../../../../lib/client/client.ts';
 import { counted } from '../../../../lib/text/wording.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import type { Api } from '../../common/page.ts';
 import { Section } from '../facts.tsx';
-import { ApiContext, CallButton } from '../form.tsx';
+import { browserApi, CallButton } from '../form.tsx';
 import { RelativeTime } from '../relative-time.tsx';
 
 /** A page of deliveries. */
@@ -60,15 +60,13 @@ export const Deliveries = ({ webhook, isOlder, ...first }: DeliveriesProps) => {
 
 /** Loads older deliveries; the page keeps the newest current. */
 const useOlder = (id: string, first: Found) => {
-  const api = useContext(ApiContext);
   const [older, setOlder] = useState<Found>();
   const known = new Set(first.deliveries.map((one) => one.id));
   const others = older?.deliveries.filter((one) => !known.has(one.id)) ?? [];
   const all = [...first.deliveries, ...others];
   const more = (event: Event) => {
-    if (api === undefined) return;
     event.preventDefault();
-    void deliveriesOf(api, id, all.at(-1)?.id).then(
+    void deliveriesOf(browserApi, id, all.at(-1)?.id).then(
       ({ deliveries, isMore }) => setOlder({ deliveries: [...others, ...deliveries], isMore }),
       () => setOlder(undefined),
     );
