@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 
 /** The files that the browser loads. Their names change with their content. */
-export interface Assets {
+interface Assets {
   style: string;
   script: string;
   worker: string;

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { render } from 'preact-render-to-string';
-import { type Assets, assets } from './assets.ts';
+import { assets } from './assets.ts';
 import { type At, type Frame, type Page, titleOf } from './common/page.ts';
 import { Shell } from './parts/shell.tsx';
 
@@ -13,14 +13,13 @@ interface DocumentProps {
   /** The sheets of style/ that apply to the page. */
   style: string;
   shown: object | undefined;
-  assets: Assets;
 }
 
 /** A page's HTML document, with the data that the browser hydrates from. */
-export const Document = ({ frame, name, at, page, style, shown, assets }: DocumentProps) => (
+export const Document = ({ frame, name, at, page, style, shown }: DocumentProps) => (
   <html lang="en">
-    <Head title={titleOf(page, shown, frame)} assets={assets}>
-      {pageModules(name, assets).map((part) => (
+    <Head title={titleOf(page, shown, frame)}>
+      {pageModules(name).map((part) => (
         <link rel="modulepreload" href={`/dashboard/assets/${part}`} />
       ))}
       <script type="module" src={`/dashboard/assets/${assets.script}`} />
@@ -43,18 +42,17 @@ export const Document = ({ frame, name, at, page, style, shown, assets }: Docume
 
 // Preloading all modules at once avoids a round trip for each level of imports. `settingsTrust` is in
 // settings-trust.tsx.
-const pageModules = (name: string, { parts }: Assets): readonly string[] =>
-  parts[name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)] ?? [];
+const pageModules = (name: string): readonly string[] =>
+  assets.parts[name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)] ?? [];
 
 const jsonForScript = (value: object): string => JSON.stringify(value).replaceAll('<', '\\u003c');
 
 interface HeadProps {
   title: string;
-  assets: Assets;
   children?: ComponentChildren;
 }
 
-const Head = ({ title, assets, children }: HeadProps) => (
+const Head = ({ title, children }: HeadProps) => (
   <head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -73,7 +71,7 @@ const ICON =
 export const plainDocument = (title: string, body: ComponentChildren): string =>
   `<!doctype html>${render(
     <html lang="en">
-      <Head title={`${title} · Dossier`} assets={assets} />
+      <Head title={`${title} · Dossier`} />
       <body data-style="settings">{body}</body>
     </html>,
   )}`;

@@ -3,7 +3,6 @@ import { render } from 'preact-render-to-string';
 import { connect, type Dossier, type Fetch } from '../../lib/client/client.ts';
 import type { ServiceError } from '../../lib/errors.ts';
 import type { Asked, Shown } from '../../lib/http/console-page.ts';
-import { assets } from './assets.ts';
 import { consoleUrl } from './common/console-url.ts';
 import { loadPage } from './common/load.ts';
 import type { Frame } from './common/page.ts';
@@ -40,15 +39,7 @@ export const showPage = async (asked: Asked, ended: FormOutcome = {}): Promise<S
     ...ended,
   };
   const document = (
-    <Document
-      frame={frame}
-      name={name}
-      at={at}
-      page={page}
-      style={style}
-      shown={shown}
-      assets={assets}
-    />
+    <Document frame={frame} name={name} at={at} page={page} style={style} shown={shown} />
   );
   const status = ended.problem?.status || missing?.status || 200;
   return { html: `<!doctype html>${render(document)}`, runs: true, status };
