@@ -1,6 +1,7 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { type FilePatch, filesOf } from '../../../../lib/text/patch.ts';
 import { readEither, readStored, writeBoth, writeStored } from '../storage.ts';
+import { useLoaded } from '../use-loaded.ts';
 import type { Layout } from './rows.ts';
 
 /** A comment on lines of a file. */
@@ -93,20 +94,14 @@ export const useLayout = () => {
 
 /** The SHA-256 of each file's patch, once computed. Empty on an insecure origin, which has no `crypto.subtle`. */
 export const useHashes = (files: readonly FilePatch[]): readonly string[] => {
-  const [hashes, setHashes] = useState<readonly string[]>([]);
-  useEffect(() => {
-    let isOld = false;
-    setHashes([]);
-    void Promise.all(files.map(({ text }) => hashOf(text))).then(
-      (all) => !isOld && setHashes(all),
-      () => undefined,
-    );
-    return () => {
-      isOld = true;
-    };
-  }, [files]);
-  return hashes;
+  const { value } = useLoaded(
+    async () => ({ of: files, hashes: await Promise.all(files.map(({ text }) => hashOf(text))) }),
+    files,
+  );
+  return value?.of === files ? value.hashes : NONE;
 };
+
+const NONE: readonly string[] = [];
 
 const hashOf = async (text: string): Promise<string> => {
   const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
