@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Case, Session } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
-import { STATE_LABELS, STATUS_LABELS, sessionName } from './labels.ts';
+import { labelOf, STATE_LABELS, sessionName } from './labels.ts';
 import { FailedCommands, FileProblems } from './problems.tsx';
 import { RelativeTime } from './relative-time.tsx';
 
@@ -123,7 +123,7 @@ const Commit = ({ of: { commit, branch } }: { of: Session }) => {
 
 /** The status of a session. */
 export const StatusTag = ({ status }: Pick<Session, 'status'>) => (
-  <span class={`tag ${status}`}>{STATUS_LABELS[status]}</span>
+  <span class={`tag ${status}`}>{labelOf(status)}</span>
 );
 
 const SETTINGS_TABS = [

@@ -11,18 +11,6 @@ export const STATE_LABELS: Readonly<Record<Case['state'], string>> = {
   NON_ISSUE: 'No issue',
 };
 
-/** The statuses of a session. */
-export const STATUS_LABELS: Readonly<Record<Session['status'], string>> = {
-  queued: 'Queued',
-  planning: 'Planning',
-  plan_ready: 'Plan ready',
-  working: 'Working',
-  paused: 'Paused',
-  completed: 'Completed',
-  failed: 'Failed',
-  aborted: 'Aborted',
-};
-
 /** A value of the API as a label: `changes_requested` is “Changes requested”. */
 export const labelOf = (value: string): string => {
   const text = value.replaceAll('_', ' ');

@@ -6,7 +6,7 @@ import type {
   Session,
 } from '../../../../lib/client/client.ts';
 import { type Attention, AttentionRows } from '../attention-rows.tsx';
-import { hasEnded, STATUS_LABELS } from '../labels.ts';
+import { hasEnded, labelOf } from '../labels.ts';
 import { MergeCommand } from '../pull/merge.tsx';
 
 /** The progress of a Work item. */
@@ -40,7 +40,7 @@ export const nextStep = (way: CaseProgress): Step | undefined => {
   if (open !== undefined)
     return step(
       'Show session',
-      `The session is ${STATUS_LABELS[open.status].toLowerCase()}.`,
+      `The session is ${labelOf(open.status).toLowerCase()}.`,
       `/sessions/${open.id}`,
     );
   if (planning === 'pending' || planning === 'stale')
