@@ -1,19 +1,12 @@
-import type { Boundary, Session, WorktreeBase } from '../../../../lib/client/client.ts';
+import type { Session } from '../../../../lib/client/client.ts';
 import { baseHasMoved, describeBase } from '../../../../lib/text/wording.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import { Fact } from '../facts.tsx';
 import { Copy } from '../links.tsx';
 import { boundaryFacts, IsolationWarnings } from './boundary.tsx';
+import type { PlanRead } from './read.ts';
 
-interface HeadProps {
-  session: Session;
-  /** undefined if it cannot be read, or the session has ended. */
-  boundary: Boundary | undefined;
-  /** The number of new commits on the base branch, if known. */
-  new_in_base: number | null;
-  /** What the worktree was created from, if known. */
-  base: WorktreeBase | undefined;
-}
+type HeadProps = Pick<PlanRead, 'session' | 'boundary' | 'new_in_base' | 'base'>;
 
 /** The provider, base, boundary and hash of a plan. */
 export const PlanHead = ({ session, boundary, new_in_base, base }: HeadProps) => {
