@@ -7,8 +7,8 @@ export const listenForKeys = (): void => {
   let timer: ReturnType<typeof setTimeout> | undefined;
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || isEditable(event.target)) return;
-    const moves = MOVES[event.key];
-    if (moves !== undefined) return moves();
+    const always = ALWAYS[event.key];
+    if (always !== undefined) return always.act();
     clearTimeout(timer);
     const candidates = [`${typed} ${event.key}`.trim(), event.key];
     const found = candidates.map(elementForKey).find((one) => one !== undefined);
@@ -23,10 +23,11 @@ export const listenForKeys = (): void => {
   });
 };
 
-const MOVES: Readonly<Record<string, () => void>> = {
-  j: () => moveRow(1),
-  k: () => moveRow(-1),
-  '?': () => showKeys(),
+/** The keys of every page. */
+const ALWAYS: Readonly<Record<string, { name: string; act: () => void }>> = {
+  j: { name: 'Next row', act: () => moveRow(1) },
+  k: { name: 'Previous row', act: () => moveRow(-1) },
+  '?': { name: 'Keyboard shortcuts', act: () => showKeys() },
 };
 
 const press = (found: HTMLElement): void => {
@@ -86,12 +87,6 @@ const moveRow = (by: number): void => {
   next?.scrollIntoView({ block: 'nearest' });
 };
 
-const ALWAYS: readonly (readonly [string, string])[] = [
-  ['j', 'Next row'],
-  ['k', 'Previous row'],
-  ['?', 'Keyboard shortcuts'],
-];
-
 /** Lists the keys of this page, named by their elements. */
 const showKeys = (): void => {
   const entries = [...keysOnPage()].flatMap(([key, name]) => [
@@ -107,7 +102,7 @@ const showKeys = (): void => {
 };
 
 const keysOnPage = (): Map<string, string> => {
-  const known = new Map(ALWAYS);
+  const known = new Map(Object.entries(ALWAYS).map(([key, { name }]) => [key, name]));
   for (const one of document.querySelectorAll<HTMLElement>('[data-key]')) {
     const { key = '' } = one.dataset;
     if (!known.has(key)) known.set(key, nameOf(key, one));
