@@ -91,7 +91,8 @@ const STEPS = [
   [60, 'min'],
 ] as const;
 
-const ageOf = (at: string): string => {
+/** The time since then, in the largest unit that fits: `2 h`. */
+export const ageOf = (at: string): string => {
   const seconds = Math.max(0, (Date.now() - Date.parse(at)) / 1000);
   const [length, unit] = STEPS.find(([each]) => seconds >= each) ?? [1, 's'];
   return `${Math.floor(seconds / length)} ${unit}`;

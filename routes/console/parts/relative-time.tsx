@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { ageOf } from '../../../lib/text/wording.ts';
 import { utcOf } from './labels.ts';
 
 /** A time: absolute on the server, relative in the browser. */
@@ -6,7 +7,7 @@ export const RelativeTime = ({ at }: { at: string }) => {
   const exactly = utcOf(at);
   const [words, setWords] = useState(exactly);
   useEffect(() => {
-    const tell = () => setWords(agoOf(Date.parse(at)));
+    const tell = () => setWords(agoOf(at));
     tell();
     const timer = setInterval(tell, 30_000);
     return () => clearInterval(timer);
@@ -18,14 +19,8 @@ export const RelativeTime = ({ at }: { at: string }) => {
   );
 };
 
-const STEPS = [
-  [86_400, 'd'],
-  [3600, 'h'],
-  [60, 'min'],
-] as const;
-
-const agoOf = (at: number): string => {
-  const seconds = (Date.now() - at) / 1000;
-  const step = STEPS.find(([length]) => seconds >= length);
-  return step === undefined ? 'now' : `${Math.floor(seconds / step[0])} ${step[1]} ago`;
+// A page says no seconds, which would be out of date at once.
+const agoOf = (at: string): string => {
+  const age = ageOf(at);
+  return age.endsWith(' s') ? 'now' : `${age} ago`;
 };
