@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { definePage } from '../common/page.ts';
 import { type Attention, AttentionRows, loadAttention } from '../parts/attention-rows.tsx';
 import { Empty } from '../parts/facts.tsx';
@@ -36,10 +36,8 @@ export const page = definePage<Attention>({
 
 /** Asks for permission to show notifications, until the browser has an answer. */
 const NotifyMe = () => {
-  const [isOpen, setOpen] = useState(false);
-  useEffect(
-    () => setOpen('Notification' in globalThis && Notification.permission === 'default'),
-    [],
+  const [isOpen, setOpen] = useState(
+    'Notification' in globalThis && Notification.permission === 'default',
   );
   if (!isOpen) return null;
   const ask = () => void Notification.requestPermission().then(() => setOpen(false));
