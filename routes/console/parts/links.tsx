@@ -18,29 +18,26 @@ interface CopyProps {
 export const Copy = ({ text, label = 'Copy', name, keys, ...rest }: CopyProps) => {
   const [said, setSaid] = useState<string>();
   if (!isBrowser) return null;
-  const copy = () =>
-    void written(text).then(
-      () => setSaid('Copied'),
-      () => setSaid('Copy failed'),
-    );
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(text);
+      setSaid('Copied');
+    } catch {
+      // Browsers have a clipboard only on secure origins and localhost.
+      setSaid('Copy failed');
+    }
+  };
   return (
     <button
       type="button"
       {...rest}
-      onClick={copy}
+      onClick={() => void copy()}
       data-key={keys}
       aria-label={name && `${said ?? label}: ${name}`}
     >
       {said ?? label}
     </button>
   );
-};
-
-// Browsers have a clipboard only on secure origins and localhost.
-const written = async (text: string): Promise<void> => {
-  const { clipboard } = navigator as { clipboard?: Clipboard };
-  if (clipboard === undefined) throw new Error('No clipboard');
-  await clipboard.writeText(text);
 };
 
 /** A command of `dossier`, to copy. */
