@@ -1,13 +1,7 @@
-import {
-  elementScroll,
-  observeElementOffset,
-  observeElementRect,
-  Virtualizer,
-  type VirtualizerOptions,
-} from '@tanstack/virtual-core';
 import type { RefObject } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { browserApi } from '../form.tsx';
+import { useVirtual, type VirtualRows } from '../virtual-rows.ts';
 import { type Card, type Cards, type CaseFilter, cardsOf, loadMarks } from './cards.ts';
 
 /** The most cards that `cardsOf` loads at once. */
@@ -98,81 +92,23 @@ const useNearEnd = (end: RefObject<HTMLElement | null>, near: () => void): void 
   });
 };
 
-interface Rows {
-  count: number;
-  /** The estimated height of a row, in pixels. Rows are measured once rendered. */
-  height: number;
-  /** The gap between rows, in pixels. */
-  gap: number;
-  /** The scrolling element. */
-  box: RefObject<HTMLElement | null>;
-}
-
-/** The rendered rows of a long list, and the height of the others in pixels. */
-interface VisibleRows {
-  from: number;
-  to: number;
-  before: number;
-  after: number;
-  /** Measures a rendered row. */
-  measure: (row: Element | null) => void;
-}
-
 /** Shorter lists are rendered whole. */
 const LONG = 60;
 
-/**
- * The rows to render. Unlike in diff/virtual-rows.ts they are measured, and the first render has the head of the list
- * as the server's has.
- */
-const useRows = (rows: Rows): VisibleRows => {
+/** The rendered rows, a function that measures each, and the height of the others in pixels. */
+const useRows = (rows: VirtualRows) => {
   const { count } = rows;
-  const [, draw] = useState({});
-  const kept = useRef<Virtual>(null);
-  const options = optionsOf(rows, () => draw({}));
   const isLong = count > LONG;
-  useLayoutEffect(() => {
-    if (!isLong) return;
-    const virtual = new Virtualizer(options);
-    kept.current = virtual;
-    const end = virtual._didMount();
-    draw({});
-    return () => {
-      end();
-      kept.current = null;
-    };
-  }, [isLong]);
-  const virtual = kept.current;
-  virtual?.setOptions(options);
-  useLayoutEffect(() => virtual?._willUpdate());
-  return virtual === null ? { ...ALL, to: Math.min(count, LONG) } : visibleRowsOf(virtual);
-};
-
-type Virtual = Virtualizer<HTMLElement, Element>;
-
-const ALL = { from: 0, before: 0, after: 0, measure: () => {} };
-
-const visibleRowsOf = (virtual: Virtual): VisibleRows => {
-  const seen = virtual.getVirtualItems();
-  const [first, last] = [seen[0], seen.at(-1)];
+  const virtual = useVirtual({ ...rows, enabled: isLong });
+  // The first render has the head of the list, as the server's has.
+  if (!isLong || virtual.scrollElement === null) return { ...ALL, to: Math.min(count, LONG) };
   const { measureElement: measure } = virtual;
+  const seen = virtual.getVirtualItems();
   const height = virtual.getTotalSize();
+  const [first, last] = [seen[0], seen.at(-1)];
   if (first === undefined || last === undefined) return { ...ALL, to: 0, after: height, measure };
   const after = Math.max(0, height - last.end);
   return { from: first.index, to: last.index + 1, before: first.start, after, measure };
 };
 
-const optionsOf = (
-  { count, height, gap, box }: Rows,
-  draw: () => void,
-): VirtualizerOptions<HTMLElement, Element> => ({
-  count,
-  gap,
-  overscan: 6,
-  scrollToFn: elementScroll,
-  observeElementRect,
-  observeElementOffset,
-  getScrollElement: () => box.current,
-  estimateSize: () => height,
-  onChange: draw,
-});
+const ALL = { from: 0, before: 0, after: 0, measure: (_row: Element | null) => {} };

@@ -1,12 +1,12 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { FilePatch } from '../../../../lib/text/patch.ts';
+import { useVirtual } from '../virtual-rows.ts';
 import { placeOf } from './comments.tsx';
 import { useHighlights } from './highlights.ts';
 import type { Comment } from './review-state.ts';
 import { DiffRow, type Place } from './row.tsx';
 import { type Layout, type Row, rowsOf } from './rows.ts';
 import { describeSelection, extendSelection, isAbout, type Selection } from './selection.ts';
-import { ROW, useVirtual } from './virtual-rows.ts';
 
 /** A request to scroll to a file; a new object for each request. */
 export interface ScrollRequest {
@@ -28,12 +28,15 @@ export interface BodyProps {
   place: Place;
 }
 
+/** The height of a row, in pixels. */
+const ROW = 20;
+
 /** The changes of all files. Only visible rows are rendered. */
 export const DiffBody = (props: BodyProps) => {
   const { files, layout, folded, wanted, place, comments, saved } = props;
   const box = useRef<HTMLDivElement>(null);
   const rows = useMemo(() => allRows(files, layout, folded), [files, layout, folded]);
-  const virtual = useVirtual(rows.length, box);
+  const virtual = useVirtual({ count: rows.length, height: ROW, box });
   const { range, take, step, jump } = useSelection(rows, virtual);
   useEffect(() => {
     const at = rows.findIndex(({ file, kind }) => kind === 'file' && file === wanted?.file);

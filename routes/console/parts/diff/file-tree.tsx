@@ -1,8 +1,8 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useVirtual } from '../virtual-rows.ts';
 import { type ListedFile, NAMED_RULE, type TreeRow, treeOf } from './files.ts';
 import { Name } from './name.tsx';
 import { oneLine } from './rows.ts';
-import { useVirtual } from './virtual-rows.ts';
 
 /** The marks of a file in the list, and its actions. */
 interface Marks {
@@ -65,7 +65,7 @@ const Tree = ({ files, marks, only }: TreeProps) => {
   const box = useRef<HTMLDivElement>(null);
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
   const rows = useMemo(() => treeOf(files, only, folded), [files, only, folded]);
-  const virtual = useVirtual(rows.length, box, ROW);
+  const virtual = useVirtual({ count: rows.length, height: ROW, box });
   const fold = (key: string, isFolded: boolean): void => {
     const others = [...folded].filter((one) => one !== key);
     setFolded(new Set(isFolded ? [...others, key] : others));

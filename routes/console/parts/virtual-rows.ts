@@ -6,20 +6,30 @@ import {
   type VirtualizerOptions,
 } from '@tanstack/virtual-core';
 import type { RefObject } from 'preact';
-import { useLayoutEffect, useReducer, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 
-/** The height of a row of changes, in pixels. */
-export const ROW = 20;
+export interface VirtualRows {
+  count: number;
+  /** The height of a row in pixels. For rows that are measured once rendered, an estimate. */
+  height: number;
+  /** The gap between rows in pixels. */
+  gap?: number;
+  /** The scrolling element. */
+  box: RefObject<HTMLElement | null>;
+  /** False for a list that is rendered whole. */
+  enabled?: boolean;
+}
+
 const AROUND = 10;
 
-/** Renders only the visible rows, which all have the same height. */
-export const useVirtual = (count: number, box: RefObject<HTMLElement | null>, height = ROW) => {
-  const [, retry] = useReducer((times: number) => times + 1, 0);
+/** Renders only the rows of a long list that are visible. */
+export const useVirtual = ({ height, box, ...rest }: VirtualRows) => {
+  const [, draw] = useState({});
   const options: VirtualizerOptions<HTMLElement, Element> = {
-    count,
+    ...rest,
     overscan: AROUND,
     estimateSize: () => height,
-    onChange: () => retry(0),
+    onChange: () => draw({}),
     scrollToFn: elementScroll,
     observeElementRect,
     observeElementOffset,
