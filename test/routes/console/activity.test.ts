@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { SessionEvent } from '../../../lib/client/client.ts';
+import { h } from 'preact';
+import { render } from 'preact-render-to-string';
+import type { Session, SessionEvent } from '../../../lib/client/client.ts';
 import {
   addEvents,
   emptyActivity,
   prependEvents,
 } from '../../../routes/console/parts/activity/activity.ts';
+import { SessionStatus } from '../../../routes/console/parts/activity/status.tsx';
+import { SessionPage } from '../../../routes/console/parts/frames.tsx';
 
 describe('the activity of a session', () => {
   it('shows what else a command would run with', () => {
@@ -51,5 +55,20 @@ describe('the activity of a session', () => {
       entries.map((entry) => entry.kind === 'asked' && entry.outcome),
       ['answered allow, by you', 'cancelled, by the policy', 'cancelled, by the daemon'],
     );
+  });
+});
+
+describe('the page of a session', () => {
+  it('says once what its work left uncommitted', () => {
+    const message = '2 uncommitted files';
+    const session = {
+      ...{ id: 's', type: 'implementing', status: 'failed', mode: 'work', provider: 'runbook' },
+      ...{ created_at: '2026-11-26T07:23:47Z', error: null, usage: null, branch: 'work' },
+      commit: { id: null, files: 2, left_out: [], message },
+    } as unknown as Session;
+    const children = h(SessionStatus, { of: session, tail: undefined });
+    const item = { id: 'i', title: 'Title' };
+    const shown = render(h(SessionPage, { item, of: session, tab: 'Activity', children }));
+    assert.equal(shown.split(message).length - 1, 1);
   });
 });

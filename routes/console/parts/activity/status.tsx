@@ -14,7 +14,7 @@ interface StatusProps {
 
 /** What a session waits for, why it is paused, and what it used. */
 export const SessionStatus = ({ of: session, tail }: StatusProps) => {
-  const { error, pause_reason, resume_at, commit } = session;
+  const { error, pause_reason, resume_at } = session;
   const waiting = waitingOf(session, tail);
   return (
     <div class="standing">
@@ -25,7 +25,6 @@ export const SessionStatus = ({ of: session, tail }: StatusProps) => {
           {resume_at !== undefined && ` It can resume at ${utcOf(resume_at)}.`}
         </p>
       )}
-      {commit?.message != null && <p class="box warn">{visible(commit.message)}</p>}
       <div role="status">
         {waiting !== undefined && (
           <p class="box">
