@@ -1,4 +1,4 @@
-import { isIPv4, isIPv6 } from 'node:net';
+import { addressBytes } from '../../tools/process/ip-address.ts';
 
 /** Kinds of addresses that runs may not reach. */
 export type Locality =
@@ -21,30 +21,6 @@ export const localityOf = (address: string, own: readonly string[]): Locality | 
   }
   return undefined;
 };
-
-/** The 4 or 16 bytes of an IP address without brackets, ignoring a zone; undefined if it is none. */
-export const addressBytes = (address: string): number[] | undefined => {
-  if (isIPv4(address)) return address.split('.').map(Number);
-  const [plain = ''] = address.split('%');
-  return isIPv6(plain) ? bytesOf6(plain) : undefined;
-};
-
-const bytesOf6 = (address: string): number[] => {
-  const [head = '', tail] = address.split('::');
-  const [first, last] = [wordsOf(head), wordsOf(tail ?? '')];
-  const between = new Array<number>(16 - first.length - last.length).fill(0);
-  return [...first, ...between, ...last];
-};
-
-const wordsOf = (text: string): number[] =>
-  text
-    .split(':')
-    .filter((word) => word !== '')
-    .flatMap((word) => {
-      if (word.includes('.')) return word.split('.').map(Number);
-      const value = Number.parseInt(word, 16);
-      return [value >> 8, value & 0xff];
-    });
 
 // IPv6 can embed an IPv4 address: mapped, compatible, NAT64, 6to4.
 const formsOf = (bytes: readonly number[]): (readonly number[])[] => {
@@ -88,7 +64,9 @@ const kindOf6 = (bytes: readonly number[]): Locality | undefined => {
 };
 
 // Amazon, Amazon for pods, Google, Scaleway.
-const METADATA_6 = ['fd00:ec2::254', 'fd00:ec2::23', 'fd20:ce::254', 'fd00:42::42'].map(bytesOf6);
+const METADATA_6 = ['fd00:ec2::254', 'fd00:ec2::23', 'fd20:ce::254', 'fd00:42::42'].map(
+  (address) => addressBytes(address) ?? [],
+);
 
 const begins = (bytes: readonly number[], prefix: readonly number[]): boolean =>
   prefix.every((byte, at) => bytes[at] === byte);

@@ -3,6 +3,7 @@ import { isIPv4, type Socket } from 'node:net';
 import { endianness } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { coalesceReads } from '../../../store/base/async.ts';
+import { addressBytes } from './ip-address.ts';
 
 /** The two ends of a connection on this machine, as its server sees them. */
 export type Connection = Pick<
@@ -67,43 +68,23 @@ interface Row {
 // Empty for a closed connection.
 const rowsOf = ({ localAddress, localPort, remoteAddress, remotePort }: Connection): Row[] => {
   if (!localAddress || !remoteAddress || !localPort || !remotePort) return [];
-  const row = (kind: (address: string) => string): string =>
-    ` ${kind(remoteAddress)}:${port(remotePort)} ${kind(localAddress)}:${port(localPort)} `;
-  if (!isIPv4(plain(remoteAddress))) return [{ name: 'tcp6', addresses: row(v6) }];
+  const row = (form: string): string => {
+    const end = (address: string, at: number) => `${hex(form + plain(address))}:${port(at)}`;
+    return ` ${end(remoteAddress, remotePort)} ${end(localAddress, localPort)} `;
+  };
+  if (!isIPv4(plain(remoteAddress))) return [{ name: 'tcp6', addresses: row('') }];
   return [
-    { name: 'tcp', addresses: row(v4) },
-    { name: 'tcp6', addresses: row((address) => `${words([0, 0, 0xffff])}${v4(address)}`) },
+    { name: 'tcp', addresses: row('') },
+    { name: 'tcp6', addresses: row('::ffff:') },
   ];
 };
 
 const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/, '');
 
-const v4 = (address: string): string => {
-  const [a = 0, b = 0, c = 0, d = 0] = plain(address).split('.').map(Number);
-  return words([((a << 24) | (b << 16) | (c << 8) | d) >>> 0]);
-};
-
-const v6 = (address: string): string => {
-  const [head = '', tail] = address.split('::');
-  const first = head.split(':').filter(Boolean);
-  const last = (tail ?? '').split(':').filter(Boolean);
-  const gap = Array<string>(8 - first.length - last.length).fill('0');
-  const parts = [...first, ...gap, ...last].map((part) => Number.parseInt(part, 16));
-  const pairs = [0, 2, 4, 6].map((at) => ((parts[at] ?? 0) * 65_536 + (parts[at + 1] ?? 0)) >>> 0);
-  return words(pairs);
-};
-
 // The kernel prints each 32-bit word in the byte order of the machine.
-const words = (values: number[]): string =>
-  values
-    .map((value) => {
-      const bytes = Buffer.alloc(4);
-      bytes.writeUInt32BE(value);
-      return hex(endianness() === 'LE' ? bytes.readUInt32LE() : value, 8);
-    })
-    .join('');
+const hex = (address: string): string => {
+  const bytes = Buffer.from(addressBytes(address) ?? []);
+  return (endianness() === 'LE' ? bytes.swap32() : bytes).toString('hex').toUpperCase();
+};
 
-const port = (value: number): string => hex(value, 4);
-
-const hex = (value: number, width: number): string =>
-  value.toString(16).toUpperCase().padStart(width, '0');
+const port = (value: number): string => value.toString(16).toUpperCase().padStart(4, '0');

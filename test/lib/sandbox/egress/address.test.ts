@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { BlockList } from 'node:net';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { addressBytes, localityOf } from '../../../../lib/sandbox/egress/address.ts';
+import { localityOf } from '../../../../lib/sandbox/egress/address.ts';
 import {
   isListed,
   isLocalName,
   isMetadataName,
   readAuthority,
 } from '../../../../lib/sandbox/egress/authority.ts';
+import { addressBytes } from '../../../../lib/tools/process/ip-address.ts';
 
 const four = fc.tuple(fc.nat(255), fc.nat(255), fc.nat(255), fc.nat(255));
 const dotted = (bytes: readonly number[]): string => bytes.join('.');
