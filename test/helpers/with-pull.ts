@@ -1,5 +1,4 @@
 import type { TestContext } from 'node:test';
-import { hostedRepositoryNamed } from '../../lib/code/projects/hosted-repository.ts';
 import { recordPull } from '../../lib/host/pull-requests/record.ts';
 import { type CodeHost, startCodeHost } from '../codehost/code-host.ts';
 import type { Answered, startForTest } from './service.ts';
@@ -41,7 +40,7 @@ export const withPull = async (
     },
   );
   const { service } = scene.running;
-  const hosted = hostedRepositoryNamed(service.codeHost, {
+  const hosted = service.codeHost().repository({
     host: 'github.com',
     owner: 'acme',
     name: 'app',

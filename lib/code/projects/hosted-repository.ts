@@ -1,12 +1,6 @@
 import type { Detection } from '../../../store/records/code-host.ts';
 import { settingsOf } from '../../../store/settings/globals.ts';
-import type {
-  CodeHost,
-  HostedRepository,
-  Pull,
-  RepositoryName,
-  WithCodeHost,
-} from '../../codehost/code-host.ts';
+import type { HostedRepository, WithCodeHost } from '../../codehost/code-host.ts';
 import { GITHUB } from '../../codehost/github/address.ts';
 import { hasErrorCode } from '../../codehost/github/problem.ts';
 import { ServiceError } from '../../errors.ts';
@@ -26,7 +20,7 @@ export const hostedRepositoryOf = async (
   project = 'default',
 ): Promise<HostedRepository> => {
   const { base } = await detected(service, project);
-  return hostedRepositoryNamed(service.codeHost, base);
+  return service.codeHost().repository(base);
 };
 
 /** Like `detect`, but throws 422 `codehost_repo_not_detected` if none is detected. */
@@ -38,13 +32,6 @@ export const detected = (
   detect(service, project, branch).catch((error: unknown) => {
     throw notDetected(error);
   });
-
-/** The API of a repository by name; `check` may refuse a write to a pull request. */
-export const hostedRepositoryNamed = (
-  codeHost: () => CodeHost,
-  name: RepositoryName,
-  check?: (pull: Pull) => void,
-): HostedRepository => codeHost().repository(name, check);
 
 // `detect` reports 404; for other operations the missing repository is an invalid state.
 const notDetected = (error: unknown): unknown =>

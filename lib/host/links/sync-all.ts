@@ -5,7 +5,6 @@ import type { Issue } from '../../../store/records/code-host.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { SyncedAll } from '../../../store/records/sync.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
-import { hostedRepositoryNamed } from '../../code/projects/hosted-repository.ts';
 import type { MissingIssue, WithCodeHost } from '../../codehost/code-host.ts';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
 import { isUnusable, stopReasonOf, type WithLinks } from './background.ts';
@@ -94,7 +93,7 @@ const syncBatch = async (
   const [{ link } = { link: undefined }] = batch;
   if (link === undefined) return [];
   const numbers = [...new Set(batch.map((one) => one.link.number))];
-  const hosted = hostedRepositoryNamed(codeHost, linkRepository(link));
+  const hosted = codeHost().repository(linkRepository(link));
   const issues = await hosted.issuesByNumber(numbers).catch((error: unknown) => failureOf(error));
   const outcomes: SyncOutcome[] = [];
   for (let from = 0; from < batch.length; from += AT_ONCE) {

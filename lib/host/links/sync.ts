@@ -5,7 +5,6 @@ import type { Issue } from '../../../store/records/code-host.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { SyncResult } from '../../../store/records/sync.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
-import { hostedRepositoryNamed } from '../../code/projects/hosted-repository.ts';
 import { checkCase } from '../../code/worktrees/read.ts';
 import {
   type MissingIssue,
@@ -29,9 +28,7 @@ export const syncCase = async (
 ): Promise<SyncResult> => {
   const link = linkedIssue(store, caseId);
   const { number } = link;
-  const issues = await hostedRepositoryNamed(codeHost, linkRepository(link)).issuesByNumber([
-    number,
-  ]);
+  const issues = await codeHost().repository(linkRepository(link)).issuesByNumber([number]);
   const issue = issues.get(number) ?? { missing: 'deleted' };
   const result = await applySync(store, caseId, { link, issue, trigger: 'sync', prefer });
   if ('missing' in issue) throw gone(link, issue);

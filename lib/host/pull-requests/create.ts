@@ -4,7 +4,6 @@ import { readPull, type StoredPull } from '../../../store/codehost/pulls.ts';
 import type { CreatedPull, WantedPull } from '../../../store/records/pull-call.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { Store } from '../../../store/store.ts';
-import { hostedRepositoryNamed } from '../../code/projects/hosted-repository.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { checkCase } from '../../code/worktrees/read.ts';
 import type { HostedRepository, Pull } from '../../codehost/code-host.ts';
@@ -141,7 +140,7 @@ const propose = async (
   proposal: Proposal,
 ): Promise<{ kept: StoredPull; adopted: boolean; warnings: string[] }> => {
   const { where, head } = proposal;
-  const hosted = hostedRepositoryNamed(codeHost, where.base);
+  const hosted = codeHost().repository(where.base);
   const { pull, adopted } = await open(hosted, proposal);
   const warnings = adopted ? differences(pull, proposal) : [];
   const labels = adopted ? pull.labels : await labelled(hosted, pull, { proposal, warnings });

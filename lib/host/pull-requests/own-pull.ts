@@ -2,11 +2,7 @@ import { changePull, type StoredPull } from '../../../store/codehost/pulls.ts';
 import { sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
 import { readAnyWorktree } from '../../../store/worktrees/worktrees.ts';
-import {
-  detected,
-  type HostedNeeds,
-  hostedRepositoryNamed,
-} from '../../code/projects/hosted-repository.ts';
+import { detected, type HostedNeeds } from '../../code/projects/hosted-repository.ts';
 import { getItem } from '../../code/projects/project.ts';
 import {
   type HostedRepository,
@@ -34,7 +30,7 @@ export const hostedToWrite = async (
   const bases = [found.base, ...found.candidates];
   const name = await currentName(service, kept, bases);
   const owners = [found.push, ...bases].map(({ owner }) => owner.toLowerCase());
-  return hostedRepositoryNamed(service.codeHost, name, (pull) => {
+  return service.codeHost().repository(name, (pull) => {
     if (!isOwn(pull, { branches, owners })) throw otherBranch(name, pull, branches);
     check?.(pull);
   });
@@ -54,7 +50,8 @@ const currentName = async (
   if (bases.some((each) => nameOf(each) === nameOf(name))) return name;
   const there = bases.filter((each) => node_id != null && each.host === name.host);
   for (const each of new Map(there.map((base) => [nameOf(base), base])).values()) {
-    const found = await hostedRepositoryNamed(codeHost, each)
+    const found = await codeHost()
+      .repository(each)
       .pull(number)
       .catch((error: unknown) => {
         if (!hasErrorCode(error, 'codehost_not_found')) throw error;

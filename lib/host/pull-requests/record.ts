@@ -2,7 +2,6 @@ import { lockOn } from '../../../store/base/locks.ts';
 import { readPull, type StoredPull, savePull } from '../../../store/codehost/pulls.ts';
 import type { PullMatter, PullRequest } from '../../../store/records/pull-request.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
-import { hostedRepositoryNamed } from '../../code/projects/hosted-repository.ts';
 import { noteMerged } from '../../code/worktrees/inspect/merged.ts';
 import { checkCase } from '../../code/worktrees/read.ts';
 import {
@@ -147,7 +146,7 @@ export const isOpen = (state: PullState): boolean => state === 'draft' || state 
 
 /** The hosted repository of a pull request, for reading; `hostedToWrite` is for writing. */
 export const hostedFor = (codeHost: () => CodeHost, { matter }: StoredPull): HostedRepository =>
-  hostedRepositoryNamed(codeHost, repositoryNamed(matter.host, matter.repository));
+  codeHost().repository(repositoryNamed(matter.host, matter.repository));
 
 /** The record as the API returns it. */
 export const toPullRequest = ({ case_id, matter, body }: StoredPull): PullRequest => {

@@ -2,7 +2,7 @@ import type { RemoteRepository } from '../../../store/records/code-host.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { WithStore } from '../../../store/store.ts';
 import { withLogin } from '../../code/projects/git-login.ts';
-import { detected, hostedRepositoryNamed } from '../../code/projects/hosted-repository.ts';
+import { detected } from '../../code/projects/hosted-repository.ts';
 import { getItem } from '../../code/projects/project.ts';
 import type { WithCodeHost } from '../../codehost/code-host.ts';
 import type { WithConfig } from '../../config.ts';
@@ -73,7 +73,7 @@ export const baseBranches = async (
   worktree: WorktreeRecord,
   { base, push }: Where,
 ): Promise<Bases> => {
-  const { default_branch: main } = await hostedRepositoryNamed(service.codeHost, base).meta();
+  const { default_branch: main } = await service.codeHost().repository(base).meta();
   const remote = base.remote ?? push.remote;
   const name = branchOfBase(worktree, { base, push });
   if (name === main || name === worktree.branch) return { base: main, main };
