@@ -105,18 +105,9 @@ type Changed = Pick<FilePatch, 'path' | 'kind' | 'text'>;
 /** When programs named in a changed file run, as phrases; empty for a deleted file and for files that name none. */
 export const runTriggers = (file: Changed, contents?: Contents): string[] => {
   if (file.kind === 'deleted') return [];
-  const named = TABLE.filter(([name]) => nameLike(name).test(file.path)).map(([, when]) => when);
+  const named = TABLE.filter(({ name }) => name.test(file.path)).map(({ when }) => when);
   return [...new Set([...named, ...gitRuns(file), ...packageRuns(file, contents)])];
 };
-
-// Matches in any directory and in any letter case, because some disks ignore case.
-const nameLike = (name: string): RegExp => {
-  const known = patterns.get(name) ?? new RegExp(`(?:^|/)(?:${name})$`, 'i');
-  patterns.set(name, known);
-  return known;
-};
-
-const patterns = new Map<string, RegExp>();
 
 const BELOW = '(?:/.*)?';
 const HOOK = 'runs when you commit, push or check out: a git hook';
@@ -126,7 +117,7 @@ const AGENT = 'runs when you start an agent here';
 const CONTAINER = 'runs when you build or start the containers';
 
 /** Patterns of file names, and when their content runs. */
-const TABLE: readonly (readonly [name: string, when: string])[] = [
+const NAMES: readonly (readonly [name: string, when: string])[] = [
   ['\\.envrc', 'runs when you enter the directory with direnv'],
   ['\\.?mise(?:\\.[^/]+)?\\.toml|\\.tool-versions', 'runs when you enter the directory with mise'],
   ['\\.vscode(?:/(?:tasks|settings)\\.json)?', 'runs when you open the folder in VS Code'],
@@ -178,6 +169,12 @@ const TABLE: readonly (readonly [name: string, when: string])[] = [
   ['\\.(?:claude|gemini|qwen|cursor|codex|opencode)(?:/.*\\.(?:json|toml|sh|js|ts|py))?', AGENT],
   ['\\.mcp\\.json|opencode\\.jsonc?', AGENT],
 ];
+
+// In any directory and in any letter case, because some disks ignore case.
+const TABLE = NAMES.map(([name, when]) => ({
+  name: new RegExp(`(?:^|/)(?:${name})$`, 'i'),
+  when,
+}));
 
 const added = ({ text }: Changed): string[] =>
   text.split('\n').filter((line) => line.startsWith('+') && !line.startsWith('+++ '));
