@@ -13,11 +13,11 @@ export type ProcessInput = string | Buffer | AsyncIterable<Buffer>;
 interface ExecuteOptions {
   cwd: string;
   env: Environment;
-  input?: ProcessInput;
+  input?: ProcessInput | undefined;
   timeout_ms: number;
   max_bytes: number;
   /** An open file descriptor that receives standard output of any length instead of `stdout`. */
-  into?: number;
+  into?: number | undefined;
   /** Ends the program, as a limit does. */
   signal?: AbortSignal;
 }

@@ -100,14 +100,10 @@ const start = async (command: Command, { settings, env }: Overrides): Promise<Ex
     },
     timeout_ms: options.timeout_ms ?? (read ? READ_TIMEOUT_MS : WRITE_TIMEOUT_MS),
     max_bytes: options.max_bytes ?? MAX_BYTES,
-    ...handed(options),
+    input: options.input,
+    into: options.into,
   });
 };
-
-const handed = ({ input, into }: RunOptions): Pick<RunOptions, 'input' | 'into'> => ({
-  ...(input === undefined ? {} : { input }),
-  ...(into === undefined ? {} : { into }),
-});
 
 const ready = ({ program, place, args }: Command): { program: string; directory: string } => {
   const directory = directoryOf(place);
