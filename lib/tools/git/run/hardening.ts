@@ -1,6 +1,6 @@
 import { devNull } from 'node:os';
 import type { Environment } from '../../process/environment.ts';
-import { scopedEntries } from './config.ts';
+import { type ScopedEntry, scopedEntries, valueIn } from './config.ts';
 import type { Setting } from './git.ts';
 
 /**
@@ -129,40 +129,36 @@ export const overrides = (
   listing: string,
   { remote = false }: { remote?: boolean } = {},
 ): Overrides => {
-  const entries = entriesOf(listing);
+  const entries = scopedEntries(listing);
   const settings = [...neutralDrivers(entries), ...(remote ? ownHelpers(entries) : [])];
   return { settings, env: remote ? { ...TRANSPORTS, ...sshOf(entries) } : {} };
 };
 
 // Falls back to the operator's own value for the same key.
-const neutralDrivers = (entries: readonly Entry[]): Setting[] =>
-  entries.flatMap(({ local, key }): Setting[] => {
+const neutralDrivers = (entries: readonly ScopedEntry[]): Setting[] => {
+  const own = entries.filter(({ local }) => !local);
+  return entries.flatMap(({ local, key }): Setting[] => {
     if (!local) return [];
     const [, section, name] = /^(filter|diff|merge|hook|http)\.(?:.*\.)?([a-z]+)$/s.exec(key) ?? [];
     const value = NEUTRAL[`${section}.${name}`];
-    if (value === undefined) return [];
-    return [[key, entries.findLast((entry) => !entry.local && entry.key === key)?.value ?? value]];
+    return value === undefined ? [] : [[key, valueIn(own, key) ?? value]];
   });
+};
 
 // An empty value resets the list of helpers; the operator's follow.
-const ownHelpers = (entries: readonly Entry[]): Setting[] => {
+const ownHelpers = (entries: readonly ScopedEntry[]): Setting[] => {
   const helpers = entries.filter(({ key }) => /^credential\.(?:.*\.)?helper$/s.test(key));
   if (!helpers.some(({ local }) => local)) return [];
   const own = helpers.filter(({ local }) => !local);
-  return [['credential.helper', ''], ...own.map(({ key, value }): Setting => [key, value])];
+  return [['credential.helper', ''], ...own.map(({ key, value = '' }): Setting => [key, value])];
 };
 
 // The only transports: others, such as ext, run programs.
 const TRANSPORTS: Environment = { GIT_ALLOW_PROTOCOL: 'file:git:http:https:ssh' };
 
-const sshOf = (entries: readonly Entry[]): Environment => {
+const sshOf = (entries: readonly ScopedEntry[]): Environment => {
   const own = entries.findLast(({ local, key }) => !local && key === 'core.sshcommand')?.value;
   if (own === undefined) return {};
   // Only ssh itself knows the option BatchMode.
   return { GIT_SSH_COMMAND: /^(\S*\/)?ssh(\s|$)/.test(own) ? `${own} -oBatchMode=yes` : own };
 };
-
-type Entry = ReturnType<typeof entriesOf>[number];
-
-const entriesOf = (listing: string) =>
-  scopedEntries(listing).map(({ key, value = '', local }) => ({ key, value, local }));

@@ -100,6 +100,13 @@ describe('plainOverrides', () => {
   });
 });
 
+describe('overrides', () => {
+  it('keeps a setting of the operator without a value, which git reads as true', () => {
+    const listing = 'global\0http.sslverify\0local\0http.sslverify\nfalse\0';
+    assert.deepEqual(overrides(listing).settings, [['http.sslverify', 'true']]);
+  });
+});
+
 describe('settingsText', () => {
   const place = (t: TestContext) => {
     const common_dir = temporaryDirectory(t);
