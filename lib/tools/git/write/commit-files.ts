@@ -6,7 +6,7 @@ import { headCommit } from '../read/repository.ts';
 import { unfilteredFiles } from '../read/required-filters.ts';
 import { isNamedSecret } from '../read/secret-names.ts';
 import { type FileStatus, isNew, readStatus } from '../read/status.ts';
-import { type ConfigEntry, isTrue, listSettings, valueIn } from '../run/config.ts';
+import { isTrue, listSettings, type ScopedEntry, valueIn } from '../run/config.ts';
 import type { Git, GitAt, GitWorktree, RunOptions, Setting } from '../run/git.ts';
 import { FROM_INPUT, nulls, onIndexCopy } from '../run/index-copy.ts';
 import { lossyPath, pathText } from '../run/path-text.ts';
@@ -105,7 +105,7 @@ const asTheOperator = async (git: GitAt<GitWorktree>): Promise<RunOptions> => {
 };
 
 // Uses the operator's signing program: the repository's configuration could name any.
-const signersOf = (entries: readonly (ConfigEntry & { local: boolean })[]): Setting[] =>
+const signersOf = (entries: readonly ScopedEntry[]): Setting[] =>
   Object.entries(SIGNERS)
     .filter(([key]) => entries.some((entry) => entry.local && entry.key === key))
     .map(([key, usual]) => {
