@@ -1,4 +1,6 @@
 import { normalize } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isDeepStrictEqual as isSame } from 'node:util';
 import { orElse } from '../../../store/base/attempt.ts';
 import { isAtOrBelow } from '../../../store/base/paths.ts';
 import { sha256 } from '../../../store/base/sha256.ts';
@@ -68,13 +70,6 @@ const isGrown = (
 
 const MAY_CHANGE = new Set(['lastUpdated', 'summary']);
 
-/** Whether two JSON values are equal, independent of the order of keys. */
-export const isSame = (one: unknown, other: unknown): boolean =>
-  JSON.stringify(one, ordered) === JSON.stringify(other, ordered);
-
-const ordered = (_key: string, value: unknown): unknown =>
-  isObject(value) ? Object.fromEntries(Object.entries(value).toSorted()) : value;
-
 const LARGEST_WHOLE = 16 * 1024 * 1024;
 const LONGEST_LINE = 16 * 1024 * 1024;
 const AT_ONCE = 1024 * 1024;
@@ -108,7 +103,7 @@ const linesOf = async function* (bytes: Buffer, from: number) {
     at = end + 1;
     if (at - looked < AT_ONCE) continue;
     looked = at;
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
   }
 };
 

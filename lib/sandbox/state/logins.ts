@@ -1,4 +1,5 @@
-import { isObject, isSame, objectIn } from './conversation-owner.ts';
+import { isDeepStrictEqual as isSame } from 'node:util';
+import { isObject, objectIn } from './conversation-owner.ts';
 import type { JsonObject, LoginRule } from './rules.ts';
 
 /** A file with a login: at the start of the run, outside now, and as the run left it. */
