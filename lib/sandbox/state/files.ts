@@ -42,14 +42,11 @@ export const bytesOf = async (path: string, most: number): Promise<Buffer> => {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   return withHandle(await open(path, flags), async (handle) => {
     const found = await handle.stat();
-    if (!found.isFile()) throw new NotReturned('it is not a regular file');
-    if (found.size > most) throw new NotReturned('it is too large');
+    if (!found.isFile()) throw new Error('it is not a regular file');
+    if (found.size > most) throw new Error('it is too large');
     return handle.readFile();
   });
 };
-
-/** Why a file is not returned. */
-export class NotReturned extends Error {}
 
 /** A stamp that changes when the file is replaced or modified. */
 const stampOf = ({ ino, size, mtimeMs }: Stats): string => [ino, size, mtimeMs].join(' ');
@@ -69,7 +66,7 @@ export const createAt = async (root: string, path: string, bytes: Buffer): Promi
   const target = join(root, path);
   await ownDirectories(root, dirname(path));
   await viaTemporary(target, bytes, (ready) => {
-    if (!placeNew(ready, target)) throw new NotReturned(CHANGED);
+    if (!placeNew(ready, target)) throw new Error(CHANGED);
   });
 };
 
@@ -77,7 +74,7 @@ export const createAt = async (root: string, path: string, bytes: Buffer): Promi
 export const replaceAt = (target: string, stamp: string, bytes: Buffer): Promise<void> =>
   viaTemporary(target, bytes, (ready) => {
     const stats = statsAt(target);
-    if (stats === undefined || stampOf(stats) !== stamp) throw new NotReturned(CHANGED);
+    if (stats === undefined || stampOf(stats) !== stamp) throw new Error(CHANGED);
     keepOwner(ready, stats);
     renameSync(ready, target);
   });
@@ -107,6 +104,6 @@ const ownDirectories = async (root: string, under: string): Promise<void> => {
   for (const name of under.split('/').filter((part) => part !== '.')) {
     at = join(at, name);
     await mkdir(at, { mode: 0o700 }).catch(() => undefined);
-    if (!lstatSync(at).isDirectory()) throw new NotReturned('its path contains a link');
+    if (!lstatSync(at).isDirectory()) throw new Error('its path contains a link');
   }
 };

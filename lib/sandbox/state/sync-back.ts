@@ -8,7 +8,6 @@ import {
   entriesOf,
   isThere,
   LARGEST_BYTES,
-  NotReturned,
   replaceAt,
   stampAt,
 } from './files.ts';
@@ -125,7 +124,7 @@ export const syncBack = async (open: Closing): Promise<Left[]> => {
   let [files, bytes] = [0, 0];
   for (const path of paths.toSorted((a, b) => rankOf(a, open) - rankOf(b, open))) {
     try {
-      if (files >= MOST_FILES || bytes >= MOST_BYTES) throw new NotReturned(NO_ROOM);
+      if (files >= MOST_FILES || bytes >= MOST_BYTES) throw new Error(NO_ROOM);
       const size = await returnFile(open, path);
       files += size === undefined ? 0 : 1;
       bytes += size ?? 0;
@@ -155,8 +154,8 @@ const returnFile = async (open: Closing, path: string): Promise<number | undefin
   const bytes = await bytesOf(join(copy, path), LARGEST_BYTES);
   const now = (await isThere(target)) ? await bytesOf(target, LARGEST_BYTES) : undefined;
   if (now?.equals(bytes)) return undefined;
-  if (now !== undefined && stamp === undefined) throw new NotReturned(NOT_SHOWN);
-  if (stamp !== (await stampAt(target))) throw new NotReturned(CHANGED);
+  if (now !== undefined && stamp === undefined) throw new Error(NOT_SHOWN);
+  if (stamp !== (await stampAt(target))) throw new Error(CHANGED);
   await assertReturns(open, path, bytes, now);
   if (stamp === undefined) await create(open, path, bytes);
   else await replaceAt(target, stamp, bytes);
@@ -172,13 +171,13 @@ const assertReturns = async (
   const { rules, scope } = open;
   if (isWhole(path, open)) return;
   const found = conversationAt(path, rules, scope);
-  if (found === undefined) throw new NotReturned('no rule allows it');
+  if (found === undefined) throw new Error('no rule allows it');
   const from = found.rule.messages === undefined ? now?.length : 0;
   const why =
     (now && whyNotGrown(now, bytes, found.rule)) ??
     (await whyOtherProject(bytes, { ...found, cwd: scope.cwd, from: from ?? 0 })) ??
     (found.placed ? undefined : await whyNotClaimed(open, path));
-  if (why !== undefined) throw new NotReturned(why);
+  if (why !== undefined) throw new Error(why);
 };
 
 const create = async (open: Closing, path: string, bytes: Buffer): Promise<void> => {
