@@ -38,8 +38,7 @@ const firstOf = (parents: readonly string[]): [made: string | undefined, why?: u
 };
 
 // The daemon's TMPDIR, in case /tmp is full.
-const parentsHere = (): string[] =>
-  process.platform === 'win32' ? [tmpdir()] : ['/tmp', tmpdir()];
+const parentsHere = (): string[] => ['/tmp', tmpdir()];
 
 /** Removes directories of this user that killed daemons left: those without a listening socket. */
 export const sweepSocketDirs = async (): Promise<void> => {
