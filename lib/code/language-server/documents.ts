@@ -1,12 +1,9 @@
 import { list, number, record, text, type Wire } from '../../text/unknown-json.ts';
 
-/** Parameters of a notification of the protocol. */
-type Params = unknown;
-
 /** The open files of one server, with each client's version. */
 interface Documents<Client> {
   /** Applies a client's open, change or close, and returns the messages to send to the server in its place. */
-  apply(client: Client, method: string, params: Params): DocumentMessage[];
+  apply(client: Client, method: string, params: unknown): DocumentMessage[];
   /** Closes all files of a client that disconnects. */
   closeAll(client: Client): DocumentMessage[];
   /** The messages that give the server this client's text before the client's request about the file. */
