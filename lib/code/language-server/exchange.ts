@@ -15,7 +15,7 @@ import {
   type DocumentMessage,
 } from './documents.ts';
 import { initializeParams } from './initialize.ts';
-import { type Envelope, EnvelopeError, messageId, readEnvelope } from './json-rpc.ts';
+import { type Envelope, messageId, readEnvelope } from './json-rpc.ts';
 import { createRequests, createServerRequests } from './requests.ts';
 
 /** Routes messages between one server and its clients. */
@@ -23,7 +23,7 @@ interface Exchange {
   readonly clients: ReadonlySet<EditorClient>;
   /** Initializes the server, once for all clients. Rejects with the server's error. */
   initialize(root: string): Promise<void>;
-  /** Handles a message of the server. Throws EnvelopeError if it is malformed. */
+  /** Handles a message of the server. Throws if it is malformed. */
   handleMessage(message: Buffer): void;
   join(client: EditorClient): Subscription;
 }
@@ -84,7 +84,7 @@ const initialize = (state: State, root: string): Promise<void> =>
   });
 
 const handleMessage = (state: State, message: Buffer): void => {
-  if (!isUtf8(message)) throw new EnvelopeError('the message is not UTF-8');
+  if (!isUtf8(message)) throw new Error('the message is not UTF-8');
   const envelope = readEnvelope(message);
   if (envelope.method === undefined) handleResponse(state, message, envelope);
   else if (envelope.id !== undefined) handleServerRequest(state, message, envelope);

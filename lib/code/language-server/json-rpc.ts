@@ -9,14 +9,9 @@ export interface Envelope {
 const [QUOTE, BACKSLASH, COMMA, COLON, NULL] = [0x22, 0x5c, 0x2c, 0x3a, 0x6e];
 const [OPEN, CLOSE, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
 
-/** The message is not a JSON object, or has escaped keys. */
-export class EnvelopeError extends Error {
-  override readonly name = 'EnvelopeError';
-}
-
 /**
- * Reads the keys of the outermost object only, and stops as early as possible; values are skipped as bytes. Throws
- * EnvelopeError if the message is not an object; the receiver validates the rest.
+ * Reads the keys of the outermost object only, and stops as early as possible; values are skipped as bytes. Throws if
+ * the message is not an object, or has escaped keys; the receiver validates the rest.
  */
 export const readEnvelope = (message: Buffer): Envelope => {
   const found: Envelope = { id: undefined, method: undefined };
@@ -46,7 +41,7 @@ interface Entry {
 const entryAt = (message: Buffer, at: number): Entry => {
   const end = endOfString(message, at);
   const key = message.toString('latin1', at + 1, end - 1);
-  if (key.includes('\\')) throw new EnvelopeError('a key of the message contains escapes');
+  if (key.includes('\\')) throw new Error('a key of the message contains escapes');
   const from = expect(message, skipBlank(message, end), COLON);
   const to = endOfValue(message, from);
   const after = skipBlank(message, to);
@@ -67,7 +62,7 @@ export const withId = (message: Buffer, { id }: Envelope, other: string): Buffer
   return Buffer.concat([message.subarray(0, id.from), Buffer.from(other), message.subarray(id.to)]);
 };
 
-const broken = (): EnvelopeError => new EnvelopeError('the message is not a JSON object');
+const broken = (): Error => new Error('the message is not a JSON object');
 
 const expect = (bytes: Buffer, at: number, byte: number): number => {
   if (bytes[at] !== byte) throw broken();
@@ -127,17 +122,12 @@ const LARGEST_MESSAGE = 32 * 1_048_576;
 const LONGEST_HEADER = 4096;
 const END_OF_HEADER = Buffer.from('\r\n\r\n');
 
-/** A language server's output is not a valid message frame. */
-export class FrameError extends Error {
-  override readonly name = 'FrameError';
-}
-
 /** The header of a message frame. */
 export const headerOf = (message: Buffer): string => `Content-Length: ${message.length}\r\n\r\n`;
 
 /**
- * Splits the chunks of a server's standard output into messages. Buffers at most one message. Throws FrameError, after
- * which the rest of the output cannot be interpreted.
+ * Splits the chunks of a server's standard output into messages. Buffers at most one message. Throws if they are no
+ * valid frames, after which the rest of the output cannot be interpreted.
  */
 export const createFrameReader = (
   take: (message: Buffer) => void,
@@ -160,7 +150,7 @@ export const createFrameReader = (
       keep(bytes);
       return false;
     }
-    if (end === -1 || end > LONGEST_HEADER) throw new FrameError('a header without an end');
+    if (end === -1 || end > LONGEST_HEADER) throw new Error('a header without an end');
     length = lengthIn(bytes.toString('latin1', 0, end), largest);
     keep(bytes.subarray(end + END_OF_HEADER.length));
     return true;
@@ -182,9 +172,9 @@ export const createFrameReader = (
 
 const lengthIn = (header: string, largest: number): number => {
   const found = /^Content-Length: *(\d+) *$/im.exec(header)?.[1];
-  if (found === undefined) throw new FrameError('a header without Content-Length');
+  if (found === undefined) throw new Error('a header without Content-Length');
   const length = Number(found);
   if (length === 0 || length > largest)
-    throw new FrameError(`a message of ${found} bytes; the limit is ${largest}`);
+    throw new Error(`a message of ${found} bytes; the limit is ${largest}`);
   return length;
 };

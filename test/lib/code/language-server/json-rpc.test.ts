@@ -3,7 +3,6 @@ import { describe, it } from 'node:test';
 import { createDocuments } from '../../../../lib/code/language-server/documents.ts';
 import {
   createFrameReader,
-  FrameError,
   headerOf,
   messageId,
   readEnvelope,
@@ -14,6 +13,9 @@ const framed = (text: string): Buffer => {
   const body = Buffer.from(text);
   return Buffer.concat([Buffer.from(headerOf(body)), body]);
 };
+
+const REFUSED =
+  /^Error: (?:a header without|a message of 999|the message is not a JSON object|a key of the message)/;
 
 describe('createFrameReader', () => {
   it('finds the messages whatever the borders of the chunks, in the middle of a letter too', () => {
@@ -36,7 +38,7 @@ describe('createFrameReader', () => {
 
   it('refuses what is no header, has no end, or announces too much', () => {
     for (const text of ['hello\r\n\r\n', 'x'.repeat(5000), 'Content-Length: 999\r\n\r\n'])
-      assert.throws(() => createFrameReader(() => undefined, 100)(Buffer.from(text)), FrameError);
+      assert.throws(() => createFrameReader(() => undefined, 100)(Buffer.from(text)), REFUSED);
   });
 });
 
@@ -70,7 +72,7 @@ describe('readEnvelope', () => {
       '{"\\u0069d":1}',
       '{"a":"',
     ])
-      assert.throws(() => readEnvelope(Buffer.from(text)), { name: 'EnvelopeError' }, text);
+      assert.throws(() => readEnvelope(Buffer.from(text)), REFUSED, text);
   });
 });
 
