@@ -118,7 +118,7 @@ export const startedPrograms = () => {
 
 /** Compiles them: modules (.mts) keep their ending. What an earlier compilation left is gone: nothing is found by chance. */
 export const compilePrograms = async () => {
-  for (const folder of ['base', 'examples', 'lib', 'routes', 'store', 'test'])
+  for (const folder of ['examples', 'lib', 'routes', 'store', 'test'])
     rmSync(join(ROOT, 'dist', folder), { recursive: true, force: true });
   const all = startedPrograms();
   await Promise.all([

@@ -2,12 +2,13 @@
 // own flags it takes --inspect.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { watch } from 'node:fs';
+import { readFileSync, watch } from 'node:fs';
 import { promisify } from 'node:util';
 import { compile, compiledPath, compilePrograms } from './compile.mjs';
 
 const QUIET_MS = 50;
-const FOLDERS = ['base', 'lib', 'routes', 'store'];
+const { layers } = JSON.parse(readFileSync('.ci/rooms.json', 'utf8'));
+const FOLDERS = new Set(layers.flat().map((room) => room.split('/')[0]));
 const argv = process.argv.slice(2);
 const flags = argv.filter((argument) => argument.startsWith('--inspect'));
 const options = argv.filter((argument) => !argument.startsWith('--inspect'));
