@@ -13,7 +13,6 @@ import { type Running, startService } from '../daemon/startup.ts';
 import { missingProtections } from '../daemon/system/machine.ts';
 import { versionInfo } from '../daemon/version.ts';
 import { createLog, type Log } from '../log.ts';
-import { createKeyCheck } from '../mcp/serve.ts';
 import { detectCapabilities } from '../sandbox/capabilities.ts';
 import type { Call } from './args/command.ts';
 import { keepLogSmall } from './connection/daemon-log.ts';
@@ -242,11 +241,8 @@ const withoutSocket = (error: unknown, { service: { log } }: Running): undefined
 };
 
 const listenAt = async ({ host, port }: Config, { service }: Running): Promise<Server> => {
-  const checkKey = createKeyCheck(service);
   const console = operatorConsole;
-  const { log } = service;
-  const options = { sections, console, events: EVENTS, service, log, host, port, checkKey };
-  const server = createServer(options);
+  const server = createServer({ sections, console, events: EVENTS, service, host, port });
   await server.start();
   return server;
 };

@@ -13,10 +13,9 @@ import { readKey } from '../http/authorize.ts';
 import { type Console, consoleRoutes } from '../http/console-page.ts';
 import { answerProblems, hapiRoute } from '../http/hapi.ts';
 import { addRoutesLazily } from '../http/lazy-routes.ts';
-import { type CheckKey, isLoopbackAddress } from '../http/local-only.ts';
+import { isLoopbackAddress } from '../http/local-only.ts';
 import { openApi } from '../http/openapi.ts';
 import type { EventDoc } from '../http/openapi-events.ts';
-import type { ErrorLog } from '../http/problem.ts';
 import { readPathFinder } from '../http/read-path.ts';
 import { route, type Section } from '../http/route.ts';
 import type { Streams } from '../http/sse.ts';
@@ -33,50 +32,38 @@ export interface ServerOptions {
   /** The pages for browsers: authorized like the API, and not in /openapi.json. */
   console?: Console;
   service: Service;
-  log: ErrorLog;
   /** A loopback address; createServer throws for any other. */
   host: string;
   /** 0: any free port. */
   port: number;
-  checkKey: CheckKey;
   /** The interval of comment lines in an idle event stream. */
   heartbeatMs?: number;
 }
 
 /** Creates the HTTP server, which does not listen yet. Stopping it ends the open event streams. */
 export const createServer = (options: ServerOptions): Server => {
-  const { sections, service, log, host, port } = options;
+  const { sections, service, host, port } = options;
+  const { log } = service;
   if (!isLoopbackAddress(host)) {
     throw new Error(`Not a loopback address: ${host}. Use 127.0.0.1 or ::1.`);
   }
   const hapi = server({ ...SETTINGS, host, port });
   const streams: Streams = { open: new Set(), heartbeatMs: options.heartbeatMs ?? 15_000, log };
-  acceptUpgrades(hapi, options);
+  const routes = [...sections, openApiSection(options)].flatMap((section) => section.routes);
+  hapi.ext(
+    'onPreStop',
+    serveUpgrades(hapi.listener, routes, service, () => Number(hapi.info.port)),
+  );
   hapi.ext('onPreResponse', answerProblems(log));
   hapi.ext('onPreStop', () => {
     for (const stream of streams.open) stream.abort();
   });
-  const routes = [...sections, openApiSection(options)].flatMap((section) => section.routes);
   const where = readPathFinder(routes);
   const addAsked = addRoutesLazily(hapi, routes, (one) => hapiRoute(one, service, streams, where));
   guard(hapi, options, addAsked);
   if (options.console !== undefined) hapi.route(consoleRoutes(options.console, service));
   hapi.route(unknownRoute(hapi, addAsked));
   return hapi;
-};
-
-const acceptUpgrades = (
-  hapi: Server,
-  { sections, service, checkKey, log }: ServerOptions,
-): void => {
-  const routes = sections.flatMap((section) => section.routes);
-  const end = serveUpgrades(hapi.listener, routes, {
-    service,
-    checkKey,
-    log,
-    port: () => Number(hapi.info.port),
-  });
-  hapi.ext('onPreStop', end);
 };
 
 // Disables what the API does not use: hapi's cookies, compression, CORS and logs.
@@ -88,7 +75,7 @@ const SETTINGS = {
 
 const guard = (
   hapi: Server,
-  { checkKey, service }: ServerOptions,
+  { service }: ServerOptions,
   addAsked: (path: string) => void,
 ): void => {
   hapi.ext('onRequest', async ({ raw, path, app }, h) => {
@@ -96,8 +83,7 @@ const guard = (
     raw.res.setHeader('x-frame-options', 'DENY');
     raw.res.setHeader(DAEMON_HEADER, '1');
     const { headers } = raw.req;
-    const port = Number(hapi.info.port);
-    app.key = await readKey(headers, { port, checkKey, service });
+    app.key = await readKey(headers, Number(hapi.info.port), service);
     addAsked(path);
     return h.continue;
   });

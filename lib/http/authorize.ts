@@ -1,10 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Socket } from 'node:net';
 import { ServiceError } from '../errors.ts';
+import { validKey } from '../guard/api-keys/keys.ts';
 import type { Service } from '../service.ts';
 import type { Caller } from '../tools/process/caller.ts';
 import { readSessionCookie } from './cookies.ts';
-import { type ApiKeyRef, bearerOf, type CheckKey, notLocal } from './local-only.ts';
+import { type ApiKeyRef, bearerOf, notLocal } from './local-only.ts';
 
 /**
  * Refuses every caller but the operator. Throws `unauthorized` if the settings require an API key and there is none, unless
@@ -49,19 +50,14 @@ const REFUSED: Readonly<Record<Caller, string | undefined>> = {
   unseen: `A session without a sandbox is running, and this system does not identify callers. ${WITH_A_KEY}`,
 };
 
-interface At {
-  port: number;
-  checkKey: CheckKey;
-  service: Pick<Service, 'consoleSessions'>;
-}
-
 /**
  * Reads the API key of a request: its bearer token, else that of the session cookie of a browser that logged in with a key.
  * Throws `not_local`, and `unauthorized` for a token that is not valid.
  */
 export const readKey = async (
   headers: IncomingHttpHeaders,
-  { port, checkKey, service }: At,
+  port: number,
+  service: Pick<Service, 'consoleSessions' | 'keyring' | 'log' | 'store'>,
 ): Promise<ApiKeyRef | undefined> => {
   const refusal = notLocal(headers, port);
   if (refusal !== undefined) throw refusal;
@@ -71,8 +67,8 @@ export const readKey = async (
     return key && { id: key.id, name: key.name };
   }
   const token = bearerOf(headers.authorization);
-  const key = token === undefined ? undefined : await checkKey(token);
-  if (key !== undefined) return key;
+  const key = token === undefined ? undefined : await validKey(service, token);
+  if (key !== undefined) return { id: key.id, name: key.name };
   throw new ServiceError(
     'unauthorized',
     'The API key is not valid: it is unknown or revoked, or was not created on this machine (confirm it with dossier trust), or was created by hand while a session without a sandbox is running (it becomes valid when that ends). Unless the settings require a key, leave Authorization out.',

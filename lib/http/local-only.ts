@@ -8,9 +8,6 @@ export interface ApiKeyRef {
   name: string;
 }
 
-/** The API key with this text; undefined if it is not valid. */
-export type CheckKey = (token: string) => Promise<ApiKeyRef | undefined>;
-
 /**
  * The reason to refuse a request or upgrade with these headers, or undefined. Only this machine reaches a loopback port, but
  * so does a web page in the operator's browser: the check of Host stops DNS rebinding; Origin and Sec-Fetch-Site stop

@@ -5,16 +5,8 @@ import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { readKey, requireOperator } from './authorize.ts';
 import { inputReader } from './input.ts';
-import type { CheckKey } from './local-only.ts';
-import { type ErrorLog, problemAnswer } from './problem.ts';
+import { problemAnswer } from './problem.ts';
 import type { Route, SocketHandler } from './route.ts';
-
-interface Deps {
-  service: Service;
-  checkKey: CheckKey;
-  log: ErrorLog;
-  port: () => number;
-}
 
 /** The largest message of a client, in bytes. */
 const LARGEST_MESSAGE = 32 * 1_048_576;
@@ -28,7 +20,8 @@ const CLOSE_MS = 1000;
 export const serveUpgrades = (
   listener: Server,
   routes: readonly Route[],
-  deps: Deps,
+  service: Service,
+  port: () => number,
 ): (() => Promise<void>) => {
   const paths = routes.filter(({ socket }) => socket !== undefined).map(pathOf);
   let server: WebSocketServer | undefined;
@@ -36,12 +29,12 @@ export const serveUpgrades = (
     // A client may disconnect during the handshake.
     socket.on('error', () => socket.destroy());
     const opening = async (): Promise<void> => {
-      await deps.service.started;
-      const speak = await admit(request, paths, deps);
+      await service.started;
+      const speak = await admit(request, paths, { service, port: port() });
       server ??= await createServer();
       server.handleUpgrade(request, socket, head, speak);
     };
-    opening().catch((error: unknown) => refuse(socket, error, deps.log));
+    opening().catch((error: unknown) => refuse(socket, error, service.log));
   });
   return async () => {
     if (server === undefined) return;
@@ -82,10 +75,10 @@ const pathOf = (route: Route): SocketPath => ({
 const admit = async (
   { headers, url = '/', socket }: IncomingMessage,
   paths: readonly SocketPath[],
-  { service, checkKey, port }: Deps,
+  { service, port }: { service: Service; port: number },
 ): Promise<SocketHandler> => {
   const { pathname, searchParams } = new URL(url, 'http://localhost');
-  const key = await readKey(headers, { port: port(), checkKey, service });
+  const key = await readKey(headers, port, service);
   const { route, params } = match(paths, pathname);
   await requireOperator(socket, key, service);
   const query = Object.fromEntries(searchParams);
@@ -106,7 +99,7 @@ const match = (paths: readonly SocketPath[], pathname: string) => {
   );
 };
 
-const refuse = (socket: Duplex, error: unknown, log: ErrorLog): void => {
+const refuse = (socket: Duplex, error: unknown, log: Service['log']): void => {
   const { status, headers, body } = problemAnswer(error, log);
   const lines = Object.entries({
     ...headers,

@@ -2,8 +2,6 @@ import { Type } from 'typebox';
 import { Check } from 'typebox/value';
 import { sha256 } from '../../store/base/sha256.ts';
 import { isTokenOf } from '../agents/mcp-access.ts';
-import { validKey } from '../guard/api-keys/keys.ts';
-import type { CheckKey } from '../http/local-only.ts';
 import type { AnswerMcp } from '../sandbox/egress/mcp-door.ts';
 import type { Service } from '../service.ts';
 import { type LiveRun, runOfToken } from '../work/sessions/live/engine.ts';
@@ -60,14 +58,6 @@ export const serveMcp = async (
   const bytes = Buffer.from(await response.arrayBuffer());
   return { status: response.status, body: bytes.length === 0 ? undefined : bytes };
 };
-
-/** Checks API keys. Tokens of sessions are not valid here: they have an endpoint of their own. */
-export const createKeyCheck =
-  (service: Service): CheckKey =>
-  async (token) => {
-    const key = await validKey(service, token);
-    return key && { id: key.id, name: key.name };
-  };
 
 /** The part of a Model Context Protocol message that is validated here. */
 export const Message = Type.Object(

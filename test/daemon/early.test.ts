@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createServer } from '../../lib/daemon/server.ts';
 import { startService } from '../../lib/daemon/startup.ts';
-import { createKeyCheck } from '../../lib/mcp/serve.ts';
 import { sections } from '../../routes/index.ts';
 import type { Case } from '../../store/records/case.ts';
 import { atEnd } from '../helpers/at-end.ts';
@@ -44,9 +43,8 @@ const startEarly = async (
   service.store.journal.onEvents((events) =>
     told.push(...events.map(({ body }) => body.event_type)),
   );
-  const checkKey = createKeyCheck(service);
   const hapi = createServer({
-    ...{ sections, service, checkKey, log: SILENT, host: '127.0.0.1', port: 0 },
+    ...{ sections, service, host: '127.0.0.1', port: 0 },
   });
   atEnd(t, async () => {
     await hapi.stop();

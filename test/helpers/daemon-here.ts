@@ -6,7 +6,6 @@ import { EVENTS } from '../../lib/daemon/events.ts';
 import { createServer } from '../../lib/daemon/server.ts';
 import { startService } from '../../lib/daemon/startup.ts';
 import type { Log } from '../../lib/log.ts';
-import { createKeyCheck } from '../../lib/mcp/serve.ts';
 import { operatorConsole } from '../../routes/console/console.ts';
 import { sections } from '../../routes/index.ts';
 import { makeWorkspaceFiles } from '../../store/workspace/workspace-files.ts';
@@ -40,7 +39,7 @@ export const startHere = async (
   const { host, port } = config;
   const server = createServer({
     ...{ sections, console: operatorConsole, events: EVENTS, service },
-    ...{ log: SILENT, host, port, checkKey: createKeyCheck(service) },
+    ...{ host, port },
   });
   await server.start();
   service.address.url = server.info.uri;

@@ -4,28 +4,24 @@ import { createServer } from '../../lib/daemon/server.ts';
 import type { Console } from '../../lib/http/console-page.ts';
 import type { Section } from '../../lib/http/route.ts';
 import type { Log } from '../../lib/log.ts';
-import { createKeyCheck } from '../../lib/mcp/serve.ts';
 import type { Service } from '../../lib/service.ts';
 import { operatorConsole } from '../../routes/console/console.ts';
 import { sections } from '../../routes/index.ts';
 
-interface Life {
-  service: Service;
-  log: Log;
-}
-
 interface Kept {
   hapi: Server;
   /** Whom it serves now. */
-  life: Life;
+  service: Service;
 }
 
 const unused: Kept[] = [];
 
 /** A server for this service, initialized. Whoever asks for it gives it back with `end`, which is hapi's stop. */
-export const keptServer = async (life: Life): Promise<{ hapi: Server; end: Server['stop'] }> => {
-  const kept = unused.pop() ?? make(life);
-  kept.life = life;
+export const keptServer = async (
+  service: Service,
+): Promise<{ hapi: Server; end: Server['stop'] }> => {
+  const kept = unused.pop() ?? make(service);
+  kept.service = service;
   await kept.hapi.initialize();
   const end: Server['stop'] = async (options) => {
     await kept.hapi.stop(options);
@@ -34,22 +30,22 @@ export const keptServer = async (life: Life): Promise<{ hapi: Server; end: Serve
   return { hapi: kept.hapi, end };
 };
 
-const make = (life: Life): Kept => {
-  const kept = { life } as Kept;
+const make = (first: Service): Kept => {
+  const kept = { service: first } as Kept;
+  const log: Log = {
+    debug: (...said) => kept.service.log.debug(...said),
+    info: (...said) => kept.service.log.info(...said),
+    warn: (...said) => kept.service.log.warn(...said),
+    error: (...said) => kept.service.log.error(...said),
+  };
   // For the guards alone. A handler may outlive its request, and is given the service itself.
   const service = new Proxy({} as Service, {
-    get: (_, name) => kept.life.service[name as keyof Service],
+    get: (_, name) => (name === 'log' ? log : kept.service[name as keyof Service]),
   });
-  const log: Log = {
-    debug: (...said) => kept.life.log.debug(...said),
-    info: (...said) => kept.life.log.info(...said),
-    warn: (...said) => kept.life.log.warn(...said),
-    error: (...said) => kept.life.log.error(...said),
-  };
   kept.hapi = createServer({
     sections: sections.map((section) => served(section, kept)),
     console: shown(operatorConsole, kept),
-    ...{ service, log, host: '127.0.0.1', port: 4870, checkKey: createKeyCheck(service) },
+    ...{ service, host: '127.0.0.1', port: 4870 },
   });
   return kept;
 };
@@ -58,7 +54,7 @@ const served = (section: Section, kept: Kept): Section => ({
   ...section,
   routes: section.routes.map((route) => ({
     ...route,
-    handler: (input) => route.handler(input as never, kept.life.service),
+    handler: (input) => route.handler(input as never, kept.service),
   })),
 });
 
@@ -66,7 +62,7 @@ const shown = ({ pages, asset }: Console, kept: Kept): Console => ({
   asset,
   pages: pages.map((page) => ({
     ...page,
-    handler: (asked) => page.handler(asked, kept.life.service),
-    refused: (error, asked) => page.refused(error, asked, kept.life.service),
+    handler: (asked) => page.handler(asked, kept.service),
+    refused: (error, asked) => page.refused(error, asked, kept.service),
   })),
 });

@@ -6,7 +6,6 @@ import type { Config } from '../../lib/config.ts';
 import { createServer } from '../../lib/daemon/server.ts';
 import { startService } from '../../lib/daemon/startup.ts';
 import type { Log } from '../../lib/log.ts';
-import { createKeyCheck } from '../../lib/mcp/serve.ts';
 import type { Service } from '../../lib/service.ts';
 import { operatorConsole } from '../../routes/console/console.ts';
 import { sections } from '../../routes/index.ts';
@@ -169,8 +168,8 @@ const live = async (config: Config, { events, told, logged, watch, listen }: Hea
     events.push(...bodies.filter(({ event_type }) => isStarred(event_type)));
   });
   if (watch) await watching;
-  const life = { service: running.service, log: logInto(logged) };
-  const { hapi, end } = listen ? await listening(life) : await keptServer(life);
+  const { service } = running;
+  const { hapi, end } = listen ? await listening(service) : await keptServer(service);
   let stopped = false;
   return {
     service: running.service,
@@ -213,10 +212,9 @@ const live = async (config: Config, { events, told, logged, watch, listen }: Hea
   };
 };
 
-const listening = async ({ service, log }: { service: Service; log: Log }) => {
+const listening = async (service: Service) => {
   const { host } = service.config;
-  const checkKey = createKeyCheck(service);
-  const options = { sections, console: operatorConsole, service, log, host, port: 0, checkKey };
+  const options = { sections, console: operatorConsole, service, host, port: 0 };
   const hapi = createServer(options);
   await hapi.start();
   return { hapi, end: hapi.stop.bind(hapi) };

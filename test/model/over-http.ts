@@ -8,7 +8,6 @@ import { createFeed } from '../../lib/events/feed/feed.ts';
 import { createDispatcher } from '../../lib/events/webhooks/dispatcher.ts';
 import { createLinkWork } from '../../lib/host/links/background.ts';
 import type { Log } from '../../lib/log.ts';
-import { createKeyCheck } from '../../lib/mcp/serve.ts';
 import type { Service } from '../../lib/service.ts';
 import { createGit } from '../../lib/tools/git/run/create-git.ts';
 import { createRuns } from '../../lib/tools/process/runs.ts';
@@ -36,10 +35,8 @@ export const openFront = async (store: Store): Promise<Front> => {
   const server = createServer({
     sections,
     service,
-    log: service.log,
     host: '127.0.0.1',
     port: PORT,
-    checkKey: createKeyCheck(service),
   });
   await server.initialize();
   return {

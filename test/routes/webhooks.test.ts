@@ -47,16 +47,18 @@ const serve = async (
   const { store, dispatcher } = life;
   const service = {
     ...{ store, dispatcher, clock: store.clock, address: { url: OWN } },
+    log: {
+      error: (details: object, message: string) =>
+        assert.fail(`${message}: ${JSON.stringify(details)}`),
+    },
     requiresKey: () => false,
     callers: { callerOf: async () => 'operator' },
   } as unknown as Service;
   const server = createServer({
     sections: [{ title: 'Webhooks', description: 'One', routes: webhookRoutes }],
     service,
-    log: { error: (details, message) => assert.fail(`${message}: ${JSON.stringify(details)}`) },
     host: '127.0.0.1',
     port: 4321,
-    checkKey: async () => undefined,
   });
   const call: Call = async (method, path, body, headers = {}) => {
     const answer = await server.inject({

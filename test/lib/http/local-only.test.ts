@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { describe, it } from 'node:test';
+import { newKey } from '../../../lib/guard/api-keys/keys.ts';
 import { isLoopbackAddress, notLocal } from '../../../lib/http/local-only.ts';
 import { route } from '../../../lib/http/route.ts';
+import { layoutOf } from '../../../store/layout.ts';
+import { saveKeyIn } from '../../../store/workspace/api-keys.ts';
 import { atEnd } from '../../helpers/at-end.ts';
+import { makeRoot } from '../../helpers/workspace.ts';
 import { json, listen, sendRaw, serverOf } from './serve.ts';
 
 const PORT = 4321;
@@ -164,12 +169,17 @@ describe('the guard', () => {
     assert.match(await sendRaw(port, `${line}\r\nHost: evil.example\r\n\r\n`), /^HTTP\/1\.1 403 /);
   });
 
-  it('lets a good key through and refuses any other credential', async () => {
-    const { hapi } = serverOf([touch]);
+  it('lets a good key through and refuses any other credential', async (t) => {
+    const workspace = makeRoot();
+    atEnd(t, () => rmSync(workspace, { recursive: true }));
+    const { key, text } = newKey('good', new Date(0));
+    const used = { ...key, last_used_at: key.created_at };
+    await saveKeyIn(layoutOf(workspace), used, { grant: () => undefined } as never);
+    const { hapi } = serverOf([touch], {}, workspace);
     const status = async (authorization: string) =>
       (await hapi.inject({ method: 'POST', url: '/touch', headers: { authorization } })).statusCode;
-    assert.equal(await status('Bearer good-key'), 204);
-    for (const wrong of ['Bearer bad-key', 'Bearer ', '', 'Basic Z29vZC1rZXk=', 'good-key']) {
+    assert.equal(await status(`Bearer ${text}`), 204);
+    for (const wrong of ['Bearer bad-key', 'Bearer ', '', 'Basic Z29vZC1rZXk=', text]) {
       assert.equal(await status(wrong), 401, wrong);
     }
   });

@@ -4,24 +4,29 @@ import type { Server } from '@hapi/hapi';
 import { createServer, type ServerOptions } from '../../../lib/daemon/server.ts';
 import type { Route } from '../../../lib/http/route.ts';
 import type { Service } from '../../../lib/service.ts';
+import { layoutOf } from '../../../store/layout.ts';
 import { atEnd } from '../../helpers/at-end.ts';
 
-const SERVICE = {
-  clock: () => new Date(0),
-  version: {
-    name: 'dossierd',
-    version: '1.2.3',
-    api: '3.1.0',
-    node: process.version,
-    platform: process.platform,
-    commit: null,
-    built_at: null,
-  },
-  prove: (challenge: string) => `proof of ${challenge}`,
-  requiresKey: () => false,
-  consoleSessions: { open: () => '', keyOf: () => undefined },
-  callers: { callerOf: async () => 'operator' },
-} as unknown as Service;
+const serviceOf = (logged: Logged[], workspace: string) =>
+  ({
+    log: { error: (details: object, message: string) => logged.push({ details, message }) },
+    store: { layout: layoutOf(workspace), clock: () => new Date(0) },
+    keyring: { counts: () => true },
+    clock: () => new Date(0),
+    version: {
+      name: 'dossierd',
+      version: '1.2.3',
+      api: '3.1.0',
+      node: process.version,
+      platform: process.platform,
+      commit: null,
+      built_at: null,
+    },
+    prove: (challenge: string) => `proof of ${challenge}`,
+    requiresKey: () => false,
+    consoleSessions: { open: () => '', keyOf: () => undefined },
+    callers: { callerOf: async () => 'operator' },
+  }) as unknown as Service;
 
 export interface Logged {
   details: object;
@@ -32,15 +37,14 @@ export interface Logged {
 export const serverOf = (
   routes: readonly Route[],
   options: Partial<ServerOptions> = {},
+  workspace = '/nowhere',
 ): { hapi: Server; logged: Logged[] } => {
   const logged: Logged[] = [];
   const hapi = createServer({
     sections: [{ title: 'Test', description: 'One', routes }],
-    service: SERVICE,
-    log: { error: (details, message) => logged.push({ details, message }) },
+    service: serviceOf(logged, workspace),
     host: '127.0.0.1',
     port: 4321,
-    checkKey: async (token) => (token === 'good-key' ? { id: 'k', name: 'good' } : undefined),
     ...options,
   });
   return { hapi, logged };

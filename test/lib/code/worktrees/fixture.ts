@@ -103,10 +103,8 @@ export const start = async (t: TestContext, wanted: Wanted = {}): Promise<Fixtur
   const hapi = createServer({
     sections: sections.filter(({ title }) => title === 'Worktrees'),
     service,
-    log: service.log,
     host: '127.0.0.1',
     port: 4321,
-    checkKey: async () => undefined,
   });
   const item = await createCase(service, { title: 'Fix the login', type: 'bug' });
   return { service, hapi, workspace, repository, item, send: sender(hapi) };
