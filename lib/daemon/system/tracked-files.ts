@@ -16,16 +16,16 @@ class TrackedFilesError extends Error {
 }
 
 /**
- * Lists the files below `.dossier/` that git tracks, each with the command that untracks it. Empty if the workspace is in no
- * repository or git fails.
+ * Lists the files of this machine in these folders that git tracks, each with the command that untracks it. Empty if the
+ * workspace is in no repository or git fails.
  */
 const listTrackedFiles = async (
   git: Git,
   { root }: Pick<Layout, 'root'>,
-  folder: '.dossier' | 'cases' = '.dossier',
+  ...folders: string[]
 ): Promise<FileProblem[]> => {
   if (git.program === undefined || !isInRepository(root)) return [];
-  const args = ['ls-files', '-z', '--', folder];
+  const args = ['ls-files', '-z', '--', ...folders];
   const { code, stdout } = await git.at(root).run(args, { read: true, ok: [0, 128] });
   if (code !== 0) return [];
   const files = stdout
@@ -43,13 +43,10 @@ const listTrackedFiles = async (
 const PRIVATE = /^\.dossier(?:\/|$)|\/sessions\/lock\.md$/;
 
 /** Lists the tracked files below `.dossier/` and the tracked locks of sessions. */
-export const trackedPrivateFiles = async (
+export const trackedPrivateFiles = (
   git: Git,
   layout: Pick<Layout, 'root'>,
-): Promise<FileProblem[]> => [
-  ...(await listTrackedFiles(git, layout)),
-  ...(await listTrackedFiles(git, layout, 'cases')),
-];
+): Promise<FileProblem[]> => listTrackedFiles(git, layout, '.dossier', 'cases');
 
 const isInRepository = (path: string): boolean =>
   existsSync(join(path, '.git')) || (dirname(path) !== path && isInRepository(dirname(path)));
@@ -63,14 +60,6 @@ const messageFor = (root: string, file: string): string => {
     : `Git tracks this file, which belongs to this machine only: a pull could replace it. Run ${untrack}. If another machine committed it, leave --cached out to delete its files here`;
 };
 
-// The reason why decisions of this machine are ignored; undefined if git tracks no such file.
-const withheldReason = (tracked: readonly FileProblem[]): string | undefined => {
-  const [first] = tracked;
-  if (first === undefined) return undefined;
-  const more = tracked.length === 1 ? '' : ` and ${tracked.length - 1} more`;
-  return `${first.file}${more}: ${first.message}`;
-};
-
 /** Creates a check to run after changes: while git tracks files below `.dossier/`, decisions of this machine are ignored. */
 export const createTrackedFilesCheck = ({
   git,
@@ -78,9 +67,9 @@ export const createTrackedFilesCheck = ({
   log,
 }: WithGit & WithLog & WithStore): (() => void) => {
   const look = coalesceReads(async () => {
-    const tracked = await listTrackedFiles(git, store.layout);
+    const tracked = await listTrackedFiles(git, store.layout, '.dossier');
     store.problems.set('tracked', tracked);
-    store.consent.withhold(withheldReason(tracked) !== undefined);
+    store.consent.withhold(tracked.length > 0);
     refreshTrust(store);
   });
   return () =>
@@ -91,6 +80,8 @@ export const createTrackedFilesCheck = ({
 
 /** Throws TrackedFilesError if git tracks files below `.dossier/`. Runs before any of them is read. */
 export const refuseTrackedFiles = async (git: Git, layout: Pick<Layout, 'root'>): Promise<void> => {
-  const why = withheldReason(await listTrackedFiles(git, layout));
-  if (why !== undefined) throw new TrackedFilesError(`${why}. Then start again.`);
+  const [first, ...others] = await listTrackedFiles(git, layout, '.dossier');
+  if (first === undefined) return;
+  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  throw new TrackedFilesError(`${first.file}${more}: ${first.message}. Then start again.`);
 };
