@@ -26,18 +26,9 @@ export const describeHealth = ({ store }: WithStore): Health => {
 };
 
 /** What this system offers for isolation. */
-export interface Capabilities {
-  platform: NodeJS.Platform;
-  /** Undefined if the platform has no user ids. */
-  uid: number | undefined;
-  /** /proc reports processes and sockets. */
-  proc: boolean;
-  container: boolean;
-  /** User namespaces are allowed; undefined if the system does not report it. */
-  namespaces: boolean | undefined;
-  cgroups: { cgroup: boolean; limits: boolean };
+export type Capabilities = ReturnType<typeof detectCapabilities> & {
   sandbox: Pick<Sandbox, 'kind' | 'reason' | 'untried'>;
-}
+};
 
 /** A missing protection and its consequence. */
 interface MissingProtection {
