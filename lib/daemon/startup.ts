@@ -172,7 +172,8 @@ const openWorkspace = ({ workspace, state, trust }: Config, log: Log): Promise<O
   openStore(workspace, {
     clock: () => new Date(),
     follow: followUp,
-    report: createReport(log),
+    report: (error, what) =>
+      error === undefined ? log.warn({}, what) : log.error({ err: error }, what),
     state,
     trust,
   });
@@ -262,10 +263,3 @@ const logLeftProcesses = (runs: Runs, log: Log): void => {
     ),
   );
 };
-
-const createReport =
-  (log: Log) =>
-  (error: unknown, what: string): void => {
-    if (error === undefined) log.warn({}, what);
-    else log.error({ err: error }, what);
-  };
