@@ -23,7 +23,6 @@ export const eventRoutes = [
         }),
       ),
     }),
-    produces: 'text/event-stream',
     stream: FEED,
     handler: ({ query: { types, case_id } }, { feed }) => feed.follow({ types, case_id }),
   }),

@@ -35,7 +35,6 @@ export const sessionRecordRoutes = [
   route('GET /cases/{id}/sessions/{sid}/stream', {
     summary: "Follow a session's events; the stream ends after `complete`",
     description: 'Server-sent events, or the recorded events as JSON if Accept prefers that.',
-    produces: 'text/event-stream',
     stream: SESSION_STREAM,
     errors: ['unreadable_record'],
     handler: ({ params }, service) => getStream(service, params.id, params.sid),

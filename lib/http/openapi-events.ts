@@ -56,17 +56,8 @@ export interface StreamDoc {
   event: unknown;
 }
 
-const ANY: StreamDoc = {
-  text: 'Each event has `id:`, `event:` and JSON `data:`.',
-  event: {
-    type: 'object',
-    required: ['id', 'event', 'data'],
-    properties: { id: { type: 'integer' }, event: { type: 'string' }, data: {} },
-  },
-};
-
 /** The answer of a stream, as server-sent events and as JSON. */
-export const streamContent = ({ text, event } = ANY): Json => ({
+export const streamContent = ({ text, event }: StreamDoc): Json => ({
   'text/event-stream': {
     schema: { type: 'string', description: text },
   },

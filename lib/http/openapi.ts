@@ -147,7 +147,7 @@ const answerHeaders = (route: Route, status: number): Json => ({
 });
 
 const answerContent = (route: Route, schemas: Json): Json | undefined => {
-  if (isStream(route)) return named(streamContent(route.stream), schemas) as Json;
+  if (route.stream !== undefined) return named(streamContent(route.stream), schemas) as Json;
   if (route.response === undefined) return undefined;
   const schema = named(route.response, schemas);
   return { [route.produces ?? 'application/json']: { schema } };

@@ -124,9 +124,8 @@ interface Declaration<
     | 'application/x-ndjson'
     | 'text/markdown'
     | 'text/x-diff'
-    | 'application/octet-stream'
-    | 'text/event-stream';
-  /** The description of an event stream. */
+    | 'application/octet-stream';
+  /** Makes the answer an event stream, with its description. */
   stream?: StreamDoc;
   /** Default: 200, or 204 without a response schema. */
   status?: 200 | 201 | 202 | 204;

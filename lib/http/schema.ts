@@ -45,7 +45,7 @@ export const bodySchema = (route: Route): JsonSchema => closed(route.body ?? NOT
 export const bodyIsOptional = (route: Route): boolean =>
   route.body === undefined || Type.IsOptional(route.body);
 
-export const isStream = (route: Route): boolean => route.produces === 'text/event-stream';
+export const isStream = (route: Route): boolean => route.stream !== undefined;
 
 /** Whether the answer is a generated file without an ETag. */
 export const isDownload = ({ produces }: Route): boolean =>

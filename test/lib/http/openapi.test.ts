@@ -52,7 +52,7 @@ const sections: Section[] = [
       }),
       route('GET /cases/{id}/stream', {
         summary: 'Stream',
-        produces: 'text/event-stream',
+        stream: { text: 'Its events', event: { type: 'object' } },
         handler: never,
       }),
       route('PUT /cases/{id}/notes', {

@@ -32,7 +32,7 @@ const nothing = async function* () {};
 const streaming = (source: EventSource) => [
   route('GET /stream', {
     summary: 'Stream',
-    produces: 'text/event-stream',
+    stream: { text: 'Its events', event: {} },
     handler: () => source,
   }),
 ];
