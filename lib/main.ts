@@ -11,7 +11,7 @@ const main = async (): Promise<number> => {
   let config: Config | undefined;
   try {
     const { env, argv } = process;
-    const { command, call } = parseCommandLine(COMMANDS, argv.slice(2), { env, bare: 'up' });
+    const { command, call } = parseCommandLine(COMMANDS, argv.slice(2), env);
     config = call.config;
     // Loaded only when needed: the code that reads records takes longer to load than a call of the daemon.
     if (command.usesFiles === true)

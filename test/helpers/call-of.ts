@@ -4,4 +4,4 @@ import { COMMANDS } from '../../lib/cli/commands.ts';
 
 /** What a command is given by these words. Throws UsageError. */
 export const callOf = (words: readonly string[], env: NodeJS.ProcessEnv): Call =>
-  parseCommandLine(COMMANDS, words, { env, bare: 'serve' }).call;
+  parseCommandLine(COMMANDS, words, env).call;

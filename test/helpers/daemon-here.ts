@@ -2,7 +2,6 @@ import { mkdirSync } from 'node:fs';
 import type { TestContext } from 'node:test';
 import { parseCommandLine } from '../../lib/cli/args/read.ts';
 import { COMMANDS } from '../../lib/cli/commands.ts';
-import { EVENTS } from '../../lib/daemon/events.ts';
 import { createServer } from '../../lib/daemon/server.ts';
 import { startService } from '../../lib/daemon/startup.ts';
 import type { Log } from '../../lib/log.ts';
@@ -30,7 +29,7 @@ export const startHere = async (
 ): Promise<DaemonHere> => {
   const variables = { ...process.env, DOSSIER_TRUST: '1', DOSSIER_FOLLOW_LOCKS: '1', ...env };
   const argv = ['serve', '--port', '0', ...args];
-  const { config } = parseCommandLine(COMMANDS, argv, { env: variables, bare: 'up' }).call;
+  const { config } = parseCommandLine(COMMANDS, argv, variables).call;
   mkdirSync(config.workspace, { recursive: true });
   const running = await startService(config, SILENT, VERSION);
   await running.begin();
@@ -38,7 +37,7 @@ export const startHere = async (
   const { service } = running;
   const { host, port } = config;
   const server = createServer({
-    ...{ sections, console: operatorConsole, events: EVENTS, service },
+    ...{ sections, console: operatorConsole, service },
     ...{ host, port },
   });
   await server.start();

@@ -10,16 +10,16 @@ import { OPTIONS, type OptionName, type Values } from './options.ts';
 export const COMMON_OPTIONS: readonly OptionName[] = ['workspace', 'help', 'version'];
 
 /**
- * Parses the command line. Without a command it is `bare`; `COMMAND --help` becomes the command `help` with its name. Throws
+ * Parses the command line. Without a command it is `up`; `COMMAND --help` becomes the command `help` with its name. Throws
  * UsageError.
  */
 export const parseCommandLine = (
   commands: readonly Command[],
   argv: readonly string[],
-  { env, bare }: { env: Config['env']; bare: string },
+  env: Config['env'],
 ): { command: Command; call: Call } => {
   const { values, positionals } = parse(argv);
-  const [name = bare, ...words] = positionals;
+  const [name = 'up', ...words] = positionals;
   const named = (wanted: string): Command => {
     const found = commands.find((each) => each.name === wanted);
     if (found !== undefined) return found;
