@@ -7,7 +7,6 @@ import { hasCode } from '../../store/fs/durable.ts';
 import { layoutOf } from '../../store/layout.ts';
 import { makeWorkspaceFiles } from '../../store/workspace/workspace-files.ts';
 import { type Config, keepScratchIn } from '../config.ts';
-import { EVENTS } from '../daemon/events.ts';
 import { createServer } from '../daemon/server.ts';
 import { type Running, startService } from '../daemon/startup.ts';
 import { missingProtections } from '../daemon/system/machine.ts';
@@ -241,8 +240,7 @@ const withoutSocket = (error: unknown, { service: { log } }: Running): undefined
 };
 
 const listenAt = async ({ host, port }: Config, { service }: Running): Promise<Server> => {
-  const console = operatorConsole;
-  const server = createServer({ sections, console, events: EVENTS, service, host, port });
+  const server = createServer({ sections, console: operatorConsole, service, host, port });
   await server.start();
   return server;
 };

@@ -15,7 +15,6 @@ import { answerProblems, hapiRoute } from '../http/hapi.ts';
 import { addRoutesLazily } from '../http/lazy-routes.ts';
 import { isLoopbackAddress } from '../http/local-only.ts';
 import { openApi } from '../http/openapi.ts';
-import type { EventDoc } from '../http/openapi-events.ts';
 import { readPathFinder } from '../http/read-path.ts';
 import { route, type Section } from '../http/route.ts';
 import type { Streams } from '../http/sse.ts';
@@ -23,12 +22,11 @@ import { lazy } from '../http/validation.ts';
 import { serveUpgrades } from '../http/websocket.ts';
 import { DAEMON_HEADER } from '../sandbox/egress/network-environment.ts';
 import type { Service } from '../service.ts';
+import { EVENTS } from './events.ts';
 
 export interface ServerOptions {
   /** The API: served, and described in /openapi.json. */
   sections: readonly Section[];
-  /** The events of webhooks, for /openapi.json only. */
-  events?: readonly EventDoc[];
   /** The pages for browsers: authorized like the API, and not in /openapi.json. */
   console?: Console;
   service: Service;
@@ -60,7 +58,7 @@ export const createServer = (options: ServerOptions): Server => {
   });
   const where = readPathFinder(routes);
   const addAsked = addRoutesLazily(hapi, routes, (one) => hapiRoute(one, service, streams, where));
-  guard(hapi, options, addAsked);
+  guard(hapi, service, addAsked);
   if (options.console !== undefined) hapi.route(consoleRoutes(options.console, service));
   hapi.route(unknownRoute(hapi, addAsked));
   return hapi;
@@ -73,11 +71,7 @@ const SETTINGS = {
   routes: { state: { parse: false, failAction: 'ignore' } },
 } as const;
 
-const guard = (
-  hapi: Server,
-  { service }: ServerOptions,
-  addAsked: (path: string) => void,
-): void => {
+const guard = (hapi: Server, service: Service, addAsked: (path: string) => void): void => {
   hapi.ext('onRequest', async ({ raw, path, app }, h) => {
     raw.res.setHeader('x-content-type-options', 'nosniff');
     raw.res.setHeader('x-frame-options', 'DENY');
@@ -90,9 +84,9 @@ const guard = (
 };
 
 // The document is generated at the first request and then kept.
-const openApiSection = ({ sections, events = [], service }: ServerOptions): Section => {
+const openApiSection = ({ sections, service }: ServerOptions): Section => {
   const made = lazy(() => {
-    const document = openApi([...sections, section], events, service.version.version);
+    const document = openApi([...sections, section], EVENTS, service.version.version);
     const body = Buffer.from(JSON.stringify(document));
     return tagged<object>(body, createHash('sha256').update(body).digest('base64url'));
   });
