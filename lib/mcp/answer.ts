@@ -13,17 +13,21 @@ import { OPERATOR_TOOLS } from './operator-tools.ts';
 import { SESSION_TOOLS } from './session-tools.ts';
 import type { McpCaller, Tool } from './tool.ts';
 
+export interface McpMessage {
+  body: unknown;
+  /** The Mcp-Protocol-Version header. */
+  version: string | undefined;
+}
+
 /**
  * Answers one message of the Model Context Protocol. The server is stateless: the token of each message decides which tools
  * the caller has. Throws `bad_request` for an unknown version of the protocol.
  */
 export const answerMessage = async (
   caller: McpCaller,
-  request: Request,
-  /** The parsed message; the body of the request is not read again. */
-  parsedBody: unknown,
+  { body, version }: McpMessage,
 ): Promise<Response> => {
-  refuseVersion(request.headers.get(VERSION));
+  if (version !== undefined) refuseUnknown(version);
   const tools = toolsFor(caller);
   const server = new Server(
     { name: 'dossier', version: caller.service.version.version },
@@ -36,16 +40,25 @@ export const answerMessage = async (
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   await server.connect(transport);
   try {
-    return await transport.handleRequest(request, { parsedBody });
+    return await transport.handleRequest(requestOf(version), { parsedBody: body });
   } finally {
     await server.close();
   }
 };
 
-const VERSION = 'mcp-protocol-version';
+// The body of the request is not read: it is parsed already.
+const requestOf = (version: string | undefined): Request =>
+  new Request('http://localhost/mcp', {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...(version !== undefined && { 'mcp-protocol-version': version }),
+    },
+  });
 
-const refuseVersion = (version: string | null): void => {
-  if (version === null || SUPPORTED_PROTOCOL_VERSIONS.includes(version)) return;
+const refuseUnknown = (version: string): void => {
+  if (SUPPORTED_PROTOCOL_VERSIONS.includes(version)) return;
   throw new ServiceError(
     'bad_request',
     `The Mcp-Protocol-Version is not supported. Send the one that initialize returned: one of ${SUPPORTED_PROTOCOL_VERSIONS.join(', ')}.`,

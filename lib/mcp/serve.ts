@@ -5,12 +5,7 @@ import { isTokenOf } from '../agents/mcp-access.ts';
 import type { AnswerMcp } from '../sandbox/egress/mcp-door.ts';
 import type { Service } from '../service.ts';
 import { type LiveRun, runOfToken } from '../work/sessions/live/engine.ts';
-
-interface McpMessage {
-  body: unknown;
-  /** The Mcp-Protocol-Version header. */
-  version: string | undefined;
-}
+import type { McpMessage } from './answer.ts';
 
 interface Answer {
   status: number;
@@ -38,23 +33,12 @@ export const serveRun =
  */
 export const serveMcp = async (
   service: Service,
-  { body, version }: McpMessage,
+  message: McpMessage,
   run?: LiveRun,
 ): Promise<Answer> => {
   // The MCP library is loaded with the first message.
   const { answerMessage } = await import('./answer.ts');
-  const response = await answerMessage(
-    { service, run },
-    new Request('http://localhost/mcp', {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        ...(version !== undefined && { 'mcp-protocol-version': version }),
-      },
-    }),
-    body,
-  );
+  const response = await answerMessage({ service, run }, message);
   const bytes = Buffer.from(await response.arrayBuffer());
   return { status: response.status, body: bytes.length === 0 ? undefined : bytes };
 };
