@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
+import { importsOf } from './rooms.mjs';
 
 const git = (...args) =>
   execFileSync('git', args, { encoding: 'utf8' }).split('\n').filter(Boolean);
@@ -12,21 +13,18 @@ const changedSince = (rev) => [
   ...git('ls-files', '--others', '--exclude-standard'),
 ];
 
-const IMPORT = /from\s+'(\.[^']+)'/g;
-const importsOf = (file) =>
+const importsIn = (file) =>
   existsSync(file)
-    ? [...readFileSync(file, 'utf8').matchAll(IMPORT)].map(([, to]) =>
-        normalize(join(dirname(file), to)),
-      )
+    ? importsOf(readFileSync(file, 'utf8')).map((to) => normalize(join(dirname(file), to)))
     : [];
 
 /** What a test imports itself, or by a helper of the tests. Nearly everything imports the whole service: that says nothing. */
 const reaches = (test) => {
-  const direct = importsOf(test);
+  const direct = importsIn(test);
   const helpers = direct.filter(
     (path) => path.startsWith('test/') && basename(path) !== 'service.ts',
   );
-  return new Set([...direct, ...helpers.flatMap(importsOf)]);
+  return new Set([...direct, ...helpers.flatMap(importsIn)]);
 };
 
 const nearness = (test, changed) => {
