@@ -1,61 +1,48 @@
+import { once } from 'node:events';
+import { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import type { MessagePort } from 'node:worker_threads';
 
 /** The size of a message, which is transferred, not copied. */
 export const CHUNK_BYTES = 262_144;
-/** The number of messages that may be unacknowledged. */
+/** The number of messages that may wait, besides one that the other thread has not taken yet. */
 export const WINDOW = 8;
 
-/** Sends bytes to another thread with flow control. */
+/** Sends bytes to another thread with flow control. Gathers them first: a stream costs more for each small write. */
 export const createOutbox = (port: MessagePort) => {
-  const full: Uint8Array[] = [];
-  let chunk = new Uint8Array(CHUNK_BYTES);
-  let filled = 0;
-  let credit = WINDOW;
-  let wake = (): void => undefined;
-  const close = (): void => {
-    full.push(chunk.subarray(0, filled));
-    chunk = new Uint8Array(CHUNK_BYTES);
-    filled = 0;
-  };
-  const send = (): void => {
-    for (; credit > 0 && full.length > 0; credit -= 1) {
-      const next = full.shift() as Uint8Array;
-      port.postMessage(next, [next.buffer as ArrayBuffer]);
-    }
-    if (full.length === 0) wake();
-  };
-  port.on('message', () => {
-    credit += 1;
-    send();
+  const messages = new Writable({
+    highWaterMark: WINDOW * CHUNK_BYTES,
+    write: (message: Buffer, _encoding, done) => {
+      port.once('message', () => done());
+      port.postMessage(message, [message.buffer as ArrayBuffer]);
+    },
   });
-  const room = async (): Promise<void> => {
-    if (full.length === 0) return;
-    send();
-    if (full.length > 0)
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
+  let chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+  let filled = 0;
+  const close = (): void => {
+    messages.write(chunk.subarray(0, filled));
+    chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+    filled = 0;
   };
   return {
     /** Copies the bytes; the caller may reuse the buffer. */
-    write: (bytes: Uint8Array): void => {
-      let rest = bytes;
-      while (rest.length > CHUNK_BYTES - filled) {
-        const free = CHUNK_BYTES - filled;
-        chunk.set(rest.subarray(0, free), filled);
-        filled = CHUNK_BYTES;
-        rest = rest.subarray(free);
-        close();
+    write: (bytes: Buffer): void => {
+      for (let at = 0; at < bytes.length; ) {
+        const copied = bytes.copy(chunk, filled, at);
+        at += copied;
+        filled += copied;
+        if (filled === CHUNK_BYTES) close();
       }
-      chunk.set(rest, filled);
-      filled += rest.length;
     },
     /** Resolves when there is room for more. Await it between two writes. */
-    room,
+    room: async (): Promise<void> => {
+      if (messages.writableNeedDrain) await once(messages, 'drain');
+    },
     /** Sends the rest. */
     end: async (): Promise<void> => {
       if (filled > 0) close();
-      await room();
+      messages.end();
+      await finished(messages);
     },
   };
 };
