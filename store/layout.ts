@@ -1,65 +1,11 @@
 import { join } from 'node:path';
 
 /** Every path of a workspace. Directories of `.dossier/` belong to this machine only. */
-export interface Layout {
-  readonly root: string;
-  /** The user's state directory with the operator's decisions; undefined if they are not read. */
-  readonly state: string | undefined;
-  readonly settings: string;
-  readonly gitignore: string;
-  readonly cases: string;
-  readonly memory: string;
-  readonly snapshots: string;
-  readonly webhooks: string;
-  /** Import jobs. */
-  readonly imports: string;
-  readonly dossier: string;
-  /** Settings of this machine only: the paths of projects. */
-  readonly local: string;
-  readonly lock: string;
-  readonly owner: string;
-  /** The log of a daemon that was started without a terminal. */
-  readonly log: string;
-  /** The port of the daemon. */
-  readonly port: string;
-  readonly machine: string;
-  readonly journal: string;
-  readonly secrets: string;
-  readonly apiKeys: string;
-  readonly deliveries: string;
-  /** Webhook deliveries from the code host. */
-  readonly arrivals: string;
-  readonly worktrees: string;
-  readonly baselines: string;
-  /** What others wrote in the prompts of plans, by session. */
-  readonly told: string;
-  /** Repositories of running agent turns, with a record for each. */
-  readonly repositories: string;
-  /** Running language servers. */
-  readonly languageServers: string;
-  /** Runs without a sandbox: one file each, until all its processes have ended. */
-  readonly unsandboxed: string;
-  /** The values of sessions and planning in force while such a run lasts. */
-  readonly held: string;
-  /** Copies of the agents' state directories, one for each session. */
-  readonly states: string;
-  /** Agents' caches, by repository. */
-  readonly caches: string;
-  /** Stored responses to requests with an Idempotency-Key. */
-  readonly answers: string;
-  /** Full transcripts of sessions whose events.ndjson reached its limit. */
-  readonly transcripts: string;
-  /** Transcripts of conversations that became Work items, as the agent wrote them. */
-  readonly adopted: string;
-  readonly tmp: string;
-  readonly trash: string;
-  readonly undo: string;
-}
-
-export const layoutOf = (root: string, state?: string): Layout => {
+export const layoutOf = (root: string, state?: string) => {
   const dossier = join(root, '.dossier');
   return {
     root,
+    /** The user's state directory with the operator's decisions; undefined if they are not read. */
     state,
     settings: join(root, 'workspace.md'),
     gitignore: join(root, '.gitignore'),
@@ -67,36 +13,52 @@ export const layoutOf = (root: string, state?: string): Layout => {
     memory: join(root, 'memory'),
     snapshots: join(root, 'memory', 'snapshots'),
     webhooks: join(root, 'webhooks'),
+    /** Import jobs. */
     imports: join(root, 'imports'),
     dossier,
+    /** Settings of this machine only: the paths of projects. */
     local: join(dossier, 'local.md'),
     lock: join(dossier, 'daemon'),
     owner: join(dossier, 'owner.json'),
+    /** The log of a daemon that was started without a terminal. */
     log: join(dossier, 'daemon.log'),
+    /** The port of the daemon. */
     port: join(dossier, 'port'),
     machine: join(dossier, 'machine'),
     journal: join(dossier, 'journal'),
     secrets: join(dossier, 'secrets'),
     apiKeys: join(dossier, 'api-keys'),
     deliveries: join(dossier, 'deliveries'),
+    /** Webhook deliveries from the code host. */
     arrivals: join(dossier, 'arrivals'),
     worktrees: join(dossier, 'worktrees'),
     baselines: join(dossier, 'baselines'),
+    /** What others wrote in the prompts of plans, by session. */
     told: join(dossier, 'told'),
+    /** Repositories of running agent turns, with a record for each. */
     repositories: join(dossier, 'repositories'),
+    /** Running language servers. */
     languageServers: join(dossier, 'language-servers'),
+    /** Runs without a sandbox: one file each, until all its processes have ended. */
     unsandboxed: join(dossier, 'unsandboxed'),
+    /** The values of sessions and planning in force while such a run lasts. */
     held: join(dossier, 'held.json'),
+    /** Copies of the agents' state directories, one for each session. */
     states: join(dossier, 'agent-state'),
+    /** Agents' caches, by repository. */
     caches: join(dossier, 'caches'),
+    /** Stored responses to requests with an Idempotency-Key. */
     answers: join(dossier, 'answers'),
+    /** Full transcripts of sessions whose events.ndjson reached its limit. */
     transcripts: join(dossier, 'transcripts'),
+    /** Transcripts of conversations that became Work items, as the agent wrote them. */
     adopted: join(dossier, 'adopted'),
     tmp: join(dossier, 'tmp'),
     trash: join(dossier, 'trash'),
     undo: join(dossier, 'undo'),
   };
 };
+export type Layout = Readonly<ReturnType<typeof layoutOf>>;
 
 /** The global memory file that the API writes. */
 export const GLOBAL_MEMORY = 'global.md';
