@@ -9,6 +9,10 @@ export const statsAt = (path: string): Stats | undefined =>
 
 export const isDirectoryItself = (path: string): boolean => statsAt(path)?.isDirectory() === true;
 
+/** Whether two looks found one file, perhaps under two names. */
+export const isSameFile = (one: Stats | undefined, { dev, ino }: Stats): boolean =>
+  one?.ino === ino && one.dev === dev;
+
 /**
  * The identity of a directory, to notice another one at the same path; empty if there is none. Includes the time of birth,
  * because file systems reuse inodes.

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { orElse, orElseUnlessDiskFault } from '../base/attempt.ts';
 import type { Layout } from '../layout.ts';
 import { isUndoName, undoPlace } from './place.ts';
-import { isDirectoryItself, statsAt } from './plain-path.ts';
+import { isDirectoryItself, isSameFile, statsAt } from './plain-path.ts';
 import { syncDirectory, writeSynced } from './synced.ts';
 
 const KEEP_DAYS = 7;
@@ -46,8 +46,8 @@ export const saveToUndo = async (layout: Layout, name: string, text: string): Pr
 };
 
 /** The number of names a file has in `.dossier/undo`: an interrupted or failed write leaves one. */
-export const undoLinksTo = (layout: Layout, { dev, ino }: Stats): number =>
-  keptFiles(layout).filter(({ stats }) => stats.ino === ino && stats.dev === dev).length;
+export const undoLinksTo = (layout: Layout, file: Stats): number =>
+  keptFiles(layout).filter(({ stats }) => isSameFile(stats, file)).length;
 
 /** Kept files that have another name too, so that a write to that name changes them; relative to `.dossier/undo`. */
 export const linkedInUndo = (layout: Layout): string[] =>

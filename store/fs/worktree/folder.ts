@@ -13,7 +13,7 @@ import { StoreError } from '../../base/errors.ts';
 import { recordChange } from '../../base/write-stage.ts';
 import type { Layout } from '../../layout.ts';
 import { hasCode, syncIfThere } from '../durable.ts';
-import { DESCRIPTORS, hasDescriptors, isOpenAt, statsAt } from '../plain-path.ts';
+import { DESCRIPTORS, hasDescriptors, isOpenAt, isSameFile, statsAt } from '../plain-path.ts';
 import { assertNewName, namesOfFolder } from './path.ts';
 
 /** A directory of the operator's files, such as a worktree, in which untrusted programs run at the same time. */
@@ -114,11 +114,8 @@ export const syncFolder = ({ self, path }: TreeFolder): Promise<void> => {
 
 // Compares inodes, because a file system may know a directory by several names.
 const refuseClosed = ({ closed }: Tree, { descriptor, path }: Held): void => {
-  const { dev, ino } = fstatSync(descriptor);
-  const isClosed = closed
-    .map((each) => statsAt(each))
-    .some((stats) => stats?.ino === ino && stats.dev === dev);
-  if (!isClosed) return;
+  const stats = fstatSync(descriptor);
+  if (!closed.some((each) => isSameFile(statsAt(each), stats))) return;
   closeSync(descriptor);
   throw new StoreError('unsafe_path', `${path} belongs to Dossier and is not served`);
 };
@@ -160,10 +157,8 @@ const hold = (tree: Tree, names: readonly string[], descriptor: number): Held =>
 };
 
 const isSame = (descriptor: number, path: string): boolean => {
-  const look = (): boolean => {
-    const [held, there] = [fstatSync(descriptor), lstatSync(path)];
-    return held.ino === there.ino && held.dev === there.dev && realpathSync(path) === path;
-  };
+  const look = (): boolean =>
+    isSameFile(fstatSync(descriptor), lstatSync(path)) && realpathSync(path) === path;
   return orElse(look, false, 'ENOENT', 'ENOTDIR', 'ELOOP');
 };
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { orElse } from '../../base/attempt.ts';
-import { statsAt } from '../plain-path.ts';
+import { isSameFile, statsAt } from '../plain-path.ts';
 import { undoLinksTo } from '../undo.ts';
 import type { Tree, TreeFolder } from './folder.ts';
 
@@ -43,6 +43,3 @@ export const endLink = (stats: Stats): void => void linked.delete(keyOf(stats));
 const linked = new Set<string>();
 
 const keyOf = ({ dev, ino }: Stats): string => `${dev} ${ino}`;
-
-const isSameFile = (found: Stats | undefined, { dev, ino }: Stats): boolean =>
-  found?.ino === ino && found.dev === dev;

@@ -4,7 +4,7 @@ import { StoreError } from '../../base/errors.ts';
 import { recordIfUncertain } from '../../base/write-stage.ts';
 import { hasCode } from '../durable.ts';
 import { linkNew, placeClaimed } from '../place.ts';
-import { statsAt } from '../plain-path.ts';
+import { isSameFile, statsAt } from '../plain-path.ts';
 import { LINK, makeFolder, pathIn, syncFolder, type Tree, type TreeFolder } from './folder.ts';
 import { endLink, whileLinked } from './hard-links.ts';
 import { assertNewName, pathNames } from './path.ts';
@@ -60,14 +60,14 @@ const endBetween = async ({ from, to }: Places): Promise<void> => {
     if (there !== undefined) endLink(there);
     return;
   }
-  if (former.isFile() && isSame(there, former) && there.nlink === 2)
+  if (former.isFile() && isSameFile(there, former) && there.nlink === 2)
     await whileLinked(former, async () => {
       await syncFolder(to.folder);
       rmSync(old);
       await syncFolder(from.folder);
     });
   // rmdir keeps a directory that is not empty.
-  const isClaim = former.isDirectory() && there.isDirectory() && !isSame(there, former);
+  const isClaim = former.isDirectory() && there.isDirectory() && !isSameFile(there, former);
   if (isClaim && isDone(() => rmdirSync(wanted))) await syncFolder(to.folder);
 };
 
@@ -128,17 +128,14 @@ const putFile = async ({ from, to }: Places, stats: Stats): Promise<boolean> => 
     await syncFolder(to.folder);
     from.folder.assertInPlace();
     // A file saved there meanwhile stays.
-    if (isSame(statsAt(old), stats)) rmSync(old);
+    if (isSameFile(statsAt(old), stats)) rmSync(old);
     return true;
   });
 };
 
-const isSame = (found: Stats | undefined, { ino, dev }: Stats): boolean =>
-  found?.ino === ino && found.dev === dev;
-
 // On a case-insensitive file system, both names are the same file.
 const isOnlyRespelled = (stats: Stats, there: Stats | undefined): boolean =>
-  there?.ino === stats.ino && there.dev === stats.dev && (stats.isDirectory() || stats.nlink === 1);
+  isSameFile(there, stats) && (stats.isDirectory() || stats.nlink === 1);
 
 // An empty directory claims the name: rename replaces that, and nothing else.
 const putFolder = (old: string, to: Place, wanted: string): boolean => {
