@@ -126,7 +126,7 @@ const readyLayout = (root: string, { state, steps }: OpenOptions): Layout => {
 };
 
 /** The first comparison of a workspace, and those of its watch; `end` ends them. */
-const comparisonsOf = (store: Store): Pick<OpenStore, 'compare' | 'watch'> & Ending => {
+const comparisonsOf = (store: Store) => {
   let compared: Promise<void> | undefined;
   let looked = (): void => undefined;
   let watching: WorkspaceWatch | undefined;
@@ -136,25 +136,21 @@ const comparisonsOf = (store: Store): Pick<OpenStore, 'compare' | 'watch'> & End
     endFirstComparison(store);
   };
   return {
-    compare: () => {
+    compare: (): Promise<void> => {
       compared ??= compare();
       return compared;
     },
-    watch: (globalsChanged, pace) => {
+    watch: (globalsChanged: () => void, pace?: Pace): WorkspaceWatch => {
       watching = startWatching(store, afterSweep(store, globalsChanged, looked), pace);
       return watching;
     },
-    end: async () => {
+    end: async (): Promise<void> => {
       await compared?.catch(() => undefined);
       await watching?.close();
       await store.locks.take(lockOn.problems(), async () => undefined);
     },
   };
 };
-
-interface Ending {
-  end(): Promise<void>;
-}
 
 const endStore = async ({ journal, layout }: Store, isHeld: boolean): Promise<void> => {
   await journal.close();

@@ -64,19 +64,14 @@ export const signal = (): Signal => {
 };
 
 /** Lets any number of readers wait for the next event. */
-interface Notifier {
-  wake(): void;
-  /** Resolves at the next `wake`, or when `signal` aborts. */
-  wait(signal: AbortSignal): Promise<void>;
-}
-
-export const createNotifier = (): Notifier => {
+export const createNotifier = () => {
   const waiting = new Set<() => void>();
   return {
-    wake: () => {
+    wake: (): void => {
       for (const leave of [...waiting]) leave();
     },
-    wait: (signal) =>
+    /** Resolves at the next `wake`, or when `signal` aborts. */
+    wait: (signal: AbortSignal): Promise<void> =>
       new Promise((resolve) => {
         const leave = (): void => {
           waiting.delete(leave);

@@ -12,21 +12,7 @@ import {
 type ProblemNews = (news: 'found' | 'mended', problem: FileProblem) => void;
 
 /** All known problems, by owner: a Work item, a directory or the workspace. Each is reported once, and once when gone. */
-export interface Problems {
-  /** Replaces the problems of one owner. */
-  set(owner: string, now: readonly FileProblem[]): void;
-  /** The problems of one owner. */
-  of(owner: string): readonly FileProblem[];
-  /** Sorted by file. */
-  all(): FileProblem[];
-  /** Calls the listener for each owner that has problems, then for each owner whose problems change. */
-  follow(listener: (owner: string) => void): void;
-  readonly size: number;
-  /** Reports all known problems to the listener, then each change. */
-  listen(listener: ProblemNews): void;
-}
-
-export const createProblems = (): Problems => {
+export const createProblems = () => {
   const known = new Map<string, readonly FileProblem[]>();
   const listeners: ProblemNews[] = [];
   const followers: ((owner: string) => void)[] = [];
@@ -36,7 +22,8 @@ export const createProblems = (): Problems => {
   const all = (): FileProblem[] =>
     [...known.values()].flat().sort((a, b) => (a.file < b.file ? -1 : 1));
   return {
-    set: (owner, now) => {
+    /** Replaces the problems of one owner. */
+    set: (owner: string, now: readonly FileProblem[]): void => {
       const before = known.get(owner) ?? [];
       if (now.length === 0) known.delete(owner);
       else known.set(owner, now);
@@ -45,21 +32,26 @@ export const createProblems = (): Problems => {
       for (const one of mended(before, now)) tell('mended', one);
       for (const follower of followers) follower(owner);
     },
-    of: (owner) => known.get(owner) ?? [],
+    /** The problems of one owner. */
+    of: (owner: string): readonly FileProblem[] => known.get(owner) ?? [],
+    /** Sorted by file. */
     all,
-    follow: (follower) => {
+    /** Calls the listener for each owner that has problems, then for each owner whose problems change. */
+    follow: (follower: (owner: string) => void): void => {
       for (const owner of known.keys()) follower(owner);
       followers.push(follower);
     },
     get size() {
       return known.size;
     },
-    listen: (listener) => {
+    /** Reports all known problems to the listener, then each change. */
+    listen: (listener: ProblemNews): void => {
       for (const problem of all()) listener('found', problem);
       listeners.push(listener);
     },
   };
 };
+export type Problems = ReturnType<typeof createProblems>;
 
 type Some = readonly FileProblem[];
 

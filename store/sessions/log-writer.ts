@@ -13,18 +13,6 @@ import {
   withoutText,
 } from './transcript-event.ts';
 
-/** Writes a session's log: completely into events.ndjson up to its limit, then without texts, with the complete log in `rest`. */
-interface LogWriter {
-  /** The number of the last event, of both files. */
-  readonly seq: number;
-  /** The last event when the log was opened. */
-  readonly last: TranscriptEvent | undefined;
-  /** Bytes written to both files. */
-  size(): number;
-  add(events: readonly NewTranscriptEvent[], more: { at: string; goesOn: boolean }): void;
-  sync(): void;
-}
-
 interface LogOptions {
   /** Bytes of events.ndjson with texts. */
   limit: number;
@@ -34,10 +22,8 @@ interface LogOptions {
   assertMeant: (() => void) | undefined;
 }
 
-export const openLog = (
-  { path, rest }: LogFiles,
-  { limit, shown, assertMeant }: LogOptions,
-): LogWriter => {
+/** Writes a session's log: completely into events.ndjson up to its limit, then without texts, with the complete log in `rest`. */
+export const openLog = ({ path, rest }: LogFiles, { limit, shown, assertMeant }: LogOptions) => {
   const kept = openEventLog(path, assertMeant);
   const whole = rest && openEventLog(rest);
   const last = [lastOf(path), ...(rest ? [lastOf(rest)] : [])].toSorted((a, b) => b.seq - a.seq)[0];
@@ -55,12 +41,18 @@ export const openLog = (
     whole?.add(textOf([{ id: seq, untold: logContinuedEvent }], at));
   };
   return {
+    /** The number of the last event, of both files. */
     get seq() {
       return seq;
     },
+    /** The last event when the log was opened. */
     last: last?.event,
-    size: () => kept.size() + (isLong() ? (whole?.size() ?? 0) : 0),
-    add: (untold, { at, goesOn }) => {
+    /** Bytes written to both files. */
+    size: (): number => kept.size() + (isLong() ? (whole?.size() ?? 0) : 0),
+    add: (
+      untold: readonly NewTranscriptEvent[],
+      { at, goesOn }: { at: string; goesOn: boolean },
+    ): void => {
       const events = untold.map((each, index) => ({ id: seq + 1 + index, untold: each }));
       const long = isLong();
       if (long) whole?.add(textOf(events, at));
@@ -69,7 +61,7 @@ export const openLog = (
       seq += events.length;
       if (!long && goesOn && isLong()) split(at);
     },
-    sync: () => {
+    sync: (): void => {
       whole?.sync();
       kept.sync();
     },
@@ -91,15 +83,7 @@ const lastOf = (path: () => string): { seq: number; event: TranscriptEvent | und
 };
 
 /** A log file that is open for appending. */
-interface EventLog {
-  /** The file's size in bytes, including edits by other programs. Opens the file. */
-  size(): number;
-  add(text: string): void;
-  /** Returns once all lines are on disk. */
-  sync(): void;
-}
-
-const openEventLog = (path: () => string, assertMeant?: () => void): EventLog => {
+const openEventLog = (path: () => string, assertMeant?: () => void) => {
   let log: OpenLog | undefined;
   const close = (): void => {
     if (log !== undefined) closeSync(log.descriptor);
@@ -112,8 +96,9 @@ const openEventLog = (path: () => string, assertMeant?: () => void): EventLog =>
     return log;
   };
   return {
-    size: () => opened().size,
-    add: (text) => {
+    /** The file's size in bytes, including edits by other programs. Opens the file. */
+    size: (): number => opened().size,
+    add: (text: string): void => {
       const { descriptor } = opened();
       try {
         const written = addLines(descriptor, text);
@@ -124,7 +109,8 @@ const openEventLog = (path: () => string, assertMeant?: () => void): EventLog =>
         throw error;
       }
     },
-    sync: () => {
+    /** Returns once all lines are on disk. */
+    sync: (): void => {
       if (log !== undefined) fsyncSync(log.descriptor);
       close();
     },
