@@ -233,16 +233,6 @@ export const globalWebhooks = (store: Store): Map<string, ReadEntry<WebhookFile>
 /** The operator's trust decisions on this machine. */
 export const trustLogOf = (store: Store): TrustLog => globalsOf(store).trustLog;
 
-/** Trusts these values for the operator; on disk when it returns. */
-export const trustValues = (
-  store: Store,
-  values: readonly { key: string; value: unknown }[],
-): void => store.consent.grant(values.map(({ key, value }) => ({ key, value })));
-
-/** Whether the operator ever trusted the value with this hash for the key. */
-export const wasTrusted = (store: Store, key: string, hash: string): boolean =>
-  store.consent.wasGranted(key, hash);
-
 /** Revokes the trust in a key; false if it is not trusted. Call `refreshGlobals` to apply it. */
 export const revokeTrust = (store: Store, key: string): boolean =>
   revokeTrusted(trustLogOf(store), key);

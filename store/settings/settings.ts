@@ -18,7 +18,6 @@ import {
   refreshGlobals,
   settingsEntry,
   settingsOf,
-  trustValues,
   untrustedSettings,
 } from './globals.ts';
 import { LOCAL } from './local.ts';
@@ -77,7 +76,7 @@ export const changeSettings = (
     if (Object.keys(paths).length > 0)
       await write(store, store.layout.local, { key: 'projects', changes: paths });
     const trusted = [...trustedIn(`${key}.`, changes), ...trustedIn('', beside)];
-    trustValues(store, [...trusted, ...trustedIn('projects.', paths)]);
+    store.consent.grant([...trusted, ...trustedIn('projects.', paths)]);
     await refreshGlobals(store);
     return kept(store);
   });
@@ -88,10 +87,7 @@ const refuseUnreadable = (store: Store): void => {
   if (local !== undefined) throw unreadable(LOCAL, local);
 };
 
-interface Writing {
-  key: keyof Settings;
-  changes: MatterChanges;
-  beside?: MatterChanges;
+interface Writing extends Pick<Change, 'key' | 'changes' | 'beside'> {
   /** The hash that the file must still have. */
   known?: string | undefined;
 }

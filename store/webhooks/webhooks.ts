@@ -18,7 +18,7 @@ import { allItems, invalidate, itemOf, notifyItemChanged, pathOfItem } from '../
 import { reconcileLocked, reconcileWritten } from '../reconcile/reconcile.ts';
 import type { WaitingValue } from '../records/trust.ts';
 import type { WebhookMatter } from '../records/webhook.ts';
-import { globalWebhooks, refreshWebhooks, trustLogOf, trustValues } from '../settings/globals.ts';
+import { globalWebhooks, refreshWebhooks, trustLogOf } from '../settings/globals.ts';
 import type { WebhookFile } from '../settings/read-webhooks.ts';
 import type { WaitingPart } from '../settings/trust/effective.ts';
 import { logVerdicts, type TrustLog } from '../settings/trust/trust-log.ts';
@@ -174,7 +174,7 @@ const orDropSecret = (
 
 // Called before the file exists, so that it is never read as untrusted.
 const trustWebhook = (store: Store, made: Trusting): void =>
-  trustValues(store, [{ key: trustKeyOf(made), value: trustValueOf(made) }]);
+  store.consent.grant([{ key: trustKeyOf(made), value: trustValueOf(made) }]);
 
 const NOTE = '\nEvents are sent to this address. Remove this file to end that.\n';
 const CASE_NOTE =

@@ -11,7 +11,6 @@ import {
   refreshGlobals,
   refreshTrust,
   settingsEntry,
-  trustValues,
   untrustedSettings,
 } from '../../../store/settings/globals.ts';
 import { waitingSettingValues } from '../../../store/settings/trust/waiting.ts';
@@ -43,7 +42,7 @@ const settings: TrustSource = {
     });
   },
   accept: async ({ store }, values) => {
-    trustValues(store, values.map(wordOf));
+    store.consent.grant(values.map(wordOf));
     refreshTrust(store);
   },
 };
@@ -51,7 +50,7 @@ const settings: TrustSource = {
 const webhooks: TrustSource = {
   list: async ({ store }) => waitingRegistrations(store),
   accept: async ({ store, dispatcher }, values) => {
-    trustValues(store, values.map(wordOf));
+    store.consent.grant(values.map(wordOf));
     for (const { key } of values) announceTrustChange(store, key);
     dispatcher.changed();
   },
@@ -67,7 +66,7 @@ const wordOf = ({ key, value }: WaitingValue) => ({ key, value: value ?? undefin
 
 const keys: TrustSource = {
   list: async ({ store: { layout, consent } }) => pendingKeys(layout, consent),
-  accept: async ({ store }, values) => trustValues(store, values.map(wordOf)),
+  accept: async ({ store }, values) => store.consent.grant(values.map(wordOf)),
 };
 
 // Sessions that are started or approved only in their files.

@@ -9,7 +9,7 @@ import type {
   WaitingValue,
 } from '../../../store/records/trust.ts';
 import { unconfirmedSessions } from '../../../store/sessions/unconfirmed.ts';
-import { refreshGlobals, revokeTrust, wasTrusted } from '../../../store/settings/globals.ts';
+import { refreshGlobals, revokeTrust } from '../../../store/settings/globals.ts';
 import { trustedValues } from '../../../store/settings/trust/trust-log.ts';
 import { plain } from '../../../store/settings/trust/waiting.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
@@ -67,7 +67,7 @@ const chosenOf = (store: Store, waiting: readonly WaitingValue[], seen: Seen): W
     const same = found.filter((value) => value.hash === hash);
     if (same.length > 0) return same;
     // A concurrent call has trusted the same value already.
-    const holds = found.length === 0 && wasTrusted(store, key, hash);
+    const holds = found.length === 0 && store.consent.wasGranted(key, hash);
     if (holds) return [];
     throw new ServiceError(
       'precondition_failed',
