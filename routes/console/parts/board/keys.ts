@@ -1,4 +1,5 @@
-import { useEffect, useLayoutEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
+import { useWindow } from '../use-window.ts';
 
 /** The arrow keys move the focus between columns. */
 export const useArrowKeys = (): void =>
@@ -19,13 +20,9 @@ export const keepFocus = (id: string): void => {
 
 /** After each render, restores the focus that a removed card lost. */
 export const useKeepFocus = (): void => {
-  useEffect(() => {
-    const forget = () => {
-      wanted = [];
-    };
-    document.addEventListener('pointerdown', forget);
-    return () => document.removeEventListener('pointerdown', forget);
-  }, []);
+  useWindow('pointerdown', () => {
+    wanted = [];
+  });
   // Before the next key.
   useLayoutEffect(() => {
     const { activeElement, body } = document;
