@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import { useVirtual } from '../virtual-rows.ts';
 import { type ListedFile, NAMED_RULE, type TreeRow, treeOf } from './files.ts';
 import { Name } from './name.tsx';
@@ -22,12 +22,9 @@ interface AsideProps {
 
 /** The files of a diff as a tree. Closed on a small screen, so that the changes come first. */
 export const Aside = ({ files, viewed, hasLooked, marks }: AsideProps) => {
-  const [isOpen, setOpen] = useState(true);
+  const [isOpen] = useState(innerWidth >= NARROW);
   const [isSince, setSince] = useState(false);
   const [words, setWords] = useState('');
-  useEffect(() => {
-    if (innerWidth < NARROW) setOpen(false);
-  }, []);
   const news = [...files.keys()].filter(marks.isNew).length;
   const wanted = words.trim().toLowerCase();
   const only = (at: number): boolean =>
