@@ -57,7 +57,6 @@ const [COLUMN, WIDTH, ROW, HEIGHT, TOP] = [100, 86, 64, 50, 34] as const;
 const MOST = 50;
 
 interface Placed {
-  card: TraceCard;
   x: number;
   y: number;
 }
@@ -104,7 +103,7 @@ const placedOf = (cards: readonly TraceCard[]): Map<string, Placed> =>
     COLUMNS.flatMap(({ kind }, at) =>
       ofKind(cards, kind)
         .slice(0, MOST)
-        .map((card, row) => [card.id, { card, x: at * COLUMN, y: TOP + row * ROW }] as const),
+        .map((card, row) => [card.id, { x: at * COLUMN, y: TOP + row * ROW }] as const),
     ),
   );
 
