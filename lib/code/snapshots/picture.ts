@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { orElse } from '../../../store/base/attempt.ts';
 import { sha256 } from '../../../store/base/sha256.ts';
+import type { Pictured } from '../../../store/records/baseline.ts';
 import { type StoredFile, storeFiles } from '../../tools/git/read/blobs.ts';
 import { filesHidingText } from '../../tools/git/read/ident-texts.ts';
 import {
@@ -18,32 +19,8 @@ import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { nulls, onDisk, onIndexCopy } from '../../tools/git/run/index-copy.ts';
 import { isTampered } from '../../tools/git/write/worktree.ts';
 
-/** The state of a worktree. Two equal pictures mean that nothing changed. Excludes ignored files and file times. */
-export interface Picture {
-  head: string | null;
-  /** The full ref that HEAD names; null when it is detached. */
-  branch: string | null;
-  /** SHA-256 of the index entries with stages and flags, without cached file times. */
-  index: string;
-  /** The index file as a blob; null if there is none. */
-  index_blob: string | null;
-  /** A tree of the working files: as in the index if clean, byte for byte as on disk if changed, untracked or hiding text. */
-  files: string;
-  /** Blobs that may exist only in the index. */
-  staged: string[];
-  /** The permissions of changed and untracked files, by latin1 path. */
-  permissions: Record<string, number>;
-  /** Submodules and nested repositories: only their existence and commit. */
-  repositories: string[];
-  /** Operations in progress, such as a merge or rebase. */
-  operations: string[];
-  /** SHA-256 of the repository's settings and ignore rules, which decide what git reports. */
-  settings: string;
-  tampered: boolean;
-}
-
-/** A picture without the index blob, which is only needed to keep it. */
-export type Look = Omit<Picture, 'index_blob'>;
+/** A picture without what is only needed to keep it. */
+export type Look = Omit<Pictured, 'index_blob' | 'git_files'>;
 
 export const takePicture = async (git: GitAt<GitWorktree>): Promise<Look> =>
   (await takeWhole(git)).look;
@@ -73,7 +50,7 @@ export const takeWhole = async (git: GitAt<GitWorktree>): Promise<WholeLook> => 
 /** Whether entries, stages or flags of the index differ from a picture. */
 export const indexDiffers = async (
   git: GitAt<GitWorktree>,
-  { index }: Pick<Picture, 'index'>,
+  { index }: Pick<Pictured, 'index'>,
 ): Promise<boolean> => sha256((await stagedIndex(git)).said.stages) !== index;
 
 const OPERATIONS = [

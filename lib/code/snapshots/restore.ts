@@ -1,12 +1,13 @@
 import { linkSync, renameSync } from 'node:fs';
 import { lstat, rm, unlink, utimes, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import type { Pictured } from '../../../store/records/baseline.ts';
 import { isWithheld } from '../../tools/git/read/secret-names.ts';
 import { blobOf, putFiles, removeFiles } from '../../tools/git/read/working-files.ts';
 import { GitError, gitProblem } from '../../tools/git/run/error.ts';
 import type { Git, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { isTampered } from '../../tools/git/write/worktree.ts';
-import { type Picture, takePicture } from './picture.ts';
+import { takePicture } from './picture.ts';
 import {
   type Comparison,
   changedFiles,
@@ -66,14 +67,14 @@ export const restore = (
   });
 
 /** Restores the state of a former worktree in a new one. Returns what still differs. */
-export const putInto = (git: Git, worktree: GitWorktree, before: Picture): Promise<Comparison> =>
+export const putInto = (git: Git, worktree: GitWorktree, before: Pictured): Promise<Comparison> =>
   git.turn(worktree, async (now) => {
     await putBack(now, { before, after: await takePicture(now) });
     return difference(now, { before, after: await takePicture(now) });
   });
 
 interface RestorePair extends Pair {
-  before: Picture;
+  before: Pictured;
 }
 
 const putBack = async (git: GitAt<GitWorktree>, pair: RestorePair): Promise<void> => {
@@ -135,7 +136,10 @@ const LONG_AGO = 1000;
  * Restores the index with git's own protocol: `index.lock` is the lock, and renaming it is the write. The file is
  * complete before it is linked as the lock, so that a crash rarely leaves a stale lock.
  */
-export const putIndex = async (git: GitAt<GitWorktree>, { index_blob }: Picture): Promise<void> => {
+export const putIndex = async (
+  git: GitAt<GitWorktree>,
+  { index_blob }: Pictured,
+): Promise<void> => {
   const index = join(git.place.git_dir, 'index');
   const next = `${index}.dossier`;
   await rm(next, { force: true });

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Pictured } from '../../../store/records/baseline.ts';
 import { ServiceError } from '../../errors.ts';
 import { blobId } from '../../tools/git/read/blobs.ts';
 import { PATCH } from '../../tools/git/read/diff.ts';
@@ -8,16 +9,14 @@ import type { Git, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { pathText } from '../../tools/git/run/path-text.ts';
 import { withTextAttributes } from '../../tools/git/run/text-attributes.ts';
 import { commitAt } from '../../tools/git/write/commit.ts';
-import { type GitFiles, gitFilesIn } from '../../tools/git/write/git-files.ts';
+import { gitFilesIn } from '../../tools/git/write/git-files.ts';
 import { refOwner } from './kept-refs.ts';
-import { type Look, type Picture, takePicture, takeWhole, treeWithout } from './picture.ts';
+import { type Look, takePicture, takeWhole, treeWithout } from './picture.ts';
 
 /** A picture whose objects are kept under a ref. Plain data that can be written to a file. */
-export interface WorktreeSnapshot extends Picture {
+export interface WorktreeSnapshot extends Pictured {
   ref: string;
   commit: string;
-  /** Not compared, because git overwrites these files itself. */
-  git_files?: GitFiles;
 }
 
 interface FileChange {
@@ -45,8 +44,6 @@ export const snapshot = (
   kind: Kind = 'snapshots',
 ): Promise<WorktreeSnapshot> => git.turn(worktree, (now) => keepPicture(now, kind));
 
-type KeptPicture = Omit<WorktreeSnapshot, 'ref' | 'commit'>;
-
 type Kind = 'snapshots' | 'undone' | 'conflicted';
 
 /** Reads a snapshot from its commit, whose message holds the picture as JSON. 502 `git_failed` if it is gone. */
@@ -56,9 +53,9 @@ export const readWorktreeSnapshot = async (
 ): Promise<WorktreeSnapshot> => ({ ...(await readPicture(git, commit)), ref, commit });
 
 /** Reads the picture in a snapshot's commit. Untrusted: programs that can write the repository can forge it. */
-export const readPicture = async (git: GitAt, commit: string): Promise<KeptPicture> => {
+export const readPicture = async (git: GitAt, commit: string): Promise<Pictured> => {
   const [, , ...picture] = (await git.text(['cat-file', 'commit', commit])).split('\n\n');
-  return JSON.parse(picture.join('\n\n')) as KeptPicture;
+  return JSON.parse(picture.join('\n\n')) as Pictured;
 };
 
 /** Deletes the ref of a snapshot, or of changes set aside; `git gc` removes its objects later. */
