@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import type { Kind } from '../../../../store/records/conflict.ts';
 import { blobOf } from '../../../tools/git/read/working-files.ts';
 import type { GitAt, GitWorktree } from '../../../tools/git/run/git.ts';
 import { nulls, onDisk, onIndexFile } from '../../../tools/git/run/index-copy.ts';
@@ -15,15 +16,7 @@ interface Stage {
 export interface Unmerged {
   /** Decoded as latin1 to keep every byte. */
   path: string;
-  kind:
-    | 'both_modified'
-    | 'both_added'
-    | 'deleted_in_base'
-    | 'deleted_in_branch'
-    | 'renamed'
-    | 'binary'
-    | 'mode'
-    | 'submodule';
+  kind: Kind;
   ancestor: Stage | undefined;
   base: Stage | undefined;
   branch: Stage | undefined;
@@ -68,7 +61,7 @@ const SUBMODULE = '160000';
 
 type Stages = Pick<Unmerged, 'ancestor' | 'base' | 'branch'>;
 
-const kindOf = ({ ancestor, base, branch }: Stages, isBinary: boolean): Unmerged['kind'] => {
+const kindOf = ({ ancestor, base, branch }: Stages, isBinary: boolean): Kind => {
   if ([ancestor, base, branch].some((stage) => stage?.mode === SUBMODULE)) return 'submodule';
   if (base === undefined || branch === undefined) return oneSidedKind({ ancestor, base, branch });
   if (base.oid === branch.oid) return 'mode';
@@ -76,7 +69,7 @@ const kindOf = ({ ancestor, base, branch }: Stages, isBinary: boolean): Unmerged
   return ancestor ? 'both_modified' : 'both_added';
 };
 
-const oneSidedKind = ({ ancestor, base, branch }: Stages): Unmerged['kind'] => {
+const oneSidedKind = ({ ancestor, base, branch }: Stages): Kind => {
   if (ancestor === undefined || base === branch) return 'renamed';
   return base === undefined ? 'deleted_in_base' : 'deleted_in_branch';
 };
