@@ -1,15 +1,13 @@
 import { isAbsolute, join, relative } from 'node:path';
 import { inSlices } from '../../../../store/base/async.ts';
 import { orElse } from '../../../../store/base/attempt.ts';
+import type { DiffFile } from '../../../../store/records/diff-file.ts';
 import { type FilePatch, filesOf, patched } from '../../../text/patch.ts';
 import { listSettings } from '../../../tools/git/run/config.ts';
 import type { GitAt, GitWorktree } from '../../../tools/git/run/git.ts';
 
 /** A file of a patch that makes something run later, and when; each entry is a phrase such as "runs in CI …". */
-export interface RunsLater {
-  path: string;
-  runs: string[];
-}
+export type RunsLater = Pick<DiffFile, 'path' | 'runs'>;
 
 interface DiffBase {
   /** The repository; without it the result may list more than needed. */
