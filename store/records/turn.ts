@@ -3,8 +3,24 @@ import { Id, Oid, orNull, Sha256, Time } from './fields.ts';
 
 const OidOrNull = orNull(Oid);
 
-/** The parts of a git directory that can make git run programs. */
-const Arms = Type.Object({ config: Type.String(), hooks: orNull(Sha256) });
+/** The parts of a git directory that can make git run programs: its settings, and the hash of its hooks. */
+const ProgramSettings = Type.Object({ config: Type.String(), hooks: orNull(Sha256) });
+export type ProgramSettings = Static<typeof ProgramSettings>;
+
+/** The repositories inside a worktree before a turn. */
+const RecordedRepositories = Type.Object({
+  /** Ignored directories are skipped; without rules, as in records of older releases, none is. */
+  rules: Type.Optional(Type.Object({ commit: Oid, own: Type.String() })),
+  /** By path; null if `.git` is not a directory. */
+  repositories: Type.Record(Type.String(), orNull(ProgramSettings)),
+  /** The target of each `.git` file or link. */
+  pointers: Type.Optional(Type.Record(Type.String(), Type.String())),
+  /** Git directories that no `.git` file points to, by path. */
+  bare: Type.Optional(Type.Record(Type.String(), ProgramSettings)),
+  /** The worktree's own submodule repositories, by name. */
+  modules: Type.Record(Type.String(), ProgramSettings),
+});
+export type RecordedRepositories = Static<typeof RecordedRepositories>;
 
 /**
  * A turn with a repository of its own that is not imported yet. On this machine only, from before that
@@ -28,18 +44,7 @@ export const TurnRecord = Type.Object({
   /** The index, and the state of a merge in progress. */
   index: Sha256,
   operation: Type.Record(Type.String(), Sha256),
-  /** The repositories inside the worktree; absent in records of a set-up by older releases. */
-  guarded: Type.Optional(
-    Type.Object({
-      /** Absent in records of older releases. */
-      rules: Type.Optional(Type.Object({ commit: Oid, own: Type.String() })),
-      repositories: Type.Record(Type.String(), orNull(Arms)),
-      /** The target of a `.git` file. */
-      pointers: Type.Optional(Type.Record(Type.String(), Type.String())),
-      /** Git directories that no `.git` file points to. */
-      bare: Type.Optional(Type.Record(Type.String(), Arms)),
-      modules: Type.Record(Type.String(), Arms),
-    }),
-  ),
+  /** Absent in records of a set-up by older releases. */
+  guarded: Type.Optional(RecordedRepositories),
 });
 export type TurnRecord = Static<typeof TurnRecord>;

@@ -7,6 +7,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import type { RecordedRepositories, TurnRecord } from '../../../store/records/turn.ts';
 import { headCommit, symbolicRef } from '../../tools/git/read/repository.ts';
 import { includedIdentity } from '../../tools/git/read/user-name.ts';
 import {
@@ -21,7 +22,7 @@ import { distinguishesCase } from '../../tools/git/run/letter-case.ts';
 import { latin1 } from '../../tools/git/run/path-text.ts';
 import type { Environment } from '../../tools/process/environment.ts';
 import { alternatesIn, gitFileText, type RepositoryPlaces } from './dot-git.ts';
-import { guard, type RecordedRepositories } from './guard.ts';
+import { guard } from './guard.ts';
 import { indexHashOf, readWorktreeIndex } from './import-index.ts';
 import { mergeStateHashes } from './merge-state.ts';
 import { copyTags } from './pins.ts';
@@ -37,16 +38,10 @@ interface RepositoryPaths {
 }
 
 /** The state that a turn's repository starts from. */
-interface InitialState {
-  /** The worktree's branch as a full ref; `HEAD` if it is detached. */
-  ref: string;
-  head: string | null;
+interface InitialState extends Pick<TurnRecord, 'ref' | 'head' | 'index' | 'operation'> {
   refs: RefList;
   /** Object types, by object id. */
   kinds: ReadonlyMap<string, string>;
-  /** SHA-256 of the index entries. */
-  index: string;
-  operation: Record<string, string>;
 }
 
 /**

@@ -1,34 +1,16 @@
 import { chmodSync, lstatSync, readlinkSync, realpathSync, rmdirSync, rmSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { isDone, orElse } from '../../../store/base/attempt.ts';
-import { type IgnoreRules, noteIgnoreRules } from '../../tools/git/read/ignore-rules.ts';
+import type { RecordedRepositories } from '../../../store/records/turn.ts';
+import { noteIgnoreRules } from '../../tools/git/read/ignore-rules.ts';
 import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { onDisk } from '../../tools/git/run/index-copy.ts';
 import { pathText, utf8Path } from '../../tools/git/run/path-text.ts';
 import { entriesOf, isThere, plainText } from '../../tools/git/run/plain-file.ts';
 import { findNestedRepositories } from './nested-repositories.ts';
-import {
-  type ProgramSettings,
-  quarantineGitDirectory,
-  readProgramSettings,
-  sanitizeGitDirectory,
-} from './sanitize.ts';
+import { quarantineGitDirectory, readProgramSettings, sanitizeGitDirectory } from './sanitize.ts';
 import { clearSetIdsBelow } from './setuid.ts';
 import type { WalkBounds } from './walk.ts';
-
-/** The repositories inside a worktree before a turn. Plain data. */
-export interface RecordedRepositories {
-  /** Ignored directories are skipped; without rules none is. */
-  rules?: IgnoreRules;
-  /** By path; null if `.git` is not a directory. */
-  repositories: Record<string, ProgramSettings | null>;
-  /** The target of each `.git` file or link. */
-  pointers?: Record<string, string>;
-  /** Bare repositories, by path. */
-  bare?: Record<string, ProgramSettings>;
-  /** The worktree's own submodule repositories, by name. */
-  modules: Record<string, ProgramSettings>;
-}
 
 /** Records the repositories inside the worktree, outside paths that the base ignores, with their settings and hooks. */
 export const guard = async (

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { isObject } from '../../tools/git/read/refs.ts';
+import type { TurnRecord } from '../../../store/records/turn.ts';
+import { isObject, type RefChange } from '../../tools/git/read/refs.ts';
 import { commitOf, symbolicRef } from '../../tools/git/read/repository.ts';
 import { isRefusal } from '../../tools/git/run/error.ts';
 import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
@@ -13,25 +14,16 @@ import { keepReplacedCommits } from './pins.ts';
 import { type RefList, readUntrustedRefs, type UntrustedRefs } from './refs.ts';
 
 /** A finished turn: its repository, and the state that it started from. */
-export interface FinishedTurn {
+export interface FinishedTurn extends Pick<TurnRecord, 'ref' | 'head' | 'index' | 'operation'> {
   /** The repository that the agent could write. */
   dir: string;
   /** A temporary directory of the daemon for the import. */
   room: string;
-  ref: string;
-  head: string | null;
-  /** SHA-256 of the worktree's index at the start. */
-  index: string;
   refs: RefList;
-  /** `mergeStateHashes` of the worktree at the start. */
-  operation: Readonly<Record<string, string>>;
 }
 
 /** A ref that the turn changed besides its branch: its value is kept, but not applied. */
-export interface KeptRef {
-  ref: string;
-  before: string | null;
-  after: string | null;
+export interface KeptRef extends RefChange {
   /** The ref that keeps it; null if there is nothing to keep. */
   kept_ref: string | null;
 }
@@ -112,13 +104,7 @@ export const keepReplaced = async (
   return [{ ref: 'refs/replaced-commits', before, ...kept }];
 };
 
-interface Change {
-  ref: string;
-  before: string | null;
-  after: string | null;
-}
-
-const changeOf = ({ ref, head }: FinishedTurn, own: string | undefined): Change => ({
+const changeOf = ({ ref, head }: FinishedTurn, own: string | undefined): RefChange => ({
   ref: ref === 'HEAD' ? 'refs/HEAD' : latin1(ref),
   before: head,
   after: own ?? null,
@@ -134,9 +120,9 @@ const changesIn = (
   { ref, refs, head }: FinishedTurn,
   left: UntrustedRefs,
   own: string | undefined,
-): Change[] => {
+): RefChange[] => {
   const names = new Set([...refs.keys(), ...left.refs.keys()]);
-  const changed = [...names].flatMap((name): Change[] => {
+  const changed = [...names].flatMap((name): RefChange[] => {
     const [before, after] = [refs.get(name) ?? null, left.refs.get(name) ?? null];
     const isOwn = name === latin1(ref) && after !== null;
     return before === after || isOwn ? [] : [{ ref: name, before, after }];
@@ -192,7 +178,7 @@ const whyHeld = async (git: GitAt<GitWorktree>, ref: string): Promise<string | u
   return other === undefined ? undefined : `the branch is checked out at ${other.path}, too`;
 };
 
-const keep = async (git: GitAt<GitWorktree>, changes: readonly Change[]): Promise<KeptRef[]> => {
+const keep = async (git: GitAt<GitWorktree>, changes: readonly RefChange[]): Promise<KeptRef[]> => {
   const values = changes.map(({ ref, after }) => ({ ref, value: after }));
   const places = await keepRefTargets(git, values);
   return changes.map((change) => ({ ...change, kept_ref: places.get(change.ref) ?? null }));

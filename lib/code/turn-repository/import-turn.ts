@@ -11,15 +11,11 @@ import {
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import type { RecordedRepositories } from '../../../store/records/turn.ts';
 import type { Checkout, Git, GitWorktree } from '../../tools/git/run/git.ts';
 import { pathText } from '../../tools/git/run/path-text.ts';
 import { plainFilesBelow } from '../../tools/git/run/plain-file.ts';
-import {
-  type RecordedRepositories,
-  removeEmptyModules,
-  type SanitizeResult,
-  sanitizeNestedRepositories,
-} from './guard.ts';
+import { removeEmptyModules, type SanitizeResult, sanitizeNestedRepositories } from './guard.ts';
 import { type FinishedTurn, type ImportedCommits, importCommits } from './import-commits.ts';
 import { type ClearedSetIds, clearSetIds } from './setuid.ts';
 

@@ -4,19 +4,13 @@ import { cp, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { orElse } from '../../../store/base/attempt.ts';
 import { sha256 } from '../../../store/base/sha256.ts';
+import type { ProgramSettings } from '../../../store/records/turn.ts';
 import { type ConfigEntry, configText, entriesIn } from '../../tools/git/run/config.ts';
 import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { onDisk } from '../../tools/git/run/index-copy.ts';
 import { pathText, utf8Path } from '../../tools/git/run/path-text.ts';
 import { entriesOf, isThere, plainText } from '../../tools/git/run/plain-file.ts';
 import { grantOwnerAccess } from './nested-repositories.ts';
-
-/** The parts of a git directory that can make git run a program. Plain data. */
-export interface ProgramSettings {
-  config: string;
-  /** SHA-256 of the hooks; null if there are none. */
-  hooks: string | null;
-}
 
 const MOST_BYTES = 1_048_576;
 
