@@ -1,3 +1,4 @@
+import { type Signal, signal } from '../../../store/base/async.ts';
 import {
   changeImport,
   listImports,
@@ -23,18 +24,14 @@ import { createCaseFromIssue, fetchIssue } from './import-issue.ts';
 export const startImport = (service: LinkNeeds, id: string): void => {
   const { imports } = service.links;
   if (imports.has(id)) return;
-  const stopper = new AbortController();
-  const { signal } = stopper;
-  const stopped = new Promise<undefined>((resolve) => {
-    signal.addEventListener('abort', () => resolve(undefined), { once: true });
-  });
-  const done = run(service, { id, signal, stopped })
+  const stopped = signal();
+  const done = run(service, { id, stopped })
     .catch((error: unknown) =>
       service.log.error({ err: error, job: id }, 'running an import job failed'),
     )
     .finally(() => imports.delete(id));
   const stop = (): Promise<void> => {
-    stopper.abort();
+    stopped.raise();
     return done;
   };
   imports.set(id, { stop });
@@ -48,9 +45,7 @@ export const pauseImports = async (store: Store): Promise<void> => {
 
 interface Run {
   id: string;
-  signal: AbortSignal;
-  /** Resolves when the run is stopped. */
-  stopped: Promise<undefined>;
+  stopped: Signal;
 }
 
 const run = async (service: LinkNeeds, given: Run): Promise<void> => {
@@ -69,8 +64,8 @@ const importAll = async (service: HostedNeeds, given: Run): Promise<boolean> => 
   const job = readImport(service.store, id);
   if (job === undefined) return false;
   const { matter } = job;
-  const hosted = await Promise.race([hostedRepositoryOf(service, matter.project), stopped]);
-  if (hosted === undefined) return false;
+  const hosted = await Promise.race([hostedRepositoryOf(service, matter.project), stopped.raised]);
+  if (!hosted) return false;
   const numbers = matter.numbers ?? (await listed(service.store, given, hosted, matter.filter));
   if (numbers === undefined) return false;
   const done = new Set(job.results.map(({ number }) => number));
@@ -96,8 +91,11 @@ const listed = async (
     if (pages === MAX_ISSUES) throw endless(hosted);
     pages += 1;
     const from: { cursor?: string } = cursor === '' ? {} : { cursor };
-    const page = await Promise.race([hosted.issues({ ...filter, ...from, limit: 100 }), stopped]);
-    if (page === undefined) return undefined;
+    const page = await Promise.race([
+      hosted.issues({ ...filter, ...from, limit: 100 }),
+      stopped.raised,
+    ]);
+    if (!page) return undefined;
     for (const { number } of page.issues) numbers.add(number);
     cursor = page.next_cursor;
   }
@@ -115,13 +113,13 @@ const endless = ({ name: { host, owner, name } }: HostedRepository): ServiceErro
 
 const importOne = async (
   service: WithConfig & WithStore,
-  { id, signal, stopped }: Run,
+  { id, stopped }: Run,
   hosted: HostedRepository,
   { number, matter: { project, type } }: Pick<StoredImport, 'matter'> & { number: number },
 ): Promise<ImportResult | undefined> => {
   try {
-    const issue = await Promise.race([fetchIssue(service.store, hosted, number), stopped]);
-    if (issue === undefined || signal.aborted) return undefined;
+    const issue = await Promise.race([fetchIssue(service.store, hosted, number), stopped.raised]);
+    if (!issue || stopped.isRaised) return undefined;
     const wanted = { ...(project && { project }), ...(type && { type }), import_job: id };
     const { case_id, notes } = await createCaseFromIssue(service, hosted.name, {
       ...wanted,

@@ -143,10 +143,10 @@ const begin = async (service: SessionNeeds, found: StoredSession) => {
   const live: LiveRun = {
     ...newRun({ session_id, case_id, run_marker, phase: mode }),
     attached: true,
-    entered: true,
     // It takes no place of `max_sessions`.
     aside: true,
   };
+  live.entered.raise();
   const rule = beginAttach(store.clock().toISOString(), run_marker);
   const start = () =>
     decideWith(service, found.session, async (now) => {

@@ -1,3 +1,4 @@
+import { signal } from '../../../../store/base/async.ts';
 import { lockOn } from '../../../../store/base/locks.ts';
 import type { LockMatter } from '../../../../store/records/lock.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
@@ -40,13 +41,11 @@ export const beginOperation = (
     if (!(await acquireUnlessLive(service, case_id, operation)))
       throw busy('The worktree is in use by a session or an operation.');
     const live = newRun({ ...run, run_marker: session_id });
-    live.entered = true;
-    let ended = (): void => undefined;
-    live.finished = new Promise<void>((resolve) => {
-      ended = resolve;
-    });
+    live.entered.raise();
+    const ended = signal();
+    live.finished = ended.raised;
     engine.live.set(session_id, live);
-    return { live, end: () => end(service, live).finally(ended) };
+    return { live, end: () => end(service, live).finally(ended.raise) };
   });
 
 const STOPPING = 'The daemon is stopping. Try again once it has restarted.';

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { type Signal, signal } from '../../../../store/base/async.ts';
 import { lockOn } from '../../../../store/base/locks.ts';
 import { sha256 } from '../../../../store/base/sha256.ts';
 import { transcriptFile } from '../../../../store/layout.ts';
@@ -27,9 +28,8 @@ export interface LiveRun {
   token: string;
   /** Undefined while its worktree is prepared. */
   run: Run | undefined;
-  /** True once the run has a slot of `max_sessions`; until then it waits. */
-  entered: boolean;
-  enter: () => void;
+  /** Raised once the run has a slot of `max_sessions`; until then it waits. */
+  entered: Signal;
   /** The agent's own terminal interface, at the operator's terminal: no turn of the session. */
   attached: boolean;
   /** The run is being ended: whatever has not started yet does not start. */
@@ -65,8 +65,7 @@ export const newRun = (
   worktree: undefined,
   token: randomBytes(24).toString('base64url'),
   run: undefined,
-  entered: false,
-  enter: () => undefined,
+  entered: signal(),
   attached: false,
   stopping: false,
   asking: new Map(),
@@ -179,7 +178,7 @@ export const mustStop = ({ closing }: Engine, { stopping }: LiveRun): boolean =>
  */
 export const stopLive = async (live: LiveRun, by: 'kill' | 'cancel' = 'kill'): Promise<void> => {
   live.stopping = true;
-  live.enter();
+  live.entered.raise();
   await live.run?.[by]();
   await live.finished;
 };

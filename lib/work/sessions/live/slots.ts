@@ -21,7 +21,7 @@ export const withQueueStatus = (service: EngineNeeds, session: Session): Session
   const { engine, store } = service;
   const { id, case_id, status } = session;
   const live = engine.live.get(id);
-  if (live?.entered === false && !live.stopping)
+  if (live?.entered.isRaised === false && !live.stopping)
     return { ...session, status: 'queued', waits_for: 'max_sessions' };
   if (status !== 'queued') return session;
   if (engine.untrusted.has(id)) return { ...session, waits_for: 'trust' };
@@ -35,26 +35,21 @@ export const withQueueStatus = (service: EngineNeeds, session: Session): Session
  */
 export const waitForSlot = async (
   service: EngineNeeds,
-  live: LiveRun,
+  { entered }: LiveRun,
   waits: () => void,
 ): Promise<void> => {
-  const entered = new Promise<void>((resolve) => {
-    live.enter = () => {
-      live.entered = true;
-      resolve();
-    };
-  });
   fillSlots(service);
-  if (!live.entered) waits();
-  return entered;
+  if (!entered.isRaised) waits();
+  return entered.raised;
 };
 
 /** Gives free slots to waiting runs. Called when a run has ended and when the settings have changed. */
 export const fillSlots = ({ engine, store }: EngineNeeds): void => {
   const runs = [...engine.live.values()];
-  const room = maxSessionsOf(store) - runs.filter(({ entered, aside }) => entered && !aside).length;
-  for (const { enter } of runs.filter(({ entered }) => !entered).slice(0, Math.max(0, room)))
-    enter();
+  const taken = runs.filter(({ entered, aside }) => entered.isRaised && !aside);
+  const waiting = runs.filter(({ entered }) => !entered.isRaised);
+  for (const { entered } of waiting.slice(0, Math.max(0, maxSessionsOf(store) - taken.length)))
+    entered.raise();
 };
 
 /**

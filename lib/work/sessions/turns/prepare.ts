@@ -1,3 +1,4 @@
+import { signal } from '../../../../store/base/async.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import { plainRun } from '../../../agents/run-end.ts';
@@ -41,19 +42,17 @@ const setUpFor = async (
     marker,
     tell: ({ type, data }) => transcript.append(type, { ...data }),
   });
-  let leave: () => void = () => undefined;
-  const left = new Promise<undefined>((resolve) => {
-    leave = () => resolve(undefined);
-  });
+  const left = signal();
   const stop = async (): Promise<void> => {
-    leave();
+    left.raise();
     const current = running.get(case_id);
     if (current?.marker === marker) await current.stop();
   };
   // The engine can only end runs, so the setup is presented as one.
   live.run = plainRun(Promise.resolve({ outcome: 'cancelled' }), stop);
   try {
-    return await Promise.race([setting, left]);
+    await Promise.race([setting, left.raised]);
+    return left.isRaised ? undefined : await setting;
   } finally {
     live.run = undefined;
   }
