@@ -25,33 +25,25 @@ export const attachedTerminal = (service: SessionNeeds, caseId: string, sid: str
   filename: 'attach.ndjson',
   type: 'application/x-ndjson',
   open: async function* (signal: AbortSignal): AsyncGenerator<Uint8Array> {
-    const { launch, end, over } = await attachTerminal(service, caseId, sid);
-    signal.addEventListener('abort', () => void end());
-    if (signal.aborted) void end();
+    const { launch, live } = await attachTerminal(service, caseId, sid);
+    const end = (): void => void stopLive(live);
+    signal.addEventListener('abort', end);
+    if (signal.aborted) end();
     yield Buffer.from(`${JSON.stringify(launch)}\n`);
-    await over;
+    await live.finished;
   },
 });
-
-/** An attached terminal interface. */
-interface Attachment {
-  /** What the command line starts at the operator's terminal. */
-  launch: TerminalLaunch;
-  /** Ends all its processes, and resolves once the record has it. */
-  end(): Promise<void>;
-  /** Never rejects. Settles after that. */
-  over: Promise<void>;
-}
 
 /**
  * Prepares the agent's own terminal interface on the conversation of a session that waits: with the sandbox, the network, the
  * copy of the agent's state and the repository of a turn in the session's mode. Until it ends, no turn of the session starts.
+ * Returns what the command line starts, and the run, whose `finished` never rejects.
  */
 const attachTerminal = async (
   service: SessionNeeds,
   caseId: string,
   sid: string,
-): Promise<Attachment> => {
+): Promise<{ launch: TerminalLaunch; live: LiveRun }> => {
   const found = await getStoredSession(service, caseId, sid);
   refuseAttach(found.session);
   const opened = openTerminal(service, found);
@@ -78,7 +70,7 @@ const attachTerminal = async (
     .catch(() => undefined);
   const its = await Promise.race([started, live.finished.then(() => run)]);
   if (!('argv' in its)) throw new ServiceError('provider_failed', its.error ?? NOT_STARTED);
-  return { launch: its, end: () => stopLive(live), over: live.finished };
+  return { launch: its, live };
 };
 
 const failed = (error: unknown): RunResult => ({ outcome: 'failed', error: messageOf(error) });
