@@ -42,15 +42,17 @@ type SessionName = Pick<Session, 'case_id' | 'id'>;
  * The same for a rule that is made, with what it needs on disk, of the session as it is under the same lock. Throws 404 when
  * there is no such session.
  */
-export const decideWith = (
+export const decideWith = async (
   service: EngineNeeds,
   session: SessionName,
   make: (now: StoredSession) => Promise<SessionRule>,
-): Promise<StoredSession | undefined> =>
-  decideLocked(service, session, async () => {
-    const { case_id, id } = session;
-    return make(orNotFound(readSession(service.store, case_id, id), 'session', id));
-  });
+): Promise<StoredSession> => {
+  const { case_id, id } = session;
+  const kept = await decideLocked(service, session, async () =>
+    make(orNotFound(readSession(service.store, case_id, id), 'session', id)),
+  );
+  return orNotFound(kept, 'session', id);
+};
 
 const decideLocked = (
   service: EngineNeeds,

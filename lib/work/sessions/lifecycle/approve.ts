@@ -15,7 +15,7 @@ import {
 import type { Store } from '../../../../store/store.ts';
 import { refuseMissing } from '../../../code/worktrees/create/create.ts';
 import { findWorktree } from '../../../code/worktrees/read.ts';
-import { notFound, ServiceError } from '../../../errors.ts';
+import { ServiceError } from '../../../errors.ts';
 import { saidBy } from '../../../guard/api-keys/keys.ts';
 import { userName } from '../../../tools/git/read/user-name.ts';
 import { repositoryOf } from '../../../tools/git/run/git.ts';
@@ -79,7 +79,6 @@ export const approvePlan = async (
   const approved = await withSessionLock(service, kept, () =>
     decideWith(service, kept.session, (now) => approvalRule(service.store, now, approval)),
   );
-  if (approved === undefined) throw notFound('session', id);
   startWorkTurn(service, approved, { isResumed: false });
   return withLaterWords(service.engine, approved.session);
 };
@@ -189,7 +188,6 @@ export const revisePlan = async (
   const revised = await withSessionLock(service, kept, () =>
     decideWith(service, kept.session, (now) => revisionRule(service.store, now, comment)),
   );
-  if (revised === undefined) throw notFound('session', id);
   // If this fails, the turn does it when it begins.
   await markCommentsSent(service.store, revised).catch((error: unknown) =>
     service.log.warn({ err: error, session_id: id }, 'comments.md was not marked as sent'),

@@ -6,7 +6,7 @@ import { projectCache } from '../../../code/worktrees/cache.ts';
 import { checkState } from '../../../code/worktrees/inspect/status.ts';
 import { findWorktree, getWorktree } from '../../../code/worktrees/read.ts';
 import { viewOf } from '../../../code/worktrees/turn/open.ts';
-import { invalidState, orNotFound, ServiceError } from '../../../errors.ts';
+import { invalidState, ServiceError } from '../../../errors.ts';
 import { decideWith } from '../guards/decide.ts';
 import { approvedPlan, refuseLost } from '../guards/preconditions.ts';
 import { type LiveRun, newRun, stopLive } from '../live/engine.ts';
@@ -149,8 +149,7 @@ const begin = async (service: SessionNeeds, found: StoredSession) => {
       return rule;
     });
   try {
-    const kept = await withSessionLock(service, found, start);
-    return { kept: orNotFound(kept, 'session', session_id), live };
+    return { kept: await withSessionLock(service, found, start), live };
   } catch (error) {
     if (engine.live.get(session_id) === live) engine.live.delete(session_id);
     throw error;
