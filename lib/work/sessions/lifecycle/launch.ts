@@ -63,18 +63,18 @@ const startUnlessBlocked = async (
   await startIfNext(service, caseId, id);
 };
 
-/** Takes the lock and starts Plan mode, if the lock is free and the session is next. True when it has started. */
-export const startIfNext = (service: SessionNeeds, caseId: string, id: string): Promise<boolean> =>
+/** Takes the lock and starts Plan mode, if the lock is free and the session is next. */
+export const startIfNext = (service: SessionNeeds, caseId: string, id: string): Promise<void> =>
   service.store.locks.take(lockOn.start(), async () => {
     const { engine } = service;
-    if (engine.closing || isAtCapacity(service)) return false;
+    if (engine.closing || isAtCapacity(service)) return;
     const kept = readQueued(service, caseId, id);
-    if (kept === undefined || !isNext(service, caseId, id)) return false;
-    if (await isBlockedByTrust(service, kept)) return false;
+    if (kept === undefined || !isNext(service, caseId, id)) return;
+    if (await isBlockedByTrust(service, kept)) return;
     // This throws before anything starts where the Work item cannot be written.
     const item = await update(service.store, caseId, () => undefined);
-    if (!(await acquireLock(service.store, caseId, lockOf(service.store, id)))) return false;
-    return plan(service, item, id).finally(() => releaseIfNotStarted(service.store, caseId, id));
+    if (!(await acquireLock(service.store, caseId, lockOf(service.store, id)))) return;
+    await plan(service, item, id).finally(() => releaseIfNotStarted(service.store, caseId, id));
   });
 
 // One that cannot be read is tried again once it can (`follow-cases.ts`), and logged once until then.
@@ -97,7 +97,7 @@ const readQueued = (
 
 const UNREAD = 'a queued session cannot be read; it starts once its file is mended';
 
-const plan = async (service: SessionNeeds, item: Case, id: string): Promise<boolean> => {
+const plan = async (service: SessionNeeds, item: Case, id: string): Promise<void> => {
   const at = service.store.clock().toISOString();
   const start = {
     at,
@@ -105,9 +105,7 @@ const plan = async (service: SessionNeeds, item: Case, id: string): Promise<bool
     case_state_before: item.state,
   };
   const kept = await decide(service, { case_id: item.id, id }, startPlanning(start));
-  if (kept?.session.status !== 'planning') return false;
-  startPlanTurn(service, kept);
-  return true;
+  if (kept?.session.status === 'planning') startPlanTurn(service, kept);
 };
 
 const lockOf = (store: Store, id: string): LockMatter => ({
