@@ -67,7 +67,8 @@ interface AskedPermission {
   refusing: ReadonlySet<string>;
 }
 
-interface Reading {
+interface Reading
+  extends Pick<SessionDigest, 'questions' | 'last_words' | 'usage' | 'waits' | 'has_worked'> {
   working: boolean;
   running: boolean;
   calls: Map<string, TranscriptCall>;
@@ -82,12 +83,7 @@ interface Reading {
   refs: LeftRef[];
   git: string[];
   left: string[];
-  questions: AskedQuestions;
-  said: string;
-  usage: Usage | undefined;
-  waits: boolean;
   work: 'waited' | 'begun' | undefined;
-  has_worked: boolean;
 }
 
 /** Reads the events of a session in batches, so that their number does not matter. */
@@ -106,7 +102,7 @@ export const digestOf = async (engine: Engine, kept: StoredSession): Promise<Ses
     git: [],
     left: [],
     questions: new Map(),
-    said: '',
+    last_words: '',
     usage: undefined,
     waits: false,
     work: undefined,
@@ -114,22 +110,15 @@ export const digestOf = async (engine: Engine, kept: StoredSession): Promise<Ses
   };
   for await (const events of engine.transcript(kept).soFar(0))
     for (const { event, data } of events) READERS.get(event)?.(reading, data);
-  const { calls, reached, refused, refs, git, left, questions, said, usage, waits } = reading;
-  const { asked, closed } = reading;
-  const was_asking =
-    closed || asked.size > 0 || [...questions.values()].some(({ outcome }) => !outcome);
-  const network = { reached: [...reached], refused: [...refused] };
-  const told = { calls: [...calls.values()], network, refs, git, left };
-  const requests = { questions, asked, was_asking };
-  const work = { only_waited: reading.work === 'waited', has_worked: reading.has_worked };
+  const { questions, asked, refs, git, left, last_words, usage, waits, has_worked } = reading;
+  const isOpen = [...questions.values()].some(({ outcome }) => !outcome);
   return {
-    ...told,
-    ...requests,
+    ...{ questions, asked, refs, git, left, last_words, usage, waits, has_worked },
+    calls: [...reading.calls.values()],
+    network: { reached: [...reading.reached], refused: [...reading.refused] },
+    was_asking: reading.closed || asked.size > 0 || isOpen,
     refusals: [...reading.refusals],
-    last_words: said,
-    usage,
-    waits,
-    ...work,
+    only_waited: reading.work === 'waited',
   };
 };
 
@@ -149,7 +138,7 @@ const READERS = new Map<string, EventReader>(
       if (mode !== 'work' || reading.working) return;
       reading.working = true;
       reading.calls.clear();
-      reading.said = '';
+      reading.last_words = '';
     },
     usage: (reading, { input_tokens, output_tokens, cost_usd }) => {
       if (reading.running) reading.usage = { input_tokens, output_tokens, cost_usd } as Usage;
@@ -157,7 +146,7 @@ const READERS = new Map<string, EventReader>(
     tool_call: (reading, data) => {
       const call = callIn(data);
       // Only a new call ends the text before it.
-      if (!reading.calls.has(call.id)) reading.said = '';
+      if (!reading.calls.has(call.id)) reading.last_words = '';
       const refused = call.status === 'failed' && reading.refused_titles.has(call.title);
       reading.calls.set(call.id, refused ? { ...call, refused } : call);
     },
@@ -210,7 +199,8 @@ const READERS = new Map<string, EventReader>(
       reading.closed = false;
     },
     message: (reading, { text }) => {
-      if (reading.said.length <= LONGEST) reading.said += String(text).slice(0, LONGEST);
+      if (reading.last_words.length <= LONGEST)
+        reading.last_words += String(text).slice(0, LONGEST);
     },
   } satisfies Record<string, EventReader>),
 );
