@@ -48,6 +48,10 @@ export const firstWithin = <T>(
   return all.slice(0, over === -1 ? all.length : over);
 };
 
+/** The same from the end. */
+export const lastWithin = <T>(all: readonly T[], most: number, textOf: (one: T) => string): T[] =>
+  firstWithin(all.toReversed(), most, textOf).toReversed();
+
 interface Changes {
   path: string;
   files: number;

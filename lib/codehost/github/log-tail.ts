@@ -1,4 +1,5 @@
 import { visibleOutput } from '../../../store/base/visible.ts';
+import { lastWithin } from '../../text/wording.ts';
 
 /** The times of a step by the clock of its runner, in whole seconds. */
 export interface StepTimes {
@@ -108,19 +109,18 @@ const createLine = () => {
   };
 };
 
-/** A ring buffer of the last lines. */
+/** The last lines. */
 const createTail = () => {
-  const ring: string[] = [];
+  const lines: string[] = [];
   let count = 0;
   return {
     isEmpty: (): boolean => count === 0,
     add: (line: string): void => {
-      ring[count % MOST_LINES] = line;
+      lines.push(line);
+      if (lines.length > MOST_LINES) lines.shift();
       count += 1;
     },
     read: (): string => {
-      const oldest = count % MOST_LINES;
-      const lines = count > MOST_LINES ? [...ring.slice(oldest), ...ring.slice(0, oldest)] : ring;
       const shown = fitting(visibleOutput(lines.join('\n')).split('\n'));
       const less = count - shown.length;
       return [...(less > 0 ? [`[… ${less} lines before]`] : []), ...shown].join('\n');
@@ -130,11 +130,6 @@ const createTail = () => {
 
 // The last lines that fit; if the last one alone is too long, its beginning.
 const fitting = (lines: readonly string[]): string[] => {
-  let room = MOST_CHARACTERS;
-  const first = lines.findLastIndex((line) => {
-    room -= line.length + 1;
-    return room < 0;
-  });
-  const shown = lines.slice(first + 1);
+  const shown = lastWithin(lines, MOST_CHARACTERS, (line) => `${line}\n`);
   return shown.length > 0 ? shown : lines.slice(-1).map((line) => line.slice(0, MOST_CHARACTERS));
 };

@@ -8,6 +8,7 @@ import {
 } from '../../../../store/sessions/sessions.ts';
 import type { PromptParts, RunResult } from '../../../agents/provider.ts';
 import type { WithLog } from '../../../log.ts';
+import { lastWithin } from '../../../text/wording.ts';
 import { type LiveRun, mustStop } from '../live/engine.ts';
 import { noMessages, takeWaiting } from '../live/messages.ts';
 import type { EngineNeeds } from '../live/needs.ts';
@@ -85,12 +86,7 @@ export const deliveredTexts = (
   kept: StoredSession,
 ): Pick<PromptParts, 'messages_before'> => {
   const texts = deliveredMessages(store, kept).map(({ text }) => text);
-  let length = 0;
-  const first = texts.findLastIndex((text) => {
-    length += text.length;
-    return length > MOST_SAID;
-  });
-  return { messages_before: texts.slice(first + 1) };
+  return { messages_before: lastWithin(texts, MOST_SAID, (text) => text) };
 };
 
 /** Records a finished run of a turn that continues with another run, and returns the session after it. */
