@@ -133,7 +133,7 @@ const hereIn = async (
   { dossier }: FoundDaemon,
 ): Promise<ProjectHere | undefined> => {
   try {
-    return await findProjectHere(config, { dossier, directory: directoryOf(config), add: true });
+    return await findProjectHere(config, dossier, directoryOf(config));
   } catch (error) {
     throw toRefusal(error, config, {});
   }

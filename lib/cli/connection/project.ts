@@ -19,23 +19,22 @@ export interface ProjectHere {
 
 /**
  * Finds the project of a directory, which may be in a worktree of its repository; undefined outside of a repository, and in
- * the one of the workspace. With `add`, a repository that is no project is added under the name of its folder, or a free
- * name.
+ * the one of the workspace. A repository that is no project is added under the name of its folder, or a free name.
  */
 export const findProjectHere = async (
   { env, workspace }: Config,
-  { dossier, directory, add }: { dossier: Dossier; directory: string; add: boolean },
+  dossier: Dossier,
+  directory = process.cwd(),
 ): Promise<ProjectHere | undefined> => {
   const git = createGit({ env: cleanEnvironment(env) });
   const repository = await findRepository(git, directory);
   if (repository === undefined || repository.root === workspace) return undefined;
-  const known = { git, dossier, repository };
+  const known = { git, repository };
   for (;;) {
     const { projects, etag } = await settingsOf(dossier);
     const name = await nameAmong(known, projects);
     const path = mainOf(repository);
     if (name !== undefined) return { name, path, added: false };
-    if (!add) return undefined;
     const free = (await nameElsewhere(known, projects)) ?? freeName(path, projects);
     if (await put(dossier, { [free]: path }, etag)) return { name: free, path, added: true };
   }
@@ -48,7 +47,6 @@ const settingsOf = async (dossier: Dossier) => {
 
 interface Known {
   git: GitSource;
-  dossier: Dossier;
   repository: Repository;
 }
 

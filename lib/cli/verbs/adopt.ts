@@ -25,7 +25,7 @@ interface SessionWish {
 export const adopt = verb(async (given) => {
   const { dossier, words, values, out, config, typed } = given;
   const [word] = words;
-  const here = await findProjectHere(config, { dossier, directory: process.cwd(), add: true });
+  const here = await findProjectHere(config, dossier);
   const project = values.project ?? here?.name;
   const found = await dossier.call('GET /api/adoptable', { query: { project } });
   if (word === undefined) {

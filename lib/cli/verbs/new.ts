@@ -121,8 +121,7 @@ const partsOf = (text: string): Parts => {
 
 // By default, the project of the current directory's repository.
 const projectOf = async ({ dossier, config, values }: Verb): Promise<string | undefined> =>
-  values.project ??
-  (await findProjectHere(config, { dossier, directory: process.cwd(), add: true }))?.name;
+  values.project ?? (await findProjectHere(config, dossier))?.name;
 
 const create = async (given: Verb, { title, description }: Parts) => {
   if (title === '') return undefined;
