@@ -22,13 +22,11 @@ export const findOrStartDaemon = async (
   config: Config,
   flags: readonly string[] = [],
 ): Promise<FoundDaemon> => {
-  const found = await findDaemon(config);
-  if (found !== undefined) return { ...found, began: false };
   const layout = layoutOf(config.workspace);
-  // Another daemon may be starting: wait for it.
   return (await waitForDaemon(config, layout)) ?? begin(config, layout, flags);
 };
 
+// A daemon that has the workspace may be starting.
 const waitForDaemon = async (config: Config, layout: Layout): Promise<FoundDaemon | undefined> => {
   while (holderOf(layout) !== undefined) {
     const found = await findDaemon(config);
