@@ -3,7 +3,7 @@ import type { ApiKey } from '../../store/records/api-key.ts';
 import { apiKeys, removeKeyIn, saveKeyIn } from '../../store/workspace/api-keys.ts';
 import { pathKind } from '../../store/worktrees/worktrees.ts';
 import { UsageError } from '../config.ts';
-import { newKey } from '../guard/api-keys/keys.ts';
+import { keyName, newKey } from '../guard/api-keys/keys.ts';
 import type { Call } from './args/command.ts';
 import { Refusal } from './args/refusal.ts';
 import { toStandardOutput as say, sayJson } from './output/terminal.ts';
@@ -53,9 +53,7 @@ const toJson = ({ id, name, created_at, last_used_at }: ApiKey) => ({
 });
 
 const freeName = (wanted: string, known: ReturnType<typeof apiKeys>): string => {
-  const name = wanted.trim();
-  if (name === '' || name.length > 100 || /[\p{Cc}\p{Cs}]/u.test(name))
-    throw new Refusal('The name must have 1 to 100 characters, on one line');
+  const name = keyName(wanted);
   if (known.some((each) => each.name === name))
     throw new Refusal(`There is already a key named ${name}: choose another name`);
   return name;

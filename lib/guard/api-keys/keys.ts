@@ -41,7 +41,7 @@ export const createKey = (
   wanted: string,
 ): Promise<{ key: ListedKey; text: string }> =>
   withKeysLock(store, async () => {
-    const name = nameOf(wanted);
+    const name = keyName(wanted);
     const known = apiKeys(store);
     if (known.some((each) => each.name === name)) throw taken(name);
     if (known.length >= MOST) throw enough();
@@ -51,7 +51,8 @@ export const createKey = (
     return { key: withoutHash(key), text };
   });
 
-const nameOf = (wanted: string): string => {
+/** The name of a new key, trimmed. 400 if it cannot be one. */
+export const keyName = (wanted: string): string => {
   const name = wanted.trim();
   const isName = name.length > 0 && name.length <= 100 && !/[\p{Cc}\p{Cs}]/u.test(name);
   if (isName) return name;
