@@ -44,7 +44,7 @@ export const findDaemon = async (
       `${layout.owner} names ${url}, which is not this machine, so nothing was sent. Stop the daemon of ${workspace}, if one is running, and remove that file`,
     );
   const fetch = createLocalFetch(() => socket);
-  const said = await answerOf(fetch, url, challengeOf(owner));
+  const said = await provesOwner(fetch, url, owner);
   // A daemon that restarts, as after its workspace was moved, answers again soon.
   if (said === undefined && tries > 0) {
     await delay(AGAIN_MS);
@@ -92,22 +92,13 @@ const isLoopback = (url: string): boolean =>
 
 const hostOf = (url: string): string => orElse(() => new URL(url).hostname, '');
 
-interface Challenge {
-  challenge: string;
-  proof: string;
-}
-
-const challengeOf = (owner: Owner): Challenge => {
-  const challenge = randomBytes(32).toString('hex');
-  return { challenge, proof: proofOf(owner, challenge) };
-};
-
-// Whether the answer proves the owner; undefined if nothing listens, 'late' if something does and does not answer.
-const answerOf = async (
+// Whether the answer to a challenge proves the owner; undefined if nothing listens, 'late' if something does and does not answer.
+const provesOwner = async (
   fetch: Fetch,
   url: string,
-  { challenge, proof }: Challenge,
+  owner: Owner,
 ): Promise<boolean | 'late' | undefined> => {
+  const challenge = randomBytes(32).toString('hex');
   const signal = AbortSignal.timeout(PATIENCE_MS);
   try {
     const answer = await fetch(`${url}/api/daemon/challenge`, {
@@ -117,7 +108,7 @@ const answerOf = async (
       signal,
     });
     const said = (await answer.json().catch(() => undefined)) as { answer?: unknown } | undefined;
-    return said?.answer === proof;
+    return said?.answer === proofOf(owner, challenge);
   } catch {
     return signal.aborted ? 'late' : undefined;
   }
