@@ -1,5 +1,6 @@
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { createWriteStream, existsSync, openSync, renameSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { messageOf } from '../../../store/base/attempt.ts';
 import type { Binary } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
@@ -83,17 +84,7 @@ const removed = (partial: string): string => {
 };
 
 const write = async ({ body }: Binary, fd: number): Promise<number> => {
-  let size = 0;
-  try {
-    for await (const chunk of body as AsyncIterable<Uint8Array>) size += writeAll(fd, chunk);
-    fsyncSync(fd);
-    return size;
-  } finally {
-    closeSync(fd);
-  }
-};
-
-const writeAll = (fd: number, chunk: Uint8Array): number => {
-  for (let at = 0; at < chunk.length; ) at += writeSync(fd, chunk, at);
-  return chunk.length;
+  const to = createWriteStream('', { fd, flush: true });
+  await pipeline(body as AsyncIterable<Uint8Array>, to);
+  return to.bytesWritten;
 };
