@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { visible } from '../../../store/base/visible.ts';
 
 /** The keys of the terminal, one at a time. */
@@ -57,14 +58,12 @@ export const dropPendingInput = async (): Promise<void> => {
 // Waits until pending input has been read and discarded.
 const untilQuiet = async (): Promise<void> => {
   await written();
-  await turnOfTheLoop();
-  await turnOfTheLoop();
+  await setImmediate();
+  await setImmediate();
 };
 
 const written = (): Promise<void> =>
   new Promise((resolve) => process.stdout.write('', () => resolve()));
-
-const turnOfTheLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const ROWS = 24;
 const COLUMNS = 80;
