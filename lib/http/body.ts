@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
+import { jsonErrorPlace } from '../../store/base/text.ts';
 import { ServiceError } from '../errors.ts';
 import type { Headers, Route } from './route.ts';
 
@@ -60,20 +61,13 @@ const parse = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    const { message } = cause as SyntaxError;
-    const where = place(text, message);
-    throw new ServiceError('bad_request', `The body is not valid JSON${where}: ${message}.`, {
+    const error = cause as SyntaxError;
+    const at = jsonErrorPlace(text, error);
+    const where = at === undefined ? '' : ` (line ${at.line}, column ${at.column})`;
+    throw new ServiceError('bad_request', `The body is not valid JSON${where}: ${error.message}.`, {
       cause,
     });
   }
-};
-
-// V8 reports the position only in the message, and not for every error.
-const place = (text: string, message: string): string => {
-  const position = / at position (\d+)/.exec(message)?.[1];
-  if (position === undefined) return '';
-  const lines = text.slice(0, Number(position)).split('\n');
-  return ` (line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1})`;
 };
 
 /** A body that is streamed and not kept in memory. */

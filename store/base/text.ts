@@ -15,6 +15,17 @@ export const fenceFor = (text: string): string => {
 export const shellQuoted = (word: string): string =>
   /^(?!~)[\w./~+:@%-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
+/** The place of an error in a JSON text, counted from 1. V8 reports it only in the message, and not for every error. */
+export const jsonErrorPlace = (
+  text: string,
+  { message }: Error,
+): { line: number; column: number } | undefined => {
+  const [, position] = / at position (\d+)/.exec(message) ?? [];
+  if (position === undefined) return undefined;
+  const lines = text.slice(0, Number(position)).split('\n');
+  return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
+};
+
 const LOGIN = /\b([a-z][a-z0-9+.-]*:\/\/)([^\s/?#"']*)@/gi;
 
 /** Removes logins from URLs. The user name of an ssh URL is needed and no secret. */

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { messageOf } from '../../../store/base/attempt.ts';
+import { jsonErrorPlace } from '../../../store/base/text.ts';
 import { type FileProblem, Problem } from '../../../store/front-matter/problem.ts';
 import { readRegularFile } from '../../../store/front-matter/record-file.ts';
 import { statsAt } from '../../../store/fs/plain-path.ts';
@@ -131,16 +131,9 @@ const jsonIn = (bytes: Buffer, line: number): unknown => {
   try {
     return JSON.parse(text);
   } catch (error) {
-    const at = positionIn(messageOf(error));
+    const at = jsonErrorPlace(text, error as SyntaxError);
     if (at === undefined) throw new Problem('not_json', 'This is not JSON', { line, column: 1 });
-    const before = text.slice(0, at).split('\n');
-    const place = { line: line + before.length - 1, column: (before.at(-1)?.length ?? 0) + 1 };
+    const place = { ...at, line: line + at.line - 1 };
     throw new Problem('not_json', 'From here on this is not JSON', place);
   }
-};
-
-// Only the error's message has the position, and not always.
-const positionIn = (message: string): number | undefined => {
-  const found = / at position (\d+)/.exec(message)?.[1];
-  return found === undefined ? undefined : Number(found);
 };
