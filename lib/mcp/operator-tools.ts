@@ -10,15 +10,9 @@ import { getMemory, listMemory } from '../work/memory/memory.ts';
 import { listProofs } from '../work/proof/attach.ts';
 import { listSessions } from '../work/sessions/lifecycle/read.ts';
 import { getPlan } from '../work/sessions/lifecycle/session-texts.ts';
-import { asText, type Tool } from './tool.ts';
+import { asText, type Tool, type ToolOf } from './tool.ts';
 
-const operatorTool = <I extends TObject>(tool: {
-  name: string;
-  description: string;
-  input: I;
-  lists?: string;
-  call: (service: Service, given: Static<I>) => Promise<string>;
-}): Tool => ({
+const operatorTool = <I extends TObject>(tool: Omit<ToolOf<Service, I>, 'reads'>): Tool => ({
   ...tool,
   reads: true,
   call: ({ service }, given) => tool.call(service, given as Static<I>),

@@ -16,19 +16,12 @@ import type { Service } from '../service.ts';
 import { getMemory, listMemory, putMemory } from '../work/memory/memory.ts';
 import { attachProof } from '../work/proof/attach.ts';
 import { getGate } from '../work/proof/checklist.ts';
-import { asText, type Tool } from './tool.ts';
+import { asText, type Tool, type ToolOf } from './tool.ts';
 
 type Own = { service: Service; caseId: string; sessionId: string };
 
 // Tools act on the Work item of the run; no argument can name another.
-const sessionTool = <I extends TObject>(tool: {
-  name: string;
-  description: string;
-  input: I;
-  reads: boolean;
-  lists?: string;
-  call: (own: Own, given: Static<I>) => Promise<string>;
-}): Tool => ({
+const sessionTool = <I extends TObject>(tool: ToolOf<Own, I>): Tool => ({
   ...tool,
   call: ({ service, run }, given) => {
     if (run === undefined)

@@ -1,4 +1,4 @@
-import type { TObject } from 'typebox';
+import type { Static, TObject } from 'typebox';
 import { jsonText } from '../../store/base/visible.ts';
 import type { Service } from '../service.ts';
 import type { LiveRun } from '../work/sessions/live/engine.ts';
@@ -20,6 +20,12 @@ export interface Tool {
   lists?: string;
   /** Returns a text for the model. Throws ServiceError, whose message the model receives. */
   call: (caller: McpCaller, given: Record<string, unknown>) => Promise<string>;
+}
+
+/** A tool for a kind of caller, with the type of its arguments. */
+export interface ToolOf<Caller, Input extends TObject> extends Omit<Tool, 'call'> {
+  input: Input;
+  call: (caller: Caller, given: Static<Input>) => Promise<string>;
 }
 
 export const asText = (value: unknown): string => jsonText(value, 2);
