@@ -22,6 +22,7 @@ import { findRepository, type Repository } from '../../tools/git/read/repository
 import { status } from '../../tools/git/read/status.ts';
 import type { GitAt } from '../../tools/git/run/git.ts';
 import { listWorktrees } from '../../tools/git/write/worktree.ts';
+import { minuteOf } from '../../work/cases/text.ts';
 import { type Conversation, readConversation, type TranscriptAgent } from './conversation.ts';
 import { type FoundConversation, findConversations } from './find-conversations.ts';
 
@@ -212,7 +213,7 @@ const summaryOf = (
   const where = branch === null ? `\`${directory}\`` : `\`${directory}\`, on the branch ${branch}`;
   const parts = [
     '# What came before',
-    `From a session of ${AGENTS[agent]} in ${where}, until ${updated_at.toISOString().slice(0, 16).replace('T', ' ')} UTC. Its id there is ${id}.`,
+    `From a session of ${AGENTS[agent]} in ${where}, until ${minuteOf(updated_at.toISOString())}. Its id there is ${id}.`,
     ...part('What the operator said', sharesOf(said)),
     ...part('The last answer of the agent', answer && [answer]),
     ...part('The plan that it proposed, which nobody approved', plan && [plan]),
