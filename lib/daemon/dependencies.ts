@@ -1,12 +1,11 @@
 import { pathContains } from '../../store/base/paths.ts';
 import { saveToUndo } from '../../store/fs/undo.ts';
 import { runVariables, sandboxSettings } from '../../store/records/applied.ts';
-import type { settingsOf } from '../../store/settings/globals.ts';
+import { settingsOf } from '../../store/settings/globals.ts';
 import { createProviders, type Providers } from '../agents/providers.ts';
 import { socketDirs } from '../client/node/socket-path.ts';
 import type { CodeHost } from '../codehost/code-host.ts';
 import { createGitHub } from '../codehost/github/github.ts';
-import type { Config } from '../config.ts';
 import { requireTrustedCodeHost } from '../guard/trust/require.ts';
 import type { WithDoors } from '../sandbox/egress/doors.ts';
 import { createDoorsProcess } from '../sandbox/egress/doors-process.ts';
@@ -20,33 +19,30 @@ import type { Service } from '../service.ts';
 import { cleanEnvironment } from '../tools/process/environment.ts';
 import type { Runs } from '../tools/process/runs.ts';
 
-/** Returns the current settings. */
-type CurrentSettings = () => ReturnType<typeof settingsOf>;
+type Given = Pick<Service, 'config' | 'store'>;
 
 /** Creates the code host. The returned function throws `trust_needed` unless its settings are trusted. */
-export const createCodeHost = (
-  given: Pick<Service, 'config' | 'version' | 'store'>,
-  settings: CurrentSettings,
-): (() => CodeHost) => {
+export const createCodeHost = ({
+  config,
+  store,
+  version,
+}: Given & Pick<Service, 'version'>): (() => CodeHost) => {
   const github = createGitHub({
-    env: given.config.env,
-    settings: () => settings().codehost ?? {},
-    version: given.version.version,
+    env: config.env,
+    settings: () => settingsOf(store).codehost ?? {},
+    version: version.version,
   });
   return () => {
-    requireTrustedCodeHost(given.store);
+    requireTrustedCodeHost(store);
     return github;
   };
 };
 
 /** Creates the sandbox at the first use, which tests whether it works, and again after its settings changed. */
-export const createSandboxFactory = (
-  config: Config,
-  settings: CurrentSettings,
-): (() => Sandbox) => {
+export const createSandboxFactory = ({ config, store }: Given): (() => Sandbox) => {
   let made: { key: string; sandbox: Sandbox } | undefined;
   return () => {
-    const { sandbox: setting, sandbox_readable: readable } = sandboxSettings(settings());
+    const { sandbox: setting, sandbox_readable: readable } = sandboxSettings(settingsOf(store));
     const key = JSON.stringify([setting, readable]);
     if (made?.key !== key) {
       const env = cleanEnvironment(config.env, {});
@@ -82,12 +78,11 @@ export const createDoors = ({
 /** Creates the network of runs, with the rules of the current settings. */
 export const createNetwork =
   (
-    { env }: Config,
-    settings: CurrentSettings,
+    { config: { env }, store }: Given,
     { sandbox, doors, mcp }: NetworkParts,
   ): (() => NetworkAccess) =>
   () => {
-    const { network, allow_local } = settings();
+    const { network, allow_local } = settingsOf(store);
     return createNetworkAccess({
       env,
       doors,
@@ -99,13 +94,12 @@ export const createNetwork =
 
 /** Creates the providers, again after each edit of the settings. A running session keeps the provider that it started with. */
 export const createProvidersFactory = (
-  { config: { env }, store }: Pick<Service, 'config' | 'store'>,
-  settings: CurrentSettings,
+  { config: { env }, store }: Given,
   { sandbox, runs, network }: { sandbox: () => Sandbox; runs: Runs; network: () => NetworkAccess },
 ): (() => Providers) => {
-  let made: { from: ReturnType<CurrentSettings>; providers: Providers } | undefined;
+  let made: { from: ReturnType<typeof settingsOf>; providers: Providers } | undefined;
   return () => {
-    const from = settings();
+    const from = settingsOf(store);
     if (made?.from !== from) {
       const walls = { sandbox: sandbox(), network: network(), isInside: pathContains };
       const { layout } = store;

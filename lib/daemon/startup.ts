@@ -205,23 +205,22 @@ const createService = (
 ): Service => {
   const { config, version, log } = known;
   const given = { ...known, store, prove: lock.prove };
-  const settings = () => settingsOf(store);
   const runs = createRuns();
   trackUnsandboxedRuns(given, runs);
   clearForUnsandboxedRuns(given, runs);
   announceHostLoopback(runs);
   logLeftProcesses(runs, log);
-  const sandbox = createSandboxFactory(config, settings);
+  const sandbox = createSandboxFactory(given);
   const address: Service['address'] = { url: undefined };
   const mcp: Service['mcp'] = (token) => serveRun(service)(token);
   const doors = createDoors({ address, config, log });
-  const network = createNetwork(config, settings, { sandbox, doors, mcp });
+  const network = createNetwork(given, { sandbox, doors, mcp });
   const service: Service = {
     ...given,
     sandbox,
-    codeHost: createCodeHost(given, settings),
+    codeHost: createCodeHost(given),
     network,
-    providers: createProvidersFactory(given, settings, { sandbox, runs, network }),
+    providers: createProvidersFactory(given, { sandbox, runs, network }),
     runs,
     engine: createEngine(store),
     setups: createSetups(),
@@ -237,7 +236,7 @@ const createService = (
     leaving: new Set(),
     trusted: new Set(),
     dispatcher: createDispatcher({ store, log, version: version.version, own: () => address.url }),
-    requiresKey: () => settings().require_key === true,
+    requiresKey: () => settingsOf(store).require_key === true,
     keyring: createKeyring(store, runs),
     consoleSessions: createConsoleSessions(store),
     callers: createCallers(runs, config.env[RUN_VARIABLE]),
