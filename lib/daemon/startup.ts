@@ -99,7 +99,6 @@ export const startService = async (
   const started = begun.raised;
   const service = createService({ config, version, log, git, started }, open);
   const autocommit = createAutocommit(service);
-  const end = createClose(service, autocommit, open);
   let beginning: Promise<Begun> | undefined;
   return {
     service,
@@ -110,7 +109,7 @@ export const startService = async (
     },
     close: async () => {
       await beginning?.catch(() => undefined);
-      await end();
+      await closeService(service, autocommit, open);
     },
   };
 };
@@ -151,22 +150,20 @@ const beginService = async (
   return { watching: ready };
 };
 
-const createClose =
-  (
-    service: Service,
-    autocommit: ReturnType<typeof createAutocommit>,
-    open: OpenStore,
-  ): Running['close'] =>
-  async () => {
-    await service.exporter.close();
-    await service.attention.close();
-    await closeLanguageServers(service.languageServers);
-    await Promise.all([service.engine.close(), service.setups.close(), service.links.close()]);
-    await unsandboxedRunsSettled(service.store);
-    await service.dispatcher.close();
-    await autocommit.close();
-    await open.close();
-  };
+const closeService = async (
+  service: Service,
+  autocommit: ReturnType<typeof createAutocommit>,
+  open: OpenStore,
+): Promise<void> => {
+  await service.exporter.close();
+  await service.attention.close();
+  await closeLanguageServers(service.languageServers);
+  await Promise.all([service.engine.close(), service.setups.close(), service.links.close()]);
+  await unsandboxedRunsSettled(service.store);
+  await service.dispatcher.close();
+  await autocommit.close();
+  await open.close();
+};
 
 const openWorkspace = ({ workspace, state, trust }: Config, log: Log): Promise<OpenStore> =>
   openStore(workspace, {
