@@ -209,7 +209,7 @@ const createService = (
   logLeftProcesses(runs, log);
   const sandbox = createSandboxFactory(given);
   const address: Service['address'] = { url: undefined };
-  const mcp: Service['mcp'] = (token) => serveRun(service)(token);
+  const mcp: Service['mcp'] = (token) => serveRun(service, token);
   const doors = createDoors({ address, config, log });
   const network = createNetwork(given, { sandbox, doors, mcp });
   const service: Service = {

@@ -17,8 +17,7 @@ interface Answer {
  * looked up for each message.
  */
 export const serveRun =
-  (service: Service) =>
-  (own: string | undefined): AnswerMcp =>
+  (service: Service, own: string | undefined): AnswerMcp =>
   async (token, body, version) => {
     const run = own === undefined ? undefined : runOfToken(service.engine, own);
     if (run === undefined || token === undefined || !isTokenOf(sha256(run.token), token))

@@ -33,7 +33,7 @@ const connect = async (running: Running, token?: string): Promise<Client> => {
 };
 
 const connectToDoor = async ({ service }: Running, token: string): Promise<Client> => {
-  const { port, close } = await service.doors.openPort(token, serveRun(service)(token));
+  const { port, close } = await service.doors.openPort(token, serveRun(service, token));
   const client = new Client({ name: 'test', version: '1' });
   client.onclose = close;
   const transport = new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/mcp`), {
@@ -330,7 +330,7 @@ describe('POST /mcp without a token', () => {
     assert.equal((await send('2025-06-18')).status, 200);
     const { port, close } = await running.service.doors.openPort(
       'none',
-      serveRun(running.service)('none'),
+      serveRun(running.service, 'none'),
     );
     t.after(close);
     const headers = { 'mcp-protocol-version': '1999-01-01', 'content-type': 'application/json' };

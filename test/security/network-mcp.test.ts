@@ -50,7 +50,7 @@ describe('the MCP door of a run', () => {
       const { id } = await it.start();
       await it.untilEvent(id, 'message');
       const token = it.running.service.engine.live.get(id)?.token ?? '';
-      return { mcp: serveRun(it.running.service)(token), token };
+      return { mcp: serveRun(it.running.service, token), token };
     };
     const [mine, theirs] = [await door(one), await door(two)];
     const egress = openEgress(t, mine);
