@@ -30,7 +30,9 @@ export const editText = async <T>(
   const path = join(place, name);
   writeFileSync(path, text, { mode: 0o600 });
   try {
-    const done = await editAndDo(path, env, then);
+    const failed = await editFile(path, env);
+    if (failed !== undefined) throw new Refusal(failed);
+    const done = await then(readFileSync(path, 'utf8'));
     rmSync(place, { recursive: true, force: true });
     return done;
   } catch (error) {
@@ -40,14 +42,4 @@ export const editText = async <T>(
     }
     throw new Refusal(`${messageOf(error)} Your text is kept in ${path}`);
   }
-};
-
-const editAndDo = async <T>(
-  path: string,
-  env: NodeJS.ProcessEnv,
-  then: (text: string) => Promise<T>,
-): Promise<T> => {
-  const failed = await editFile(path, env);
-  if (failed !== undefined) throw new Refusal(failed);
-  return then(readFileSync(path, 'utf8'));
 };
