@@ -30,16 +30,14 @@ export const trustCommand = async ({ config, values }: Call): Promise<number> =>
   const { json = false, trusted = false, revoke } = values;
   if (revoke !== undefined) return takeBack(access, revoke);
   if (trusted) return sayTrusted(await access.trusted(), json);
-  return showWaiting({ access, layout, values });
+  return showWaiting(access, layout, values);
 };
 
-interface TrustRequest {
-  access: TrustAccess;
-  layout: Layout;
-  values: Call['values'];
-}
-
-const showWaiting = async ({ access, layout, values }: TrustRequest): Promise<number> => {
+const showWaiting = async (
+  access: TrustAccess,
+  layout: Layout,
+  values: Call['values'],
+): Promise<number> => {
   const { all = false, list = false, json = false } = values;
   const listed = await access.list();
   const waiting = listed.filter(isMeant(all && !list));

@@ -34,21 +34,20 @@ export const up = async ({ config: given, values }: Call): Promise<number> => {
   say(`Dossier is ready: ${url}/dashboard (workspace ${workspace})`);
   const here = await showProject(config, found);
   if (asks) await askForSettings(found.dossier, here?.path);
-  await openConsole(config, { found, here, values });
+  await openConsole(config, found, here, values);
   return isUnderNpx(config) && began ? untilStopped(config, pid) : 0;
 };
 
 const isWorkspaceNamed = ({ env }: Config, { workspace }: Values): boolean =>
   Boolean(workspace ?? env.DOSSIER_WORKSPACE);
 
-interface Opening {
-  found: FoundDaemon;
-  here: ProjectHere | undefined;
-  values: Values;
-}
-
 // The page for a first Work item, as long as there is none.
-const openConsole = async (config: Config, { found, here, values }: Opening): Promise<void> => {
+const openConsole = async (
+  config: Config,
+  found: FoundDaemon,
+  here: ProjectHere | undefined,
+  values: Values,
+): Promise<void> => {
   if (!isTerminal()) return;
   const { url, dossier } = found;
   const [first] = await dossier.call('GET /cases', { query: { limit: 1, fields: 'title' } });

@@ -34,7 +34,7 @@ export const attach = verb(async (given) => {
   const code = await lendTerminal(given, stream);
   const after = await dossier.call('DELETE /cases/{id}/sessions/{sid}/attach', at);
   const said = await dossier.call('GET /cases/{id}/sessions/{sid}/messages', at);
-  for (const line of report(given, { code, session: after, messages: said })) out.say(line);
+  for (const line of report(given, code, after, said)) out.say(line);
   return code === 0 ? undefined : EXIT.failed;
 });
 
@@ -97,14 +97,12 @@ const stty = (args: readonly string[]): string | undefined => {
   return status === 0 ? stdout.toString().trim() : undefined;
 };
 
-interface Ended {
-  code: number | null;
-  session: Session;
-  messages: readonly SessionMessage[];
-}
-
-const report = ({ typed }: Verb, { code, session, messages }: Ended): string[] => {
-  const { id, case_id, status, attached } = session;
+const report = (
+  { typed }: Verb,
+  code: number | null,
+  { id, case_id, status, attached }: Session,
+  messages: readonly SessionMessage[],
+): string[] => {
   const last = attached?.at(-1);
   if (last === undefined) return [];
   const said = messages.filter(({ from, at }) => from === 'attach' && at >= last.started_at);
