@@ -4,27 +4,6 @@ import type { EventRecord } from '../records/event.ts';
 import type { JournalFile } from './journal-file.ts';
 import { readPiece, type Segment } from './journal-segment.ts';
 
-/** Events that some receiver has not got yet, and recent ones: all on disk, the newest in memory too. */
-export interface Backlog {
-  /**
-   * Learns which events each file has. Call it before any read. `first`: the newest event before the last file; `state`:
-   * the size in bytes of the state at the start of each file.
-   */
-  open(first: number, state: number): void;
-  /** The undelivered events after `seq`, oldest first. */
-  after(seq: number): AsyncGenerator<EventRecord>;
-  /** The events after `seq`, delivered or not, as far as they still exist. */
-  history(seq: number): AsyncGenerator<EventRecord>;
-  /** Events up to this number are gone. */
-  readonly oldest: number;
-  /** The approximate size in bytes of the events after `seq`, without the state; 0 if they are in memory. */
-  behind(seq: number): number;
-  /** Marks events up to `seq` as delivered to all. */
-  release(seq: number): void;
-  /** Removes files without undelivered events, except for a short one before the newest. */
-  tidy(): void;
-}
-
 const IN_MEMORY = 1000;
 const AT_ONCE = 64;
 const SHORT = 16_777_216;
@@ -51,12 +30,15 @@ export const createRecent = (): Recent => {
   return recent;
 };
 
-/** `damaged` is called once for each file in which a read finds damage. */
+/**
+ * Events that some receiver has not got yet, and recent ones: all on disk, the newest in memory too. `damaged` is called once
+ * for each file in which a read finds damage.
+ */
 export const createBacklog = (
   { segments, dropOldest }: JournalFile,
   recent: Recent,
   damaged: (file: string) => void,
-): Backlog => {
+) => {
   let released = 0;
 
   const inMemory = (seq: number): EventRecord[] => {
@@ -90,25 +72,36 @@ export const createBacklog = (
   };
 
   return {
-    open: (first, state) => {
+    /**
+     * Learns which events each file has. Call it before any read. `first`: the newest event before the last file; `state`:
+     * the size in bytes of the state at the start of each file.
+     */
+    open: (first: number, state: number): void => {
       for (const segment of segments) segment.state = state;
       recent.since = Math.max(recent.since, first);
       learnStarts(segments, first);
       tidy();
     },
-    after: (seq) => from(Math.max(seq, released)),
+    /** The undelivered events after `seq`, oldest first. */
+    after: (seq: number) => from(Math.max(seq, released)),
+    /** The events after `seq` that still exist, delivered or not: at least the newest thousand. */
     history: from,
+    /** Events up to this number are gone. */
     get oldest() {
       return segments[0]?.after ?? 0;
     },
-    behind: (seq) => (seq < recent.since ? bytesAfter(segments, seq) : 0),
-    release: (seq) => {
+    /** The approximate size in bytes of the events after `seq`, without the state; 0 if they are in memory. */
+    behind: (seq: number): number => (seq < recent.since ? bytesAfter(segments, seq) : 0),
+    /** Marks events up to `seq` as delivered to all. */
+    release: (seq: number): void => {
       released = Math.max(released, seq);
       tidy();
     },
+    /** Removes files without undelivered events, except for a short one before the newest. */
     tidy,
   };
 };
+export type Backlog = ReturnType<typeof createBacklog>;
 
 const bytesAfter = (segments: readonly Segment[], seq: number): number => {
   const from = Math.max(

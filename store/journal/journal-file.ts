@@ -18,33 +18,6 @@ import {
 } from './journal-segment.ts';
 import { detectSuspension } from './suspension.ts';
 
-/**
- * Append-only lines with checksums, in a file whose end is filled with zeros ahead of time. An append overwrites zeros and
- * needs no new blocks, so that a full disk is reported before a record is written, not after.
- */
-export interface JournalFile {
-  /** Bytes that can be appended without new blocks; 0 after a failed append, until `reserve`. */
-  readonly room: number;
-  /** Reserves room for `bytes` more. Like append, rotate and restore: one call at a time. */
-  reserve(bytes: number): Promise<void>;
-  /** Resolves when the lines are on disk. After a crash, a line is there as a whole or not at all. */
-  append(lines: string[]): Promise<void>;
-  /** Starts a new file with these lines; `after` is the newest event before it. The old file stays. */
-  rotate(lines: Iterable<string>, after: number): Promise<void>;
-  /** The files, oldest first. The last one is appended to. */
-  readonly segments: readonly Segment[];
-  /** Removes the oldest file. */
-  dropOldest(): void;
-  readonly bytes: number;
-  /** False if the file was removed or replaced, so that appended lines would be lost. */
-  isInPlace(): boolean;
-  /** False if another process wrote the journal meanwhile: this process must not append to it any more. */
-  isUnmodified(): boolean;
-  /** Writes removed files again, with their whole content. */
-  restore(): Promise<void>;
-  close(): Promise<void>;
-}
-
 const ROOM = 262_144;
 // Creates the journal directory and `.dossier/`, but never the workspace, which may have been moved.
 const recreate = (dir: string): void => makeSyncedDirectory(dir, 0o700, dirname(dirname(dir)));
@@ -112,7 +85,11 @@ export const readNewestJournal = (dir: string): JournalSnapshot | undefined => {
 // The greatest number of open files, however long the backlog.
 const MOST_OPEN = 4;
 
-const journalFile = (dir: string, old: readonly Segment[], newest: OpenSegment): JournalFile => {
+/**
+ * Append-only lines with checksums, in a file whose end is filled with zeros ahead of time. An append overwrites zeros and
+ * needs no new blocks, so that a full disk is reported before a record is written, not after.
+ */
+const journalFile = (dir: string, old: readonly Segment[], newest: OpenSegment) => {
   const segments = [...old, newest];
   let now = newest;
   let filled = now.end;
@@ -126,16 +103,20 @@ const journalFile = (dir: string, old: readonly Segment[], newest: OpenSegment):
   };
 
   return {
+    /** Bytes that can be appended without new blocks; 0 after a failed append, until `reserve`. */
     get room() {
       return isSpoiled(now) ? 0 : filled - now.end;
     },
+    /** Reserves room for `bytes` more. Like append, rotate and restore: one call at a time. */
     reserve,
-    append: async (lines) => {
+    /** Resolves when the lines are on disk. After a crash, a line is there as a whole or not at all. */
+    append: async (lines: string[]): Promise<void> => {
       const bytes = encode(lines);
       await reserve(bytes.length);
       await add(now, bytes);
     },
-    rotate: async (lines, after) => {
+    /** Starts a new file with these lines; `after` is the newest event before it. The old file stays. */
+    rotate: async (lines: Iterable<string>, after: number): Promise<void> => {
       suspension.assertOurs();
       recreate(dir);
       const path = join(dir, fileName(Number.parseInt(basename(now.path), 10) + 1));
@@ -147,21 +128,27 @@ const journalFile = (dir: string, old: readonly Segment[], newest: OpenSegment):
       segments.push(now);
       await closeSegments(segments.slice(0, -MOST_OPEN));
     },
-    segments,
-    dropOldest: () => segments.splice(0, 1).forEach(removeSegment),
+    /** The files, oldest first. The last one is appended to. */
+    segments: segments as readonly Segment[],
+    /** Removes the oldest file. */
+    dropOldest: (): void => segments.splice(0, 1).forEach(removeSegment),
     get bytes() {
       return now.end;
     },
-    isInPlace: () => isInPlace(now),
-    isUnmodified: () => isUnmodified(now),
-    restore: async () => {
+    /** False if the file was removed or replaced, so that appended lines would be lost. */
+    isInPlace: (): boolean => isInPlace(now),
+    /** False if another process wrote the journal meanwhile: this process must not append to it any more. */
+    isUnmodified: (): boolean => isUnmodified(now),
+    /** Writes removed files again, with their whole content. */
+    restore: async (): Promise<void> => {
       recreate(dir);
       for (const segment of segments) await restoreSegment(segment);
       filled = now.end;
     },
-    close: () => closeAll(segments, now).finally(suspension.close),
+    close: (): Promise<void> => closeAll(segments, now).finally(suspension.close),
   };
 };
+export type JournalFile = ReturnType<typeof journalFile>;
 
 const fill = async ({ handle }: OpenSegment, at: number, bytes: number): Promise<number> => {
   await writeAll(handle, Buffer.alloc(bytes), at);

@@ -26,7 +26,9 @@ import { isOlder, type JournalMark } from './mark.ts';
  * deleted: the next start then takes the files as they are, without events. The same happens if the mark says that more
  * events were sent than the journal has; numbers then continue after those.
  */
-export interface Journal {
+export interface Journal
+  extends Pick<Backlog, 'oldest' | 'after' | 'history' | 'behind' | 'release'>,
+    Pick<JournalFile, 'isUnmodified'> {
   /** True if there was no journal, or it was older than the events sent: then the first comparison makes no events. */
   readonly fresh: boolean;
   /** The end of a journal that was older than the events sent, and the last one sent, until that was reported. */
@@ -41,25 +43,13 @@ export interface Journal {
   readonly told: ReadonlyMap<string, unknown>;
   /** The sequence number of the newest event. Numbers only grow, also over restarts and damage. */
   readonly last: number;
-  /** Events up to this one can no longer be read. */
-  readonly oldest: number;
   /** The damaged lines of the newest file when it was opened. */
   readonly damaged: readonly Damage[];
   /** Reserves room for the next append, so that ENOSPC is thrown before a write. Restores a removed file. */
   reserve(): Promise<void>;
   append(entry: JournalEntry): Promise<EventRecord[]>;
-  /** The undelivered events after `seq`, oldest first. */
-  after(seq: number): AsyncGenerator<EventRecord>;
-  /** The events after `seq` that still exist, delivered or not: at least the newest thousand. */
-  history(seq: number): AsyncGenerator<EventRecord>;
-  /** The approximate size on disk of the events after `seq`, in bytes; 0 within the newest thousand. */
-  behind(seq: number): number;
-  /** Marks events up to `seq` as delivered to every receiver. */
-  release(seq: number): void;
   /** Calls the listener with events once they are on disk. Its errors are reported and have no other effect. */
   onEvents(listener: (events: EventRecord[]) => void): void;
-  /** False if another process wrote the journal meanwhile, so that the state in memory is outdated. */
-  isUnmodified(): boolean;
   close(): Promise<void>;
 }
 
