@@ -14,25 +14,6 @@ import {
   withoutText,
 } from './transcript-event.ts';
 
-/** The execution events of one session, and its readers. */
-export interface Transcript {
-  append(event: string, data: Record<string, unknown>): void;
-  /** Appends several events with one write. A crash may cut off the last ones. */
-  appendAll(events: readonly NewTranscriptEvent[]): void;
-  /** Whether the session's last event is written. */
-  readonly complete: boolean;
-  /** The number of the last event. */
-  readonly last: number;
-  /** Returns once all events are on disk. */
-  sync(): void;
-  /** The events after `after`, in batches: those on disk, then new ones, up to the session's last event. */
-  follow(after: number, signal: AbortSignal): Batches;
-  /** The events on disk after `after`, in batches. */
-  soFar(after: number): Batches;
-  /** Ends the streams of readers that have all events. */
-  end(): void;
-}
-
 export type Batches = AsyncGenerator<readonly TranscriptEvent[]>;
 
 export interface TranscriptOptions {
@@ -51,14 +32,14 @@ export interface TranscriptOptions {
 const LAST_EVENT = 'complete';
 
 /**
- * Opens the transcript of a session, live or ended. Readers keep a file position, not the events. `where` returns the
+ * Opens the execution events of a session, live or ended, and serves its readers. Readers keep a file position, not the events. `where` returns the
  * session's directory now, which may be moved by hand.
  */
 export const openTranscript = (
   where: () => string,
   clock: () => Date,
   options: TranscriptOptions = {},
-): Transcript => {
+) => {
   const { pieces = createPieces(), limit = LOG_LIMIT, kept = KEPT_LIMIT } = options;
   const { rest, assertMeant } = options;
   const files: LogFiles = { path: () => eventsFile(where()), rest };
@@ -80,29 +61,38 @@ export const openTranscript = (
     room.wake();
   };
   return {
+    /** Appends several events with one write. A crash may cut off the last ones. */
     appendAll,
-    append: (event, data) => appendAll([[event, data]]),
+    append: (event: string, data: Record<string, unknown>): void => appendAll([[event, data]]),
+    /** Whether the session's last event is written. */
     get complete() {
       return complete;
     },
+    /** The number of the last event. */
     get last() {
       return log.seq;
     },
+    /** Returns once all events are on disk. */
     sync: log.sync,
-    follow: async function* (after, signal) {
+    /** The events after `after`, in batches: those on disk, then new ones, up to the session's last event. */
+    follow: async function* (after: number, signal: AbortSignal): Batches {
       const { seq } = log;
       // The file was cut: without a gap event the reader would wait for numbers that it has already.
       if (after > seq) yield [gapEvent(seq + 1, after, seq)];
       const more = () => (ended ? undefined : room.wait(signal));
       yield* eventsFrom({ ...files, pieces, signal, more }, Math.min(after, seq));
     },
-    soFar: (after) => eventsFrom({ ...files, pieces, pause: nextTurn }, after),
-    end: () => {
+    /** The events on disk after `after`, in batches. */
+    soFar: (after: number): Batches => eventsFrom({ ...files, pieces, pause: nextTurn }, after),
+    /** Ends the streams of readers that have all events. */
+    end: (): void => {
       ended = true;
       room.wake();
     },
   };
 };
+
+export type Transcript = ReturnType<typeof openTranscript>;
 
 // Makes invisible characters visible; terminal colours of program output are dropped.
 const visibleData = ([event, { output, ...data }]: NewTranscriptEvent): NewTranscriptEvent[1] => ({
