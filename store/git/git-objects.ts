@@ -10,21 +10,11 @@ export interface GitTreeEntry {
   isTree: boolean;
 }
 
-/** Reads the objects of a repository. Results are cached for the life of the reader, so create one for each request. */
-export interface GitReader {
-  /** The requested directory, relative to the top of the repository; empty for the top. */
-  readonly prefix: readonly string[];
-  /** The id of the current commit; undefined in an empty repository. */
-  head(): Promise<string | undefined>;
-  /** A commit; without parents at the boundary of a shallow clone. */
-  commit(oid: string): Promise<CommitObject>;
-  entries(tree: string): Promise<GitTreeEntry[]>;
-  /** The tree at a path below another tree, or undefined. */
-  treeAt(tree: string, path: readonly string[]): Promise<string | undefined>;
-}
-
-/** Opens the repository that contains a directory, or undefined. Runs nothing from its configuration, writes nothing. */
-export const openGitReader = async (directory: string): Promise<GitReader | undefined> => {
+/**
+ * Opens the repository that contains a directory, or undefined. Runs nothing from its configuration, writes nothing. Objects
+ * are cached for the life of the reader, so create one for each request.
+ */
+export const openGitReader = async (directory: string) => {
   const found = findGitDir(directory);
   if (found === undefined) return undefined;
   const git = await import('./git-package.ts');
@@ -39,20 +29,25 @@ export const openGitReader = async (directory: string): Promise<GitReader | unde
     remembered(steps, `${tree} ${name}`, async () => subtree(await raw(tree), name));
 
   return {
+    /** The requested directory, relative to the top of the repository; empty for the top. */
     prefix: relative(top, directory).split(sep).filter(Boolean),
+    /** The id of the current commit; undefined in an empty repository. */
     head: () => resolveHead(head_dir, (ref) => git.resolveRef({ ...base, ref })),
-    commit: async (oid) => {
+    /** A commit; without parents at the boundary of a shallow clone. */
+    commit: async (oid: string): Promise<CommitObject> => {
       const { commit } = await git.readCommit({ ...base, oid });
       return shallow.has(oid) ? { ...commit, parent: [] } : commit;
     },
-    entries: (tree) => remembered(kept, tree, async () => [...parseTree(await raw(tree))]),
-    treeAt: async (tree, path) => {
+    entries: (tree: string) => remembered(kept, tree, async () => [...parseTree(await raw(tree))]),
+    /** The tree at a path below another tree, or undefined. */
+    treeAt: async (tree: string, path: readonly string[]): Promise<string | undefined> => {
       let at: string | undefined = tree;
       for (const name of path) at = at === undefined ? undefined : await step(at, name);
       return at;
     },
   };
 };
+export type GitReader = NonNullable<Awaited<ReturnType<typeof openGitReader>>>;
 
 const remembered = <T>(
   known: Map<string, Promise<T>>,
