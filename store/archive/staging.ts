@@ -8,7 +8,7 @@ import {
   statfsSync,
   statSync,
 } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { inParallel } from '../base/async.ts';
 import { StoreError } from '../base/errors.ts';
@@ -80,20 +80,20 @@ export const stageFiles = async <T extends StagedFile>(
   await inParallel(files, LANES, async (file) => {
     const path = join(dir, file.path);
     mkdirSync(dirname(path), { recursive: true });
-    await writeFile(path, file, bytesOf(file));
+    await writeStaged(path, file, bytesOf(file));
   });
   // Synced at the end: the first sync writes most of the data, and a sync for each file would wait for the disk each time.
   await inParallel(everythingBelow(dir), LANES, ({ path, sync }) => sync(path));
 };
 
-const writeFile = async (
+const writeStaged = async (
   path: string,
   { mode, mtime }: StagedFile,
   bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): Promise<void> => {
   // The owner can always read and write the file.
   await withHandle(await open(path, 'wx', mode | 0o600), async (handle) => {
-    for await (const chunk of bytes) await handle.writeFile(chunk);
+    await writeFile(handle, bytes);
     const time = new Date(Math.min(mtime.getTime(), Date.now()));
     await handle.utimes(time, time);
   });

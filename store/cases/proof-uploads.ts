@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream, rmSync } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StoreError } from '../base/errors.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
@@ -27,15 +27,11 @@ export const withUpload = async <T>(
   await readyToWrite(store);
   const staged = join(store.layout.tmp, randomUUID());
   try {
-    await writeSynced(staged, (handle) => writeAll(handle, chunks), 0o600);
+    await writeSynced(staged, (handle) => writeFile(handle, chunks), 0o600);
     return await work(staged);
   } finally {
     rmSync(staged, { force: true });
   }
-};
-
-const writeAll = async (handle: FileHandle, chunks: AsyncIterable<Uint8Array>): Promise<void> => {
-  for await (const chunk of chunks) await handle.writeFile(chunk);
 };
 
 /**
@@ -50,7 +46,7 @@ export const placeUpload = async (
   const { layout } = store;
   const path = join(proofDir(join(layout.root, item.dir)), name);
   const place = () =>
-    createFile(layout, path, (handle) => writeAll(handle, createReadStream(staged)), {
+    createFile(layout, path, (handle) => writeFile(handle, createReadStream(staged)), {
       assertMeant: () => assertItemAt(store, item),
     });
   if (await place()) return;
