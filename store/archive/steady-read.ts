@@ -1,7 +1,7 @@
-import { closeSync, constants, fstatSync, openSync, type Stats } from 'node:fs';
+import { constants, fstatSync, openSync, type Stats } from 'node:fs';
 import { RACY_MS, signatureOf } from '../front-matter/entry.ts';
 import { hasCode } from '../fs/durable.ts';
-import { statsAt } from '../fs/plain-path.ts';
+import { statsAt, whileOpen } from '../fs/plain-path.ts';
 import { repeat } from '../fs/retry.ts';
 import type { Shelf, Shelved } from './export-shelf.ts';
 
@@ -45,9 +45,8 @@ const readOnce = (
   path: string,
   shelf: Shelf,
   isLast: boolean,
-): SteadyFile | RefusedRead | undefined => {
-  const fd = openSync(path, FLAGS);
-  try {
+): SteadyFile | RefusedRead | undefined =>
+  whileOpen(openSync(path, FLAGS), (fd) => {
     const before = fstatSync(fd);
     if (!before.isFile()) return { reason: 'it is not a regular file' };
     if (!isLast && isYoung(before)) return undefined;
@@ -55,10 +54,7 @@ const readOnce = (
     if (read === undefined) return undefined;
     const heldStill = isSteady(before, statsAt(path), { fd, shelf, read, isLast });
     return heldStill ? { ...read, mode: before.mode, date: before.mtime } : undefined;
-  } finally {
-    closeSync(fd);
-  }
-};
+  });
 
 // A save may be in progress. ctime cannot be set by programs.
 const isYoung = ({ ctimeMs }: Stats): boolean => Math.abs(Date.now() - ctimeMs) < RACY_MS;

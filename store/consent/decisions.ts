@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { closeSync, fstatSync, fsyncSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { addLines, openLines } from '../fs/lines.ts';
-import { statsAt } from '../fs/plain-path.ts';
+import { statsAt, whileOpen } from '../fs/plain-path.ts';
 import { makeSyncedDirectory, syncDirectoryNow } from '../fs/synced.ts';
 
 /** One decision of the operator. Without a value: the key was removed or revoked. */
@@ -40,15 +40,13 @@ export const appendDecisions = (place: Place, consents: readonly Consent[]): voi
 const addTo = (place: Place, text: string): boolean => {
   const isNew = statsAt(place.file) === undefined;
   if (isNew) closeSync(openSync(place.file, 'a', 0o600));
-  const descriptor = openLines(place.file, (line) => parseDecision(place, line));
-  try {
+  const opened = openLines(place.file, (line) => parseDecision(place, line));
+  return whileOpen(opened, (descriptor) => {
     addLines(descriptor, text);
     fsyncSync(descriptor);
     if (isNew) syncDirectoryNow(dirname(place.file));
     return statsAt(place.file)?.ino === fstatSync(descriptor).ino;
-  } finally {
-    closeSync(descriptor);
-  }
+  });
 };
 
 export const decisionLines = (place: Place, consents: readonly Consent[]): string =>

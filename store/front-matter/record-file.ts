@@ -1,10 +1,10 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import type { Static, TSchema } from 'typebox';
 import { StoreError } from '../base/errors.ts';
 import { sha256 } from '../base/sha256.ts';
 import { hasCode, replaceFile } from '../fs/durable.ts';
-import { assertNoLinks, isOpenAt, notRegular } from '../fs/plain-path.ts';
+import { assertNoLinks, isOpenAt, notRegular, whileOpen } from '../fs/plain-path.ts';
 import { untilWritten } from '../fs/retry.ts';
 import type { Layout } from '../layout.ts';
 import { type FrontMatter, joinFrontMatter, parseFrontMatter } from './front-matter.ts';
@@ -94,15 +94,13 @@ const editedText = (source: FrontMatter, { changes = {}, yaml, body }: RecordEdi
 
 /** Reads a regular file without following links; undefined if there is none. */
 export const readRegularFile = (root: string, path: string): Buffer | undefined => {
-  const descriptor = openUnlinked(root, path);
-  if (descriptor === undefined) return undefined;
-  try {
+  const opened = openUnlinked(root, path);
+  if (opened === undefined) return undefined;
+  return whileOpen(opened, (descriptor) => {
     if (!isOpenAt(descriptor, path)) assertNoLinks(root, dirname(path));
     if (!fstatSync(descriptor).isFile()) throw notRegular(relative(root, path));
     return readFileSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
+  });
 };
 
 // Opening a pipe must not block.

@@ -11,7 +11,7 @@ import {
 import { basename } from 'node:path';
 import { orElse } from '../base/attempt.ts';
 import { hasCode } from './durable.ts';
-import { notRegular } from './plain-path.ts';
+import { notRegular, whileOpen } from './plain-path.ts';
 
 // Also the memory that a slow reader costs.
 const CHUNK = 16_384;
@@ -178,12 +178,7 @@ const readBytes = (path: string, offset: number): Buffer => {
 /** Runs `read` on an open file; undefined if there is none. */
 const ifThere = <T>(path: string, read: (descriptor: number) => T): T | undefined => {
   const descriptor = orElse(() => openRegular(path, O_RDONLY), undefined, 'ENOENT');
-  if (descriptor === undefined) return undefined;
-  try {
-    return read(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
+  return descriptor === undefined ? undefined : whileOpen(descriptor, read);
 };
 
 const { O_RDONLY, O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;

@@ -12,6 +12,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { orElse } from '../base/attempt.ts';
+import { whileOpen } from './plain-path.ts';
 
 // Smaller writes run synchronously: they only fill the cache, and a thread switch costs more.
 const MOST_AT_ONCE = 65_536;
@@ -48,7 +49,8 @@ export const syncFile = async (path: string): Promise<void> =>
 /** Codes of network file systems that cannot sync a directory, and do not need it. */
 export const NOT_SYNCED = ['EINVAL', 'ENOTSUP', 'EOPNOTSUPP'];
 
-const withDescriptor = async (
+/** Runs work with an open file and closes it, once the work is done. */
+export const withDescriptor = async (
   descriptor: number,
   work: (descriptor: number) => Promise<void>,
 ): Promise<void> => {
@@ -122,22 +124,11 @@ const isDirectory = (path: string): boolean =>
   statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 /** Creates a file that only this user can read; blocks until its content is on disk. */
-export const writePrivateNow = (path: string, bytes: string | Buffer): void => {
-  const descriptor = openSync(path, 'wx', 0o600);
-  try {
+export const writePrivateNow = (path: string, bytes: string | Buffer): void =>
+  whileOpen(openSync(path, 'wx', 0o600), (descriptor) => {
     writeFileSync(descriptor, bytes);
     fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-};
+  });
 
 /** Blocks until the names in a directory are on disk. Throws the error of the disk. */
-export const syncDirectoryNow = (path: string): void => {
-  const descriptor = openSync(path, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-};
+export const syncDirectoryNow = (path: string): void => whileOpen(openSync(path, 'r'), fsyncSync);

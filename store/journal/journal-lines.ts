@@ -1,7 +1,8 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { fstatSync, openSync, readSync } from 'node:fs';
 import { basename } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { orElse } from '../base/attempt.ts';
+import { whileOpen } from '../fs/plain-path.ts';
 
 /** A line that does not match its checksum. */
 export interface Damage {
@@ -38,8 +39,8 @@ export type LineHandler = (json: string | undefined, lost: number) => void;
  */
 export const readJournalLines = (path: string, tell: LineHandler): JournalReading => {
   const reading: JournalReading = { count: 0, end: 0, sound: 0, damaged: [], used: 0 };
-  const descriptor = orElse(() => openSync(path, 'r'), undefined, 'ENOENT');
-  if (descriptor === undefined) return reading;
+  const opened = orElse(() => openSync(path, 'r'), undefined, 'ENOENT');
+  if (opened === undefined) return reading;
   const take = (line: Buffer, at: number): void => {
     const { json, lost } = lineIn(line);
     reading.count += 1;
@@ -48,13 +49,11 @@ export const readJournalLines = (path: string, tell: LineHandler): JournalReadin
     if (json !== undefined) reading.sound = reading.end;
     tell(json, lost);
   };
-  try {
+  return whileOpen(opened, (descriptor) => {
     reading.used = endOfUse(descriptor);
     eachLine(descriptor, reading.used, take);
     return reading;
-  } finally {
-    closeSync(descriptor);
-  }
+  });
 };
 
 // Zeros at the end of the file are reserved space; zeros among the lines are damage.

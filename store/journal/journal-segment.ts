@@ -1,9 +1,9 @@
-import { closeSync, constants, fstatSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
+import { constants, fstatSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { type FileHandle, open, rename } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { orElse } from '../base/attempt.ts';
 import { listDirectory } from '../front-matter/folder.ts';
-import { statsAt } from '../fs/plain-path.ts';
+import { statsAt, whileOpen } from '../fs/plain-path.ts';
 import { syncDirectory } from '../fs/synced.ts';
 import { lineIn } from './journal-lines.ts';
 
@@ -63,13 +63,9 @@ export const readPiece = (segment: Segment, from: number, size = PIECE): Piece =
 
 const readAt = ({ path, handle }: Segment, from: number, length: number): Buffer | undefined => {
   if (handle !== undefined) return readAll(handle.fd, Buffer.alloc(length), from);
-  const descriptor = orElse(() => openSync(path, PLAINLY), undefined, 'ENOENT');
-  if (descriptor === undefined) return undefined;
-  try {
-    return readAll(descriptor, Buffer.alloc(length), from);
-  } finally {
-    closeSync(descriptor);
-  }
+  const opened = orElse(() => openSync(path, PLAINLY), undefined, 'ENOENT');
+  if (opened === undefined) return undefined;
+  return whileOpen(opened, (descriptor) => readAll(descriptor, Buffer.alloc(length), from));
 };
 
 const PLAINLY = constants.O_RDONLY | constants.O_NOFOLLOW;

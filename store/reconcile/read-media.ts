@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
+import { constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { isInGrace } from '../base/grace.ts';
 import { refuseOther, settledSignature, signatureOf } from '../front-matter/entry.ts';
 import { Problem, toProblem } from '../front-matter/problem.ts';
-import { statsAt } from '../fs/plain-path.ts';
+import { statsAt, whileOpen } from '../fs/plain-path.ts';
 import type { ToldState } from '../journal/journal-state.ts';
 
 /** A file that a proof names, as last read. */
@@ -75,10 +75,11 @@ const missingMedia = (name: string, before: ProofMedia | undefined): ProofMedia 
 
 const CHUNK = Buffer.allocUnsafeSlow(1_048_576);
 
-const hashOf = (path: string, looked: Stats): string => {
-  // Follows no link that was placed here since, and does not block on a pipe.
-  const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  try {
+// Follows no link that was placed here since, and does not block on a pipe.
+const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+const hashOf = (path: string, looked: Stats): string =>
+  whileOpen(openSync(path, FLAGS), (fd) => {
     const { size, ino } = fstatSync(fd);
     if (ino !== looked.ino) throw new Problem(PROOF_FILE, 'It was replaced while it was read');
     if (size > MAX_MEDIA_BYTES)
@@ -89,10 +90,7 @@ const hashOf = (path: string, looked: Stats): string => {
       hash.update(CHUNK.subarray(0, count));
     }
     return hash.digest('hex');
-  } finally {
-    closeSync(fd);
-  }
-};
+  });
 
 /** The files in `proof/` that no proof names, without those that editors and tools leave behind. */
 export const unnamedFiles = (names: readonly string[], known: ProofMedias): readonly string[] => {

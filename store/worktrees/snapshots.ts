@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { closeSync, openSync, readSync } from 'node:fs';
+import { openSync, readSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { StoreError } from '../base/errors.ts';
 import { etagOf, shortId, timeName } from '../base/names.ts';
@@ -13,7 +13,7 @@ import { readRegularFile, unreadable } from '../front-matter/record-file.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
 import { textNames } from '../front-matter/text-file.ts';
 import { createFile } from '../fs/durable.ts';
-import { standing, statsAt } from '../fs/plain-path.ts';
+import { standing, statsAt, whileOpen } from '../fs/plain-path.ts';
 import { type Snapshot, type SnapshotEntry, SnapshotMatter } from '../records/snapshot.ts';
 import { readyToWrite, type Store } from '../store.ts';
 
@@ -110,15 +110,11 @@ const entryAt = ({ layout }: Pick<Store, 'layout'>, path: string): SnapshotEntry
   return { id, created_at, files, path: relative(layout.root, path), size: stats.size };
 };
 
-const readHead = (path: string, length: number): Buffer => {
-  const descriptor = openSync(path, 'r');
-  try {
+const readHead = (path: string, length: number): Buffer =>
+  whileOpen(openSync(path, 'r'), (descriptor) => {
     const buffer = Buffer.alloc(length);
     return buffer.subarray(0, readSync(descriptor, buffer, 0, length, 0));
-  } finally {
-    closeSync(descriptor);
-  }
-};
+  });
 
 /** One snapshot with its files; undefined if there is none. Throws `unreadable_record` if a file in it was changed. */
 export const readSnapshot = (store: Store, id: string): TaggedSnapshot | undefined => {

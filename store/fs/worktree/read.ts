@@ -1,8 +1,8 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
+import { constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { StoreError } from '../../base/errors.ts';
 import { sha256 } from '../../base/sha256.ts';
 import { hasCode } from '../durable.ts';
-import { statsAt } from '../plain-path.ts';
+import { statsAt, whileOpen } from '../plain-path.ts';
 import { inFolder, LINK, pathIn, type Tree, type TreeFolder } from './folder.ts';
 import { hasOnlyOwnLinks } from './hard-links.ts';
 import { pathNames } from './path.ts';
@@ -31,18 +31,16 @@ export const readIn = (tree: Tree, folder: TreeFolder, name: string): TreeFile |
   if (found === undefined) return undefined;
   // Checked before opening too, because opening a device can have effects.
   assertPlain(path, found);
-  const descriptor = openPlain(folder, name);
-  if (descriptor === undefined) return undefined;
-  try {
+  const opened = openPlain(folder, name);
+  if (opened === undefined) return undefined;
+  return whileOpen(opened, (descriptor) => {
     const stats = fstatSync(descriptor);
     assertPlain(path, stats);
     if (stats.nlink > 1 && !hasOnlyOwnLinks(tree, folder, stats)) throw linked(path);
     const bytes = stats.size > LARGEST_FILE ? undefined : readFileSync(descriptor);
     if (bytes === undefined || bytes.length > LARGEST_FILE) throw tooLarge(path, stats.size);
     return fileOf(folder, name, bytes);
-  } finally {
-    closeSync(descriptor);
-  }
+  });
 };
 
 export const fileOf = (folder: TreeFolder, name: string, bytes: Buffer): TreeFile => ({
