@@ -1,22 +1,25 @@
-import { closeSync, fdatasync, rmSync } from 'node:fs';
+import { fdatasync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { orElse } from '../base/attempt.ts';
+import { type Static, Type } from 'typebox';
 import { sha256 } from '../base/sha256.ts';
 import { listDirectory } from '../front-matter/folder.ts';
+import { lineParserOf } from '../front-matter/parse.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
 import { addLines, openLines } from '../fs/lines.ts';
+import { withDescriptor } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
 import { readyToWrite, remembered, type Store } from '../store.ts';
 
 /** The identity of a webhook delivery from the code host. */
-export interface DeliveryArrival {
+const DeliveryArrival = Type.Object({
   /** From the host's header, which is not signed. */
-  id: string;
-  event: string;
+  id: Type.String(),
+  event: Type.String(),
   /** Hash of the body. */
-  sha256: string;
-}
+  sha256: Type.String(),
+});
+export type DeliveryArrival = Static<typeof DeliveryArrival>;
 
 // The host allows redelivery for some days; a captured delivery can be replayed while its secret is valid.
 const KEEP_DAYS = 31;
@@ -33,13 +36,11 @@ export const recordArrival = async (store: Store, arrival: DeliveryArrival): Pro
   await readyToWrite(store);
   const at = store.clock().toISOString();
   const day = at.slice(0, 10);
-  const descriptor = openLines(join(store.layout.arrivals, `${day}${SUFFIX}`), parsed);
-  try {
+  const opened = openLines(join(store.layout.arrivals, `${day}${SUFFIX}`), parsed);
+  await withDescriptor(opened, (descriptor) => {
     addLines(descriptor, `${JSON.stringify({ at, ...arrival })}\n`);
-    await synced(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
+    return synced(descriptor);
+  });
   const days = daysOf(store);
   if (!days.has(day)) forgetOld(store.layout, days, day);
   const keys = days.get(day) ?? new Set();
@@ -84,10 +85,4 @@ const forgetOld = ({ arrivals }: Layout, days: Map<string, unknown>, today: stri
 const keysOf = ({ id, event, sha256: body }: DeliveryArrival): string[] =>
   [`id ${id}`, `body ${event} ${body}`].map((key) => sha256(key).slice(0, 32));
 
-const parsed = (line: string): DeliveryArrival | undefined => {
-  const value: Partial<DeliveryArrival> | null = orElse(() => JSON.parse(line), null);
-  const { id, event, sha256: body } = value ?? {};
-  if (typeof id !== 'string' || typeof event !== 'string' || typeof body !== 'string')
-    return undefined;
-  return { id, event, sha256: body };
-};
+const parsed = lineParserOf(DeliveryArrival);
