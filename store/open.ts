@@ -30,7 +30,7 @@ import { refreshGlobals, setTrustClosed } from './settings/globals.ts';
 import { openTrustLog } from './settings/trust/tightening.ts';
 import { activityOf, machineOf, readyToWrite, type Store } from './store.ts';
 import { type Pace, startWatching, type WorkspaceWatch } from './watch/change-scheduler.ts';
-import { type DaemonLock, lockWorkspace } from './workspace/daemon-lock.ts';
+import { lockWorkspace } from './workspace/daemon-lock.ts';
 import { refuseNewer, type Step, upgrade } from './workspace/format.ts';
 
 export interface OpenOptions {
@@ -46,28 +46,11 @@ export interface OpenOptions {
   steps?: readonly Step[];
 }
 
-export interface OpenStore {
-  store: Store;
-  lock: DaemonLock;
-  /** Resolves when this process holds the lock again after another one wrote. The store in memory is outdated: open it again. */
-  readonly outdated: Promise<void>;
-  /** Resolves with the new path when the workspace was moved. Open it again there. */
-  readonly moved: Promise<string>;
-  /**
-   * Compares all Work items with their files, and makes the events of changes since the last daemon. Until then a Work item
-   * is read when it is requested. Later calls return the first result.
-   */
-  compare(): Promise<void>;
-  /** Starts to watch the files, once they are compared; `globalsChanged` is called after settings or global webhooks changed. */
-  watch(globalsChanged: () => void, pace?: Pace): WorkspaceWatch;
-  close(): Promise<void>;
-}
-
 /**
  * Locks a workspace for this process, and knows its Work items from the journal; `compare` reads them. Throws
  * WorkspaceHeldError if another process holds it.
  */
-export const openStore = async (root: string, options: OpenOptions): Promise<OpenStore> => {
+export const openStore = async (root: string, options: OpenOptions) => {
   const { report } = options;
   const layout = readyLayout(root, options);
   let readOnly: string | undefined;
@@ -100,11 +83,13 @@ export const openStore = async (root: string, options: OpenOptions): Promise<Ope
   return {
     store,
     lock,
+    /** Resolves with the new path when the workspace was moved. Open it again there. */
     moved: place.moved,
+    /** Resolves when this process holds the lock again after another one wrote. The store in memory is outdated: open it again. */
     outdated: outdated.raised.then(() => report(undefined, OUTDATED)),
     compare,
     watch,
-    close: async () => {
+    close: async (): Promise<void> => {
       await end();
       const isHeld = !readOnly;
       // The next start compares changes that are made from here on.
@@ -114,6 +99,8 @@ export const openStore = async (root: string, options: OpenOptions): Promise<Ope
     },
   };
 };
+
+export type OpenStore = Awaited<ReturnType<typeof openStore>>;
 
 const readyLayout = (root: string, { state, steps }: OpenOptions): Layout => {
   const layout = layoutOf(root, state);
@@ -136,10 +123,15 @@ const comparisonsOf = (store: Store) => {
     endFirstComparison(store);
   };
   return {
+    /**
+     * Compares all Work items with their files, and makes the events of changes since the last daemon. Until then a Work item
+     * is read when it is requested. Later calls return the first result.
+     */
     compare: (): Promise<void> => {
       compared ??= compare();
       return compared;
     },
+    /** Starts to watch the files, once they are compared; `globalsChanged` is called after settings or global webhooks changed. */
     watch: (globalsChanged: () => void, pace?: Pace): WorkspaceWatch => {
       watching = startWatching(store, afterSweep(store, globalsChanged, looked), pace);
       return watching;

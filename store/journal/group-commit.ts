@@ -6,12 +6,6 @@ interface Waiting<T> {
   done: (failure?: unknown) => void;
 }
 
-export interface Writer<T> {
-  /** Resolves when the line is on disk, or, without a line, when there is room for the next. */
-  push(line: T | undefined): Promise<void>;
-  idle(): Promise<void>;
-}
-
 interface Steps<T> {
   settle: (line: T) => void;
   rotate: () => Promise<void>;
@@ -25,10 +19,7 @@ const COMPACT_FROM = 4_194_304;
  * Appends lines with one sync for all that arrive while the disk is busy. `settle` is called for each line, in order, once
  * it is on disk; `rotate` starts a new file when this one is long compared with the `state` in it, in bytes.
  */
-export const groupCommit = <T>(
-  file: JournalFile,
-  { settle, rotate, state }: Steps<T>,
-): Writer<T> => {
+export const groupCommit = <T>(file: JournalFile, { settle, rotate, state }: Steps<T>) => {
   const queue: Waiting<T>[] = [];
   let base = state;
   let writing: Promise<void> | undefined;
@@ -61,13 +52,14 @@ export const groupCommit = <T>(
   };
 
   return {
-    push: (line) =>
+    /** Resolves when the line is on disk, or, without a line, when there is room for the next. */
+    push: (line: T | undefined): Promise<void> =>
       new Promise((resolve, reject) => {
         const done = (failure?: unknown) => (failure === undefined ? resolve() : reject(failure));
         queue.push({ line, done });
         writing ??= drain();
       }),
-    idle: async () => {
+    idle: async (): Promise<void> => {
       await writing;
     },
   };

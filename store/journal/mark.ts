@@ -1,4 +1,5 @@
-import { closeSync, constants, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { constants, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { whileOpen } from '../fs/plain-path.ts';
 import { encode, lineIn } from './journal-lines.ts';
 
 /** How far the events of a journal were sent. */
@@ -11,25 +12,14 @@ export interface Noted {
   reserved: number;
 }
 
-/**
- * How far events were sent, kept outside of the workspace. It detects a journal that is older than that: one that was cut
- * or restored from a backup. Written after an event is in the journal and before it is sent. It survives a crash of the
- * daemon; after a power cut `last` may be some seconds old.
- */
-export interface JournalMark {
-  /** The mark of an earlier process; undefined if there is none that can be read. */
-  readonly found: Noted | undefined;
-  /** Writes a mark; on disk when it returns. */
-  begin(noted: Noted): void;
-  /** Records that this event is sent next. */
-  note(seq: number): void;
-  close(): void;
-}
-
 const RESERVED = 1000;
 
-/** Opens the mark file, and creates it if missing. Throws errors of the disk. */
-export const openMark = (path: string): JournalMark => {
+/**
+ * Opens the mark file, and creates it if missing. Throws errors of the disk. It says how far events were sent, outside of the
+ * workspace, and detects a journal that is older than that: one that was cut or restored from a backup. Written after an event
+ * is in the journal and before it is sent. It survives a crash of the daemon; after a power cut `last` may be some seconds old.
+ */
+export const openMark = (path: string) => {
   const found = readMark(path);
   const descriptor = openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
   let noted = found;
@@ -39,26 +29,24 @@ export const openMark = (path: string): JournalMark => {
     writeSync(descriptor, bytes, 0, bytes.length, 0);
   };
   return {
+    /** The mark of an earlier process; undefined if there is none that can be read. */
     found,
-    begin: (now) => {
+    /** Writes a mark; on disk when it returns. */
+    begin: (now: Noted): void => {
       write(now);
       fsyncSync(descriptor);
     },
-    note: (last) => {
+    /** Records that this event is sent next. */
+    note: (last: number): void => {
       if (noted === undefined || last <= noted.last) return;
       const isReserved = last <= noted.reserved;
       write({ ...noted, last, ...(!isReserved && { reserved: last + RESERVED }) });
       if (!isReserved) fsyncSync(descriptor);
     },
-    close: () => {
-      try {
-        fsyncSync(descriptor);
-      } finally {
-        closeSync(descriptor);
-      }
-    },
+    close: (): void => whileOpen(descriptor, fsyncSync),
   };
 };
+export type JournalMark = ReturnType<typeof openMark>;
 
 const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
 

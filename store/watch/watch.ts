@@ -4,18 +4,11 @@ import type { Layout } from '../layout.ts';
 /** A Work item's directory, any other directory, or one to stop watching. */
 export type PlaceKind = 'item' | 'folder' | 'none';
 
-/**
- * Reports paths at which something changed, relative to the workspace. A hint says only where to read. Directories are
- * watched, not files. On Linux, every watcher silently drops events in a burst.
- */
-export interface Watcher {
-  readonly ready: Promise<void>;
-  /** Watches a place, if it is not watched or its directory was replaced. */
-  place(dir: string, kind: PlaceKind): void;
-  close(): Promise<void>;
-}
-
 export interface WatchEvents {
+  /**
+   * Something changed at this path, relative to the workspace. A hint says only where to read: on Linux, every watcher silently
+   * drops events in a burst.
+   */
   hint: (path: string) => void;
   /** Events may have been lost, or the system allows no more watches. */
   failed: (error: unknown) => void;
@@ -53,15 +46,15 @@ const WORKER = new URL('./watch-worker.js', import.meta.url);
 const SMALL: ResourceLimits = { maxYoungGenerationSizeMb: 4 };
 
 /**
- * Watches a workspace in a thread of its own. Setting up thousands of watches takes seconds and much memory, and the
- * system's queue of events must be emptied while the daemon is busy.
+ * Watches the directories of a workspace in a thread of its own. Setting up thousands of watches takes seconds and much
+ * memory, and the system's queue of events must be emptied while the daemon is busy.
  */
 export const watchWorkspace = (
   { root }: Layout,
   items: string[],
   { hint, failed }: WatchEvents,
   most = MOST,
-): Watcher => {
+) => {
   const workerData: WatchTask = { root, items, most };
   const worker = new Worker(WORKER, { workerData, env: {}, execArgv: [], resourceLimits: SMALL });
   const orders = ordersTo(worker);
@@ -86,8 +79,9 @@ export const watchWorkspace = (
     ready: ready.then(() => {
       if (!closed) worker.unref();
     }),
-    place: (dir, kind) => orders({ dir, kind }),
-    close: async () => {
+    /** Watches a place, if it is not watched or its directory was replaced. */
+    place: (dir: string, kind: PlaceKind): void => orders({ dir, kind }),
+    close: async (): Promise<void> => {
       closed = true;
       // Otherwise the process could end before the thread.
       worker.ref();
@@ -95,6 +89,8 @@ export const watchWorkspace = (
     },
   };
 };
+
+export type Watcher = ReturnType<typeof watchWorkspace>;
 
 // A sweep orders every place, so that orders are sent together.
 const ordersTo = (worker: Worker): ((order: WatchOrder) => void) => {

@@ -10,15 +10,6 @@ import { isDirectoryItself, statsAt } from '../fs/plain-path.ts';
 import type { Layout } from '../layout.ts';
 import { describeSelf, isNear, livenessAt, livenessOf, type Owner, readOwner } from './owner.ts';
 
-export interface DaemonLock {
-  /** Records where the daemon listens. */
-  tell(where: Pick<Owner, 'url' | 'socket'>): void;
-  /** The answer to a challenge, which proves that this process is the recorded owner. */
-  prove(challenge: string): string;
-  /** `at` is the layout of a workspace that was moved meanwhile. */
-  release(at?: Layout): Promise<void>;
-}
-
 interface LockEvents {
   /** The lock was lost, with the reason: nothing may be written. Called again if the reason changes. */
   lost: (why: string) => void;
@@ -45,11 +36,7 @@ type Pace = typeof LOCK_PACE;
  * Acquires the lock of a workspace. Throws WorkspaceHeldError, naming the process, if another holds it. The lock of a dead
  * process is taken over at once, that of an invisible one once its heartbeat has stopped; of several that try, one wins.
  */
-export const lockWorkspace = async (
-  layout: Layout,
-  events: LockEvents,
-  pace = LOCK_PACE,
-): Promise<DaemonLock> => {
+export const lockWorkspace = async (layout: Layout, events: LockEvents, pace = LOCK_PACE) => {
   const { root, state } = layout;
   const owner: Owner = { ...describeSelf(root), ...(state && { state }) };
   let released = false;
@@ -80,19 +67,24 @@ export const lockWorkspace = async (
   const lose = (): void => void (released || compromised());
 
   return {
-    // Kept in `owner`, for writing the file again later.
-    tell: (where) => writeOwner(layout, Object.assign(owner, where)),
-    prove: (challenge) => proofOf(owner, challenge),
-    // The owner's file is removed last: a lock without it cannot be recognized as dead.
-    release: async (at = layout) => {
+    /** Records where the daemon listens. Kept in `owner`, for writing the file again later. */
+    tell: (where: Pick<Owner, 'url' | 'socket'>): void =>
+      writeOwner(layout, Object.assign(owner, where)),
+    /** The answer to a challenge, which proves that this process is the recorded owner. */
+    prove: (challenge: string): string => proofOf(owner, challenge),
+    /** `at` is the layout of a workspace that was moved meanwhile. */
+    release: async (at = layout): Promise<void> => {
       released = true;
       await release().catch(ignore);
       const isOurs = readOwner(at.owner)?.token === owner.token;
       if (at.root !== layout.root && isOurs) rmSync(lockDir(at), { recursive: true, force: true });
+      // Last: a lock without the owner's file cannot be recognized as dead.
       removeOwner(at, owner);
     },
   };
 };
+
+export type DaemonLock = Awaited<ReturnType<typeof lockWorkspace>>;
 
 type Release = () => Promise<void>;
 

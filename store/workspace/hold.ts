@@ -1,19 +1,11 @@
 import { StoreError } from '../base/errors.ts';
 import { makeDirectories } from '../fs/directories.ts';
-import { type Layout, layoutOf } from '../layout.ts';
+import { layoutOf } from '../layout.ts';
 import { lockWorkspace } from './daemon-lock.ts';
 import { refuseNewer, upgrade } from './format.ts';
 
-/** A workspace whose lock this process holds, without having read it. */
-export interface HeldWorkspace {
-  readonly layout: Layout;
-  /** Throws `read_only` if the lock was lost. Call it before each write. */
-  check(): void;
-  release(): Promise<void>;
-}
-
 /** Acquires the lock of a workspace, as the daemon does. Throws WorkspaceHeldError if another process has it. */
-export const holdWorkspace = async (root: string): Promise<HeldWorkspace> => {
+export const holdWorkspace = async (root: string) => {
   const layout = layoutOf(root);
   refuseNewer(layout);
   makeDirectories(layout);
@@ -28,7 +20,8 @@ export const holdWorkspace = async (root: string): Promise<HeldWorkspace> => {
   await upgrade(layout);
   return {
     layout,
-    check: () => {
+    /** Throws `read_only` if the lock was lost. Call it before each write. */
+    check: (): void => {
       if (isLost)
         throw new StoreError(
           'read_only',
@@ -38,3 +31,5 @@ export const holdWorkspace = async (root: string): Promise<HeldWorkspace> => {
     release: () => lock.release(),
   };
 };
+/** A workspace whose lock this process holds, without having read it. */
+export type HeldWorkspace = Awaited<ReturnType<typeof holdWorkspace>>;
