@@ -3,7 +3,8 @@ import { relative } from 'node:path';
 import { orElse } from '../base/attempt.ts';
 import { sha256 } from '../base/sha256.ts';
 import { Problem } from '../front-matter/problem.ts';
-import { readJson } from '../front-matter/record-file.ts';
+import { readJson, readRegularFile } from '../front-matter/record-file.ts';
+import { putFile } from '../front-matter/text-file.ts';
 import type { Layout } from '../layout.ts';
 import { isSameMac } from './decisions.ts';
 import { readStateKey } from './state-dir.ts';
@@ -15,6 +16,12 @@ import { knownWorkspaceId } from './workspace-id.ts';
  */
 export const sealedText = (layout: Layout, path: string, record: object): string =>
   `${JSON.stringify({ ...record, seal: sealOf(layout, path, record) }, undefined, 2)}\n`;
+
+/** Saves a record with its seal, for this user alone, in place of a former one; on disk when the promise resolves. */
+export const saveOurs = async (layout: Layout, path: string, record: object): Promise<void> => {
+  const before = readRegularFile(layout.root, path);
+  await putFile(layout, path, { before, mode: 0o600 }, sealedText(layout, path, record));
+};
 
 /**
  * Reads a record, and whether this machine wrote it; undefined if there is none. Throws `unreadable_record` if it is

@@ -1,9 +1,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { readOurs, sealedText } from '../consent/seal.ts';
+import { readOurs, saveOurs } from '../consent/seal.ts';
 import { listDirectory } from '../front-matter/folder.ts';
 import { checkedBy, readRegularFile } from '../front-matter/record-file.ts';
-import { putFile } from '../front-matter/text-file.ts';
 import { createFile } from '../fs/durable.ts';
 import { syncDirectory } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
@@ -21,12 +20,8 @@ export const baselineOwners = ({ baselines }: Layout): string[] =>
   listDirectory(baselines).flatMap((name) => /^(.+)\.json$/.exec(name)?.[1] ?? []);
 
 /** Saves a baseline. The agent may start once it is on disk, when the promise resolves. */
-export const saveBaseline = async (layout: Layout, baseline: Baseline): Promise<void> => {
-  const path = fileOf(layout, baseline.case_id);
-  const text = sealedText(layout, path, baseline);
-  const before = readRegularFile(layout.root, path);
-  await putFile(layout, path, { before, mode: 0o600 }, text);
-};
+export const saveBaseline = (layout: Layout, baseline: Baseline): Promise<void> =>
+  saveOurs(layout, fileOf(layout, baseline.case_id), baseline);
 
 export const removeBaseline = async (layout: Layout, caseId: string): Promise<void> => {
   rmSync(fileOf(layout, caseId), { force: true });

@@ -1,9 +1,8 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { orElse } from '../base/attempt.ts';
-import { readOurs, sealedText } from '../consent/seal.ts';
-import { checkedBy, readRegularFile } from '../front-matter/record-file.ts';
-import { putFile } from '../front-matter/text-file.ts';
+import { readOurs, saveOurs } from '../consent/seal.ts';
+import { checkedBy } from '../front-matter/record-file.ts';
 import type { Layout } from '../layout.ts';
 import { Told } from '../records/told.ts';
 
@@ -22,11 +21,8 @@ export const untold = (caseId: string): Pick<Told, 'title' | 'type' | 'descripti
 });
 
 /** Saves it, on disk when the promise resolves. */
-export const saveTold = async (layout: Layout, told: Told): Promise<void> => {
-  const path = fileOf(layout, told.session_id);
-  const before = readRegularFile(layout.root, path);
-  await putFile(layout, path, { before, mode: 0o600 }, sealedText(layout, path, told));
-};
+export const saveTold = (layout: Layout, told: Told): Promise<void> =>
+  saveOurs(layout, fileOf(layout, told.session_id), told);
 
 /** Removes it, for a session that has ended. Never throws. */
 export const removeTold = (layout: Layout, sessionId: string): void =>
