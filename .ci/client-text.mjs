@@ -132,14 +132,11 @@ const answerOf = (content) => {
 
 /** A schema as a type. What is sent may have undefined where it may have nothing: JSON and queries leave it out. */
 const typeOf = (schema, isSent = false) => {
-  const of = (one) => typeOf(one, isSent);
   if (schema.$ref !== undefined) return schema.$ref.split('/').pop();
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum !== undefined) return union(schema.enum.map((one) => JSON.stringify(one)));
   const choices = schema.anyOf ?? schema.oneOf;
-  if (choices !== undefined) return union(choices.map(of));
-  if (schema.allOf !== undefined) return schema.allOf.map((one) => `(${of(one)})`).join(' & ');
-  if (Array.isArray(schema.type)) return union(schema.type.map((type) => of({ ...schema, type })));
+  if (choices !== undefined) return union(choices.map((one) => typeOf(one, isSent)));
   return (KINDS[schema.type] ?? unknownKind)(schema, isSent);
 };
 
@@ -149,9 +146,7 @@ const unknownKind = (schema) => {
   return 'unknown';
 };
 
-const arrayOf = ({ items, prefixItems }, isSent) => {
-  const tuple = prefixItems ?? (Array.isArray(items) ? items : undefined);
-  if (tuple !== undefined) return `[${tuple.map((one) => typeOf(one, isSent)).join(', ')}]`;
+const arrayOf = ({ items }, isSent) => {
   const one = typeOf(items ?? {}, isSent);
   return /^[\w.]+$/.test(one) || (one.startsWith('{') && one.indexOf('\n}') === one.length - 2)
     ? `${one}[]`

@@ -34,10 +34,7 @@ describe('operationsText', () => {
       [Type.Literal(1), '1'],
       [Type.Union([Text, Type.Null()]), 'string | null'],
       [Type.Array(Type.Union([Text, Type.Boolean()])), '(string | boolean)[]'],
-      [Type.Tuple([Text, Type.Number()]), '[string, number]'],
       [Type.Record(Text, Type.Number()), 'Record<string, number>'],
-      [Type.Intersect([Type.Array(Text), Type.Array(Text)]), '(string[]) & (string[])'],
-      [Type.Unsafe<unknown>({ type: ['string', 'null'] }), 'string | null'],
       [Type.Object({}), 'Record<string, unknown>'],
       [Type.Array(Type.Unknown()), 'unknown[]'],
       [
@@ -75,7 +72,13 @@ describe('operationsText', () => {
   });
 
   it('refuses a schema that it has no type for, and a parameter that is called like an option', () => {
-    assert.throws(() => textOf(Type.Unsafe({ not: {} })), /No type for/);
+    for (const unknown of [
+      Type.Unsafe({ not: {} }),
+      Type.Unsafe({ type: ['string', 'null'] }),
+      Type.Tuple([Type.String(), Type.Number()]),
+      Type.Intersect([Type.Object({}), Type.Object({})]),
+    ])
+      assert.throws(() => textOf(unknown), /No type for/);
     const params = Type.Object({ body: Type.String() });
     assert.throws(() => textOf(Type.Null(), { path: '/{body}', params }), /option of the client/);
   });
