@@ -10,7 +10,7 @@ import type { Layout } from '../layout.ts';
 import { TurnRecord } from '../records/turn.ts';
 
 /** The paths of the repository of a Work item's turn. */
-interface TurnPlaces {
+export interface TurnPlaces {
   home: string;
   /** The repository itself. */
   dir: string;

@@ -8,6 +8,7 @@ import {
 } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { RecordedRepositories, TurnRecord } from '../../../store/records/turn.ts';
+import type { TurnPlaces } from '../../../store/worktrees/turn-records.ts';
 import { headCommit, symbolicRef } from '../../tools/git/read/repository.ts';
 import { includedIdentity } from '../../tools/git/read/user-name.ts';
 import {
@@ -21,12 +22,12 @@ import type { Checkout, Git, GitAt, GitWorktree } from '../../tools/git/run/git.
 import { distinguishesCase } from '../../tools/git/run/letter-case.ts';
 import { latin1 } from '../../tools/git/run/path-text.ts';
 import type { Environment } from '../../tools/process/environment.ts';
-import { alternatesIn, gitFileText, type RepositoryPlaces } from './dot-git.ts';
+import { alternatesIn, gitFileText } from './dot-git.ts';
 import { guard } from './guard.ts';
 import { indexHashOf, readWorktreeIndex } from './import-index.ts';
 import { mergeStateHashes } from './merge-state.ts';
 import { copyTags } from './pins.ts';
-import { type RefList, restoreSessionRefs, visibleRefs } from './refs.ts';
+import { type KnownRefs, restoreSessionRefs, visibleRefs } from './refs.ts';
 
 interface RepositoryPaths {
   /** The directory to create. */
@@ -38,11 +39,7 @@ interface RepositoryPaths {
 }
 
 /** The state that a turn's repository starts from. */
-interface InitialState extends Pick<TurnRecord, 'ref' | 'head' | 'index' | 'operation'> {
-  refs: RefList;
-  /** Object types, by object id. */
-  kinds: ReadonlyMap<string, string>;
-}
+type InitialState = Pick<TurnRecord, 'ref' | 'head' | 'index' | 'operation'> & KnownRefs;
 
 /**
  * Creates a repository for one turn by writing plain files. Refs, settings and index are copied from the worktree; the
@@ -164,7 +161,7 @@ const linkModules = ({ git_dir, common_dir }: Checkout, dir: string): void => {
 interface NewRepository {
   /** A temporary directory; the caller renames it to its final path. */
   made: string;
-  places: RepositoryPlaces;
+  places: TurnPlaces;
   /** Refs of earlier turns of the session, which are restored. */
   own: ReadonlyMap<string, string>;
   env: Environment;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { TurnPlaces } from '../../../store/worktrees/turn-records.ts';
 import type { Bind } from '../../sandbox/view.ts';
 import type { GitWorktree } from '../../tools/git/run/git.ts';
 import { entriesOf, plainText, pointedTo } from '../../tools/git/run/plain-file.ts';
@@ -40,12 +41,6 @@ const targetOf = (link: string): string | undefined => {
   return target === undefined ? undefined : Buffer.from(target, 'latin1').toString('utf8');
 };
 
-export interface RepositoryPlaces {
-  dir: string;
-  pointer: string;
-  operator: string;
-}
-
 interface TurnMounts {
   writable: string[];
   kept: string[];
@@ -56,7 +51,7 @@ interface TurnMounts {
  * The mounts of git for a sandboxed turn: its own repository, writable except for settings, hooks and alternates; the
  * operator's repository, read-only; and a `.git` in the worktree that points to the turn's own.
  */
-export const turnView = (worktree: GitWorktree, places: RepositoryPlaces): TurnMounts => {
+export const turnView = (worktree: GitWorktree, places: TurnPlaces): TurnMounts => {
   const { path, git_dir, common_dir } = worktree;
   const { dir, pointer, operator } = places;
   const isClone = git_dir === common_dir;

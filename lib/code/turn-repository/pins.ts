@@ -2,21 +2,15 @@ import { join } from 'node:path';
 import { type GitAt, repositoryOf } from '../../tools/git/run/git.ts';
 import { commitAt } from '../../tools/git/write/commit.ts';
 import { newUndoneRoot } from '../snapshots/undo-refs.ts';
-import type { RefList } from './refs.ts';
+import type { KnownRefs } from './refs.ts';
 
 const ROOM = 'refs/dossier/pins/';
-
-interface PinnedRefs {
-  refs: RefList;
-  /** Object types, by object id. */
-  kinds: ReadonlyMap<string, string>;
-}
 
 /** Protects the commits that a turn starts with from `git gc`, even if their branches and tags are deleted. */
 export const pinRefs = async (
   { at, place }: GitAt,
   name: string,
-  { refs, kinds }: PinnedRefs,
+  { refs, kinds }: KnownRefs,
 ): Promise<void> => {
   const git = at(repositoryOf(place));
   const oids = new Set(refs.values());
@@ -33,7 +27,7 @@ const PINNED = 'What a turn began with\n';
 export const copyTags = async (
   git: GitAt,
   dir: string,
-  { refs, kinds }: PinnedRefs,
+  { refs, kinds }: KnownRefs,
 ): Promise<void> => {
   const tags = [...new Set(refs.values())].flatMap((oid) =>
     kinds.has(oid) && kinds.get(oid) !== 'commit' ? [`${oid}\n`] : [],

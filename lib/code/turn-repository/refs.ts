@@ -10,11 +10,14 @@ import { kindsOf } from './import-objects.ts';
 /** Refs by name: an object id, or `ref: <target>`. Names are decoded as latin1 to keep every byte. */
 export type RefList = Map<string, string>;
 
-interface VisibleRefs {
+export interface KnownRefs {
   refs: RefList;
-  packed: string;
   /** Object types, by object id. */
   kinds: ReadonlyMap<string, string>;
+}
+
+interface VisibleRefs extends KnownRefs {
+  packed: string;
 }
 
 /** The refs a turn starts with, without stashes and `refs/dossier/`, in git's order. */
