@@ -9,13 +9,10 @@ import { nulls, onIndexCopy } from '../../tools/git/run/index-copy.ts';
 import { pathText } from '../../tools/git/run/path-text.ts';
 import { DAEMON } from '../../tools/git/write/commit.ts';
 import { refOwner } from './kept-refs.ts';
-import { dropSnapshot } from './snapshot.ts';
+import { dropSnapshot, type WorktreeSnapshot } from './snapshot.ts';
 
 /** Uncommitted changes as a commit. `bringBack` and `git stash apply` apply them again. */
-interface SetAside {
-  ref: string;
-  commit: string;
-}
+type SetAside = Pick<WorktreeSnapshot, 'ref' | 'commit'>;
 
 /**
  * Saves the changes of tracked files under a ref, staged and unstaged separately, and removes them from the worktree.
