@@ -17,9 +17,7 @@ import type { NetworkEnvironment } from './network-environment.ts';
 import { join, reach, reachUpstream, Unreached } from './reach.ts';
 
 /** A destination that a run reached or was refused. */
-export interface NetworkNews {
-  host: string;
-  port: number;
+export interface NetworkNews extends Authority {
   allowed: boolean;
   reason?: string;
 }

@@ -3,9 +3,7 @@ import type { Environment } from '../../tools/process/environment.ts';
 import type { Authority } from './authority.ts';
 
 /** The operator's proxy, which the daemon's proxy uses. */
-export interface Upstream {
-  host: string;
-  port: number;
+export interface Upstream extends Authority {
   secure: boolean;
   /** The value of Proxy-Authorization, if the address has a user. */
   authorization?: string;

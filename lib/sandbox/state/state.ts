@@ -30,9 +30,7 @@ export interface Returned {
 }
 
 /** A login that was not returned. */
-interface KeptLogin {
-  path: string;
-  why: string;
+interface KeptLogin extends Left {
   /** The path where it was stored; undefined if that failed. */
   kept: string | undefined;
 }
