@@ -39,10 +39,7 @@ export interface Family {
 }
 
 /** A process, with its start time: pids are reused. */
-interface Member {
-  pid: number;
-  started: number;
-}
+type Member = Pick<ProcessRow, 'pid' | 'started'>;
 
 /**
  * Kills every process with the marker in its environment or another trace of the run, and their descendants, until none is
