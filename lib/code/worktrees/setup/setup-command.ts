@@ -8,16 +8,13 @@ import { type Ran, runScript } from '../../../agents/script.ts';
 import type { WorktreeNeeds } from '../needs.ts';
 import { type OpenTurn, viewOf } from '../turn/open.ts';
 import { shareInstead } from './share.ts';
+import type { ShareRun } from './share-key.ts';
 
 /** Receives the events of each step: start, output, end and network access, in the format of session events. */
 export type TellStep = (event: RunEvent) => void;
 
-export interface SetupRun {
-  marker: string;
+export interface SetupRun extends Omit<ShareRun, 'ask'> {
   tell: TellStep;
-  signal: AbortSignal;
-  /** Whether this is the first set-up of the worktree. */
-  isFirst: boolean;
 }
 
 export interface CommandRun extends SetupRun {

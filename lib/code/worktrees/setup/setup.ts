@@ -16,7 +16,7 @@ import { worktreeConfig } from '../config.ts';
 import { checkState } from '../inspect/status.ts';
 import type { RunningSetup, WorktreeNeeds } from '../needs.ts';
 import { findWorktree, getWorktree, requireUnlocked } from '../read.ts';
-import type { TellStep } from './setup-command.ts';
+import type { SetupRun, TellStep } from './setup-command.ts';
 import { copyFiles, runCommands } from './setup-steps.ts';
 import { removePartialCopies } from './share.ts';
 
@@ -88,11 +88,11 @@ const begin = (
 
 const ignore = (): void => undefined;
 
-interface Run extends Required<SetupOptions> {
-  signal: AbortSignal;
-}
-
-const run = async (service: WorktreeNeeds, caseId: string, run: Run): Promise<WorktreeRecord> => {
+const run = async (
+  service: WorktreeNeeds,
+  caseId: string,
+  run: Omit<SetupRun, 'isFirst'>,
+): Promise<WorktreeRecord> => {
   const { store } = service;
   let isFirst = false;
   const record = await withWorktreeLock(service.store, caseId, async () => {
@@ -113,7 +113,7 @@ const run = async (service: WorktreeNeeds, caseId: string, run: Run): Promise<Wo
 const perform = async (
   service: WorktreeNeeds,
   record: WorktreeRecord,
-  run: Run & { isFirst: boolean },
+  run: SetupRun,
 ): Promise<Partial<Setup> & Pick<Setup, 'status'>> => {
   const done: Partial<Setup> = {};
   try {
@@ -132,7 +132,7 @@ const perform = async (
 const copyAndNote = async (
   service: WorktreeNeeds,
   record: WorktreeRecord,
-  run: Run & { isFirst: boolean },
+  run: SetupRun,
 ): Promise<Pick<Setup, 'copied' | 'skipped'>> => {
   const { store } = service;
   const brought = await copyFiles(service, record, run);

@@ -21,7 +21,7 @@ import type { Sharing, SnapshotKeys } from './share-key.ts';
 import { isLinkInside, SNAPSHOT_BOUNDS } from './share-rules.ts';
 import { mayShare, removeSurplus } from './share-upkeep.ts';
 
-interface Kept {
+export interface Kept {
   sharing: Sharing;
   keys: SnapshotKeys;
   /** The files beside the directories before the command ran. */

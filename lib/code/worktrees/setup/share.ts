@@ -19,13 +19,12 @@ import { cleanEnvironment } from '../../../tools/process/environment.ts';
 import { worktreeConfig } from '../config.ts';
 import type { WorktreeNeeds } from '../needs.ts';
 import { installOf, ownScripts } from './installs.ts';
-import { filesBeside, keepSnapshot } from './share-keep.ts';
+import { filesBeside, type Kept, keepSnapshot } from './share-keep.ts';
 import {
   contentOf,
   type KeyInputs,
   type ShareRun,
   type Sharing,
-  type SnapshotKeys,
   snapshotKeys,
 } from './share-key.ts';
 import { wrongShare } from './share-rules.ts';
@@ -129,11 +128,8 @@ const useSnapshot = async (
 const scriptsOf = (record: WorktreeRecord): string | undefined =>
   ownScripts(contentOf(record, 'package.json')?.toString('utf8') ?? '');
 
-interface Installed {
-  sharing: Sharing;
+interface Installed extends Omit<Kept, 'allowsMore'> {
   inputs: KeyInputs;
-  keys: SnapshotKeys;
-  before: ReadonlySet<string>;
 }
 
 const keepInstalled = async (
