@@ -10,9 +10,9 @@ import type { Log } from '../../log.ts';
 import { isAccepted } from './sender.ts';
 import {
   type AttemptResult,
-  createSendAhead,
-  type SendAhead,
+  type SendingRun,
   type SendingThread,
+  takeAnswer,
   type WebhookRequest,
 } from './sending-thread.ts';
 
@@ -44,7 +44,7 @@ interface Receiver {
   readonly stopped: boolean;
   readonly removed: boolean;
   readonly failing: boolean;
-  readonly ahead: SendAhead;
+  sent: SendingRun;
 }
 
 interface AttemptOptions {
@@ -62,9 +62,8 @@ export const attemptDelivery = async (
 ): Promise<DeliveryLine | undefined> => {
   const isFirst = task.attempt === 0 && !receiver.failing;
   const slots = isFirst ? deps.slots.first : deps.slots.again;
-  const ahead = coming === undefined ? createSendAhead() : receiver.ahead;
-  const others = () => (isFirst ? (coming?.() ?? []) : []);
-  const sent = await slots(() => sendUnlessSent(deps, { receiver, ahead }, task, others));
+  const others = coming && (() => (isFirst ? coming() : []));
+  const sent = await slots(() => sendUnlessSent(deps, receiver, task, others));
   if (sent === undefined || receiver.removed) return undefined;
   const { to, ...answer } = sent;
   // The former address of a receiver that moved meanwhile does not disable it.
@@ -80,17 +79,19 @@ export const attemptDelivery = async (
 
 const sendUnlessSent = async (
   deps: DeliveryDeps,
-  { receiver, ahead }: { receiver: Receiver; ahead: SendAhead },
+  receiver: Receiver,
   task: Task,
-  others: () => Task[],
+  others: (() => Task[]) | undefined,
 ): Promise<AttemptResult | undefined> => {
-  const known = await ahead.take(task.id);
+  const known = others && (await takeAnswer(receiver.sent, task.id));
   if (known !== undefined || receiver.stopped) return known;
   const secret = await secretFor(deps, receiver.registration.matter.id);
   const { url } = receiver.registration.matter;
   if (secret === undefined) return { ...NOT_SENT, to: url, at: deps.store.clock().toISOString() };
-  const requests = [task, ...others()].map((each) => requestOf(each, { ...deps, url, secret }));
-  return ahead.send(deps.sender, requests);
+  const all = [task, ...(others?.() ?? [])];
+  const sent = deps.sender.send(all.map((each) => requestOf(each, { ...deps, url, secret })));
+  if (others !== undefined) receiver.sent = sent;
+  return takeAnswer(sent, task.id);
 };
 
 const requestOf = (

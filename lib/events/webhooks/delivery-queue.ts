@@ -12,7 +12,7 @@ import {
   pendingDeliveries,
   wants,
 } from './pending-deliveries.ts';
-import { createSendAhead } from './sending-thread.ts';
+import { nothingSent } from './sending-thread.ts';
 
 export const openQueue = (deps: DeliveryDeps, registration: Registration): DeliveryQueue => {
   const { journal } = deps.store;
@@ -30,7 +30,7 @@ export const openQueue = (deps: DeliveryDeps, registration: Registration): Deliv
     failing: false,
     woken: false,
     alarm: createCancellableDelay(),
-    ahead: createSendAhead(),
+    sent: nothingSent(),
     hurried: [],
     listed: new Map(),
     former: cursor === undefined ? new Map() : undefined,
@@ -127,7 +127,7 @@ const deliverEvent = async (
   if (line?.outcome === 'closed') return closeRest(queue);
   while (line === undefined || line.outcome === 'retrying') {
     // The result of a request that was already sent is logged in any case.
-    const turn = queue.ahead.has(id) ? 'attempt' : await waitForTurn(queue, body, line);
+    const turn = queue.sent.answers.has(id) ? 'attempt' : await waitForTurn(queue, body, line);
     if (turn !== 'attempt') return turn === 'skip';
     line = await attempt(queue, { id, seq, body, attempt: line?.attempt ?? 0 }, coming);
     if (line === undefined) return false;
@@ -235,14 +235,14 @@ export const updateReceiver = (queue: DeliveryQueue, registration: Registration)
   queue.registration = registration;
   if (isDeepStrictEqual(registration.matter, before)) return;
   // What is sent ahead was chosen by the address and the events of before.
-  queue.ahead.cancel();
+  queue.sent.cancel();
   queue.alarm.ring();
 };
 
 /** Stops the queue. An attempt in progress may still end and be logged; then `running` resolves. */
 export const stopQueue = (queue: DeliveryQueue): void => {
   queue.stopped = true;
-  queue.ahead.cancel();
+  queue.sent.cancel();
   queue.alarm.ring();
   for (const done of queue.hurried.splice(0)) done();
 };

@@ -3,7 +3,7 @@ import type { DeliveryLine } from '../../../store/records/delivery.ts';
 import { type EventBody, type EventRecord, isSent } from '../../../store/records/event.ts';
 import type { Registration } from '../../../store/webhooks/webhooks.ts';
 import { type DeliveryDeps, deliveryId } from './attempt.ts';
-import type { SendAhead } from './sending-thread.ts';
+import type { SendingRun } from './sending-thread.ts';
 
 /** The queue of one receiver. Events are sent in order, each until it is delivered or has failed. */
 export interface DeliveryQueue {
@@ -22,7 +22,8 @@ export interface DeliveryQueue {
   /** There may be events that `running` has not seen. */
   woken: boolean;
   readonly alarm: CancellableDelay;
-  readonly ahead: SendAhead;
+  /** The last batch: deliveries that the thread sends after the awaited one, without waiting for the daemon. */
+  sent: SendingRun;
   /** Callbacks that wait for the next attempt, which is made at once. */
   readonly hurried: (() => void)[];
   /** Sequence numbers of recently listed deliveries, by id, to continue a list from there. */

@@ -27,9 +27,9 @@ export type SendingReport =
   | { kind: 'closed' };
 
 /** A batch of requests to one receiver. */
-interface SendingRun {
-  /** The result of each request; undefined if it was not sent, or its result is unknown. */
-  readonly answers: readonly Promise<AttemptResult | undefined>[];
+export interface SendingRun {
+  /** The results that were not taken yet, by delivery; undefined if it was not sent, or its result is unknown. */
+  readonly answers: Map<string, Promise<AttemptResult | undefined>>;
   /** Sends no further request of the batch. */
   cancel(): void;
 }
@@ -77,16 +77,14 @@ export const createSendingThread = (
 };
 
 const send = (state: ThreadState, requests: readonly WebhookRequest[]): SendingRun => {
-  if (state.closed)
-    return { answers: requests.map(async () => undefined), cancel: () => undefined };
+  if (state.closed) return nothingSent();
   state.worker ??= startWorker(state);
   const { worker } = state;
   state.last += 1;
   const run = state.last;
   const waiting: Answer[] = [];
-  const answers = requests.map(
-    () => new Promise<AttemptResult | undefined>((resolve) => waiting.push(resolve)),
-  );
+  const answers: SendingRun['answers'] = new Map();
+  for (const { id } of requests) answers.set(id, new Promise((resolve) => waiting.push(resolve)));
   state.runs.set(run, waiting);
   // Like a connection, the thread keeps the process alive while requests are in progress.
   worker.ref();
@@ -157,40 +155,15 @@ const close = async (state: ThreadState): Promise<void> => {
 
 const END_MS = 1000;
 
-/** Deliveries that the thread sends to one receiver after the awaited one, without waiting for the daemon. */
-export interface SendAhead {
-  /** Sends the requests in order, and returns the result of the first. */
-  send(
-    thread: SendingThread,
-    requests: readonly WebhookRequest[],
-  ): Promise<AttemptResult | undefined>;
-  /** Whether a result of this delivery can be taken. */
-  has(id: string): boolean;
-  /** Takes the result of a delivery; undefined if it was not sent. */
-  take(id: string): Promise<AttemptResult | undefined>;
-  /** Sends no further request. */
-  cancel(): void;
-}
+/** An empty batch. */
+export const nothingSent = (): SendingRun => ({ answers: new Map(), cancel: () => undefined });
 
-export const createSendAhead = (): SendAhead => {
-  const answers = new Map<string, Promise<AttemptResult | undefined>>();
-  let cancel = (): void => undefined;
-  return {
-    send: async (thread, requests) => {
-      answers.clear();
-      const run = thread.send(requests);
-      cancel = run.cancel;
-      const [first, ...others] = run.answers;
-      for (const [place, answer] of others.entries())
-        answers.set(requests[place + 1]?.id ?? '', answer);
-      return first;
-    },
-    has: (id) => answers.has(id),
-    take: async (id) => {
-      const answer = answers.get(id);
-      answers.delete(id);
-      return answer;
-    },
-    cancel: () => cancel(),
-  };
+/** Takes the result of a delivery out of a batch; undefined if it was not sent with it. */
+export const takeAnswer = async (
+  { answers }: SendingRun,
+  id: string,
+): Promise<AttemptResult | undefined> => {
+  const answer = answers.get(id);
+  answers.delete(id);
+  return answer;
 };
