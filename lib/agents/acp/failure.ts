@@ -4,7 +4,6 @@ import { record, text } from '../../text/unknown-json.ts';
 import type { Program } from '../../tools/process/spawn.ts';
 import { describeExit } from '../run-end.ts';
 import { type AgentConnection, MAX_MESSAGE_BYTES } from './connection.ts';
-import { ChoiceError } from './select-model.ts';
 import { AgentError } from './session.ts';
 
 const EXIT_MS = 2000;
@@ -21,8 +20,7 @@ export const describeFailure = async (
   if (agent.tooLarge() !== undefined) {
     return `The agent was ended by the output limit: one of its messages was larger than ${MAX_MESSAGE_BYTES >> 20} MiB.`;
   }
-  if (error instanceof AgentError) return `The agent cannot be used. ${error.message}`;
-  if (error instanceof ChoiceError) return error.message;
+  if (error instanceof AgentError) return error.message;
   if (error instanceof RequestError) return describeAnswer(error, login);
   // The output closes just before the exit code is known.
   if (!(await settlesWithin(program.exited, EXIT_MS)))

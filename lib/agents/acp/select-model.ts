@@ -1,18 +1,9 @@
 import type { Offers } from '../../../store/records/provider.ts';
 import { list, record } from '../../text/unknown-json.ts';
-import { type ModelChoice, notOffered, type UnofferedChoice } from '../model-choice.ts';
+import { type ModelChoice, notOffered } from '../model-choice.ts';
 import type { AgentConnection } from './connection.ts';
 import { selectIn } from './offers.ts';
-import type { OpenSession } from './session.ts';
-
-/** The chosen model or effort is not offered; the message names the offers. */
-export class ChoiceError extends Error {
-  override readonly name = 'ChoiceError';
-
-  constructor({ why }: UnofferedChoice) {
-    super(`${why} Nothing was run.`);
-  }
-}
+import { AgentError, type OpenSession } from './session.ts';
 
 /**
  * Sets model and effort of a session before its first prompt, and returns the updated session. Never sends a value that the
@@ -39,7 +30,7 @@ const setOne = async (
   const select = selectIn(session.opened, what);
   const offers: Offers = { [`${what}s`]: select?.options ?? [] };
   const refused = notOffered(who, offers, { [what]: wanted });
-  if (refused !== undefined) throw new ChoiceError(refused);
+  if (refused !== undefined) throw new AgentError(`${refused.why} Nothing was run.`);
   if (select === undefined || select.current === wanted) return session;
   const { session_id: sessionId, opened } = session;
   const { method, params } = select.set(wanted);

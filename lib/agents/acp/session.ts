@@ -6,7 +6,7 @@ import type { RunSpec } from '../provider.ts';
 import type { AgentConnection } from './connection.ts';
 import { chosenIn, selectIn } from './offers.ts';
 
-/** The agent cannot be used; the message is a sentence for the operator. */
+/** The turn cannot begin with this agent; the message is for the operator. */
 export class AgentError extends Error {
   override readonly name = 'AgentError';
 }
@@ -33,7 +33,9 @@ export const initialize = async (
   );
   const spoken = number(answer.protocolVersion);
   if (spoken !== PROTOCOL_VERSION) {
-    throw new AgentError(`It uses version ${spoken} of the protocol, not ${PROTOCOL_VERSION}.`);
+    throw new AgentError(
+      `The agent cannot be used. It uses version ${spoken} of the protocol, not ${PROTOCOL_VERSION}.`,
+    );
   }
   const { loadSession, sessionCapabilities, ...capabilities } = record(answer.agentCapabilities);
   const { resume } = record(sessionCapabilities);
@@ -88,7 +90,8 @@ export const openSession = async (
     ...metaOf(wish),
   });
   const session_id = text(record(opened).sessionId);
-  if (session_id === undefined) throw new AgentError('It returned no session id.');
+  if (session_id === undefined)
+    throw new AgentError('The agent cannot be used. It returned no session id.');
   return { session_id, opened };
 };
 
