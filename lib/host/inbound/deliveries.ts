@@ -127,31 +127,29 @@ const applyNews = async (
   told: HostNews | undefined,
 ): Promise<{ case_ids: string[]; note: string }> => {
   if (told === undefined) return { case_ids: [], note: NOBODY };
-  const pulls = await applyToPulls(store, told);
-  const links = await applyToLinks(store, told);
-  const case_ids = [...new Set([...pulls.told, ...links.told])];
-  const older = new Set([...pulls.older, ...links.older]).size;
+  const heard: Affected = { told: new Set(), older: new Set() };
+  await applyToPulls(store, told, heard);
+  await applyToLinks(store, told, heard);
+  const case_ids = [...heard.told];
   if (case_ids.length > 0)
     return { case_ids, note: `Updated: ${counted(case_ids.length, 'Work item')}.` };
-  return { case_ids, note: older > 0 ? OLDER : NOBODY };
+  return { case_ids, note: heard.older.size > 0 ? OLDER : NOBODY };
 };
 
 const NOBODY = 'It is not about anything that a Work item is linked to.';
 const OLDER = 'It is older than the records here; nothing was done.';
 
 /** Marks the links to the affected issues as stale; the next sync reads what changed. */
-const applyToLinks = async (store: Store, told: HostNews): Promise<Affected> => {
-  const heard: Affected = { told: [], older: [] };
-  if (told.issues.length === 0 && told.formerly === undefined) return heard;
+const applyToLinks = async (store: Store, told: HostNews, heard: Affected): Promise<void> => {
+  if (told.issues.length === 0 && told.formerly === undefined) return;
   const isMeant = (link: IssueLinkMatter): boolean =>
     matchingSubject(told, told.issues, link) !== undefined;
   for (const [id, link] of await linksWhere(store, isMeant)) {
     const issue = matchingSubject(told, told.issues, link) as Subject;
     const isKnown = isOlder(issue, readIssueCopy(store, id)?.updated_at);
-    (isKnown ? heard.older : heard.told).push(id);
+    (isKnown ? heard.older : heard.told).add(id);
     if (!isKnown) await markStale(store, id, { told, issue });
   }
-  return heard;
 };
 
 // A conflict stays a conflict: the operator has to settle it either way.
@@ -171,8 +169,7 @@ const markStale = (
 type Pull = HostNews['pulls'][number];
 
 /** Appends to the timelines of the affected pull requests and marks their records as stale. */
-const applyToPulls = async (store: Store, told: HostNews): Promise<Affected> => {
-  const heard: Affected = { told: [], older: [] };
+const applyToPulls = async (store: Store, told: HostNews, heard: Affected): Promise<void> => {
   const isMeant = (matter: PullMatter): boolean => about(told, matter) !== undefined;
   for (const id of await pullsWhere(store, isMeant)) {
     const matter = readPull(store, id)?.matter;
@@ -180,10 +177,9 @@ const applyToPulls = async (store: Store, told: HostNews): Promise<Affected> => 
     // The record may have changed since the index was read.
     if (matter === undefined || pull === undefined) continue;
     const isKnown = isOlder(pull, matter.updated_at);
-    (isKnown ? heard.older : heard.told).push(id);
+    (isKnown ? heard.older : heard.told).add(id);
     if (!isKnown) await applyToPull(store, id, { matter, pull });
   }
-  return heard;
 };
 
 const applyToPull = async (

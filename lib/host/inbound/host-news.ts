@@ -28,8 +28,8 @@ export interface HostNews extends PayloadRepository {
 
 /** The Work items that were updated, and those that already had newer data. */
 export interface Affected {
-  told: string[];
-  older: string[];
+  told: Set<string>;
+  older: Set<string>;
 }
 
 /** Reads an untrusted payload. Undefined where it names no repository. */
