@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { ftruncateSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
+import { ftruncateSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sha256 } from '../base/sha256.ts';
 
@@ -28,7 +28,7 @@ export const createShelf = (dir: string) => {
     const from = end;
     for (const piece of piecesOf(fd, 0, size)) {
       hash.update(piece);
-      writeAll(file, piece, end);
+      writeFileSync(file, piece);
       end += piece.length;
     }
     if (end - from < size) return undefined;
@@ -58,7 +58,7 @@ export const createShelf = (dir: string) => {
 export type Shelf = ReturnType<typeof createShelf>;
 
 const openNameless = (path: string): number => {
-  const fd = openSync(path, 'wx+', 0o600);
+  const fd = openSync(path, 'ax+', 0o600);
   rmSync(path);
   return fd;
 };
@@ -81,11 +81,6 @@ const piecesOf = function* (fd: number, from: number, size: number): Generator<B
     yield piece.subarray(0, count);
     at += count;
   }
-};
-
-const writeAll = (fd: number, bytes: Buffer, position: number): void => {
-  for (let at = 0; at < bytes.length; )
-    at += writeSync(fd, bytes, at, bytes.length - at, position + at);
 };
 
 const hashOf = (pieces: Iterable<Buffer>): string => {
