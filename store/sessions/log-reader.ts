@@ -25,7 +25,7 @@ interface LogBatch {
 /** The position from which to read the events after `after`. */
 export const startAfter = (files: LogFiles, pieces: Pieces, after: number): LogPosition => {
   const { path, rest } = files;
-  const [first] = rest === undefined ? [] : pieces.read(rest(), 0).events;
+  const [first] = rest === undefined ? [] : pieces(rest(), 0).events;
   const file = rest !== undefined && first !== undefined && first.id <= after + 1 ? rest : path;
   return { file, offset: placeAfter(file(), after) };
 };
@@ -36,7 +36,7 @@ export const readNext = (
   pieces: Pieces,
   { place: { file, offset }, told }: { place: LogPosition; told: number },
 ): LogBatch => {
-  const { events, next } = pieces.read(file(), offset);
+  const { events, next } = pieces(file(), offset);
   const split = file === rest || !isThere(rest) ? -1 : events.findIndex(isSplitEvent);
   if (split < 0) {
     const end = next === offset;
@@ -58,10 +58,8 @@ export interface Piece {
   next: number;
 }
 
-/** Reads event files in pieces. Readers at the same position share them. */
-export interface Pieces {
-  read(path: string, offset: number): Piece;
-}
+/** Reads a piece of an event file. Readers at the same position share it. */
+export type Pieces = (path: string, offset: number) => Piece;
 
 // Pieces of 16 KB each that are kept for readers slightly behind, and for those that come later.
 const RECENT = 16;
@@ -78,11 +76,9 @@ export const createPieces = (): Pieces => {
     if (held.size > TIDY_AT) removeCollected(held);
     return piece;
   };
-  return {
-    read: (path, offset) => {
-      const key = `${offset} ${versionOf(path)} ${path}`;
-      return held.get(key)?.deref() ?? keep(key, readPiece(path, offset));
-    },
+  return (path, offset) => {
+    const key = `${offset} ${versionOf(path)} ${path}`;
+    return held.get(key)?.deref() ?? keep(key, readPiece(path, offset));
   };
 };
 

@@ -63,11 +63,9 @@ describe('a reader of a transcript', () => {
     const from: number[] = [];
     const pieces = createPieces();
     const transcript = open({
-      pieces: {
-        read: (path, offset) => {
-          from.push(offset);
-          return pieces.read(path, offset);
-        },
+      pieces: (path, offset) => {
+        from.push(offset);
+        return pieces(path, offset);
       },
     });
     say(transcript, 20_000, 'x'.repeat(100));
