@@ -14,7 +14,7 @@ import { recordChange } from '../../base/write-stage.ts';
 import type { Layout } from '../../layout.ts';
 import { hasCode, syncIfThere } from '../durable.ts';
 import { DESCRIPTORS, hasDescriptors, isOpenAt, isSameFile, statsAt } from '../plain-path.ts';
-import { assertNewName, namesOfFolder } from './path.ts';
+import { assertNewName, namesOfFolder, pathNames } from './path.ts';
 
 /** A directory of the operator's files, such as a worktree, in which untrusted programs run at the same time. */
 export interface Tree {
@@ -67,6 +67,18 @@ export const inFolder = async <T>(
   } finally {
     closeSync(held.descriptor);
   }
+};
+
+/** Runs work in the directory of a path, with the path's last name. */
+export const inParent = <T>(
+  tree: Tree,
+  path: string,
+  work: (folder: TreeFolder, name: string) => T | Promise<T>,
+  options: { make?: boolean } = {},
+): Promise<T | undefined> => {
+  const names = pathNames(path);
+  const name = names.pop() ?? '';
+  return inFolder(tree, names, (folder) => work(folder, name), options);
 };
 
 interface Held extends TreeFolder {

@@ -5,10 +5,17 @@ import { recordIfUncertain } from '../../base/write-stage.ts';
 import { hasCode } from '../durable.ts';
 import { linkNew, placeClaimed } from '../place.ts';
 import { isSameFile, statsAt } from '../plain-path.ts';
-import { LINK, makeFolder, pathIn, syncFolder, type Tree, type TreeFolder } from './folder.ts';
+import {
+  inParent,
+  LINK,
+  makeFolder,
+  pathIn,
+  syncFolder,
+  type Tree,
+  type TreeFolder,
+} from './folder.ts';
 import { endLink, whileLinked } from './hard-links.ts';
 import { assertNewName, pathNames } from './path.ts';
-import { inParent } from './write.ts';
 
 export type Moved = 'moved' | 'absent' | 'exists';
 

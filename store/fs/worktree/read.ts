@@ -3,9 +3,8 @@ import { StoreError } from '../../base/errors.ts';
 import { sha256 } from '../../base/sha256.ts';
 import { hasCode } from '../durable.ts';
 import { statsAt, whileOpen } from '../plain-path.ts';
-import { inFolder, LINK, pathIn, type Tree, type TreeFolder } from './folder.ts';
+import { inParent, LINK, pathIn, type Tree, type TreeFolder } from './folder.ts';
 import { hasOnlyOwnLinks } from './hard-links.ts';
-import { pathNames } from './path.ts';
 
 /** The largest file that is read or written, in bytes. */
 export const LARGEST_FILE = 4 * 1_048_576;
@@ -18,11 +17,8 @@ export interface TreeFile {
 }
 
 /** Reads a file; undefined if there is none. Throws `unsafe_path` for anything but a regular file, and `too_large`. */
-export const readTreeFile = async (tree: Tree, path: string): Promise<TreeFile | undefined> => {
-  const names = pathNames(path);
-  const name = names.pop() ?? '';
-  return inFolder(tree, names, (folder) => readIn(tree, folder, name));
-};
+export const readTreeFile = async (tree: Tree, path: string): Promise<TreeFile | undefined> =>
+  inParent(tree, path, (folder, name) => readIn(tree, folder, name));
 
 /** Like `readTreeFile`, in an open directory. */
 export const readIn = (tree: Tree, folder: TreeFolder, name: string): TreeFile | undefined => {

@@ -9,7 +9,7 @@ import { statsAt } from '../plain-path.ts';
 import { repeat } from '../retry.ts';
 import { writeSynced } from '../synced.ts';
 import {
-  inFolder,
+  inParent,
   LINK,
   makeFolder,
   pathIn,
@@ -18,7 +18,7 @@ import {
   type TreeFolder,
 } from './folder.ts';
 import { hiddenName } from './hard-links.ts';
-import { assertNewName, pathNames } from './path.ts';
+import { assertNewName } from './path.ts';
 import { assertPlain, fileOf, readIn, type TreeFile } from './read.ts';
 
 /**
@@ -136,18 +136,6 @@ const checkTag = (file: TreeFile | undefined, ifMatch: string | undefined): void
     'precondition_failed',
     'The file changed since you read it. Read it again and merge your changes',
   );
-};
-
-/** Runs work in the directory of a path, with the path's last name. */
-export const inParent = <T>(
-  tree: Tree,
-  path: string,
-  work: (folder: TreeFolder, name: string) => T | Promise<T>,
-  options: { make?: boolean } = {},
-): Promise<T | undefined> => {
-  const names = pathNames(path);
-  const name = names.pop() ?? '';
-  return inFolder(tree, names, (folder) => work(folder, name), options);
 };
 
 interface NewFile {
