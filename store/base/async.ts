@@ -37,26 +37,22 @@ export const inSlices = async <T>(all: Iterable<T>, work: (one: T) => unknown): 
   }
 };
 
-/** Something that happens once. */
-export interface Signal {
-  /** Resolves when it happens. */
-  readonly raised: Promise<void>;
-  readonly isRaised: boolean;
-  raise(): void;
-}
+export type Signal = ReturnType<typeof signal>;
 
-export const signal = (): Signal => {
+/** Something that happens once. */
+export const signal = () => {
   let end = (): void => undefined;
   const raised = new Promise<void>((resolve) => {
     end = resolve;
   });
   let isRaised = false;
   return {
+    /** Resolves when it happens. */
     raised,
     get isRaised() {
       return isRaised;
     },
-    raise: () => {
+    raise: (): void => {
       isRaised = true;
       end();
     },

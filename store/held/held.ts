@@ -38,20 +38,15 @@ export interface UnsandboxedRun {
  * Work items, the journal has the values in force; those of sessions and planning are kept here from the start of the first
  * such program.
  */
-export interface FileGate {
+export const createGate = () => ({
   /** The runs, by marker; those of an earlier daemon stay until they have ended. */
-  readonly runs: Map<string, UnsandboxedRun>;
+  runs: new Map<string, UnsandboxedRun>(),
   /** Sessions that have not ended, by short id. */
-  readonly sessions: Map<string, KeptParts>;
+  sessions: new Map<string, KeptParts>(),
   /** The approved parts of the planning, by Work item. */
-  readonly planning: Map<string, GatedPart<Approved>>;
-}
-
-export const createGate = (): FileGate => ({
-  runs: new Map(),
-  sessions: new Map(),
-  planning: new Map(),
+  planning: new Map<string, GatedPart<Approved>>(),
 });
+export type FileGate = Readonly<ReturnType<typeof createGate>>;
 
 /** Whether values in files must await confirmation now. */
 export const isGateShut = ({ runs }: FileGate): boolean => runs.size > 0;

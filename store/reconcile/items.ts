@@ -1,72 +1,48 @@
 import { join } from 'node:path';
-import { type Signal, signal } from '../base/async.ts';
+import { signal } from '../base/async.ts';
 import { withoutLocks } from '../base/mutex.ts';
 import type { FileProblem } from '../front-matter/problem.ts';
 import type { MatterChanges } from '../front-matter/splice.ts';
 import type { Standing } from '../fs/plain-path.ts';
-import type { ToldState } from '../journal/journal-state.ts';
 import { remembered, type Store } from '../store.ts';
 import { type Item, problemsOf } from './item.ts';
 import type { ItemFiles } from './read-item.ts';
 import { standingOf } from './walk.ts';
 
 /** The Work items in memory, for lists and look-ups without disk access. All of it can be rebuilt from disk and journal. */
-export interface Items {
-  readonly byId: Map<string, Item>;
-  readonly byDir: Map<string, Item>;
+export const itemsOf = remembered(({ journal }) => ({
+  byId: new Map<string, Item>(),
+  byDir: new Map<string, Item>(),
   /** Directories that cannot be used: not entered, a duplicate id, or a case.md that was never readable. */
-  readonly strangers: Set<string>;
+  strangers: new Set<string>(),
   /** Changes with every change of an item, and is unique in this process: the same version means the same list. */
-  version: number;
-  ordered: Item[] | undefined;
+  version: newVersion(),
+  ordered: undefined as Item[] | undefined,
   /** True until a workspace without a journal was compared once: what is found meanwhile makes no events. */
-  unknown: boolean;
+  unknown: !journal.told.has(KNOWN),
   /** The Work items that a workspace without a journal had when it was opened. */
-  readonly baseline: Set<string>;
+  baseline: new Set<string>(),
   /** Work items of the journal whose files were not read since the start. */
-  readonly unread: Set<string>;
+  unread: new Set<string>(),
   /** Resolved when the first sweep has compared the whole workspace. */
-  readonly compared: Signal;
+  compared: signal(),
   /** Work items whose directory, or a file in it, was missing at the last reading. */
-  readonly missing: Set<string>;
+  missing: new Set<string>(),
   /** Work items that had a session lock at the last reading. The file itself names the holder. */
-  readonly locked: Set<string>;
+  locked: new Set<string>(),
   /** The journaled state of each directory at the start, so that unchanged files are not parsed again. */
-  readonly formerly: Map<string, ToldState>;
+  formerly: new Map([...journal.seen.values()].map((seen) => [seen.dir, seen])),
   /** New directories whose case.md may be half saved, as last read. */
-  readonly unsettled: Map<string, ItemFiles>;
+  unsettled: new Map<string, ItemFiles>(),
   /** When the workspace directory was last missing, in milliseconds of `performance.now()`. */
-  away_at: number | undefined;
+  away_at: undefined as number | undefined,
   /** The changes that follow from a Work item's records, such as closing it. Computed again after a crash. */
-  follow: (item: Item) => MatterChanges | undefined;
+  follow: (_item: Item): MatterChanges | undefined => undefined,
   /** Called for a Work item that is new or was moved. */
-  met: (store: Store, item: Item) => void;
-  readonly changed: Set<(id: string, item: Item | undefined) => void>;
-  readonly noticed: Set<(id?: string) => void>;
-}
-
-export const itemsOf = remembered(
-  ({ journal }): Items => ({
-    byId: new Map(),
-    byDir: new Map(),
-    strangers: new Set(),
-    version: newVersion(),
-    ordered: undefined,
-    unknown: !journal.told.has(KNOWN),
-    baseline: new Set(),
-    unread: new Set(),
-    compared: signal(),
-    missing: new Set(),
-    locked: new Set(),
-    formerly: new Map([...journal.seen.values()].map((seen) => [seen.dir, seen])),
-    unsettled: new Map(),
-    away_at: undefined,
-    follow: () => undefined,
-    met: () => undefined,
-    changed: new Set(),
-    noticed: new Set(),
-  }),
-);
+  met: (_store: Store, _item: Item): void => undefined,
+  changed: new Set<(id: string, item: Item | undefined) => void>(),
+  noticed: new Set<(id?: string) => void>(),
+}));
 
 /** Journal key: the workspace was compared completely once. */
 export const KNOWN = 'workspace';
