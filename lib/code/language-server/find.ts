@@ -12,11 +12,6 @@ import { execute } from '../../tools/process/execute.ts';
 import { findProgram, programStamp } from '../../tools/process/find-program.ts';
 import { otherWorktrees } from '../worktrees/read.ts';
 
-/** A server that answered `--version`. */
-interface FoundServer {
-  argv: string[];
-}
-
 interface Candidate {
   command: string;
   args: readonly string[];
@@ -45,14 +40,14 @@ const INSTALL: Record<Language, string> = {
 };
 
 /**
- * Finds the server of a language: that of the settings, else the first on the PATH that answers `--version`. Existence is
+ * The command of a language's server: that of the settings, else the first on the PATH that answers `--version`. Existence is
  * not enough, because rustup installs a proxy for missing components. Throws 503 `unavailable` naming what to install.
  */
 export const findServer = async (
   { store, config }: WithConfig & WithStore,
   language: Language,
   root: string,
-): Promise<FoundServer> => {
+): Promise<string[]> => {
   requireTrusted(store, [`language_servers.${language}`]);
   const env = serverEnvironment(config);
   const named = settingsOf(store).language_servers?.[language];
@@ -65,7 +60,7 @@ export const findServer = async (
       continue;
     }
     const why = refusal(store, program, root) ?? (await probe(program, candidate, env));
-    if (why === undefined) return { argv: [program, ...candidate.args] };
+    if (why === undefined) return [program, ...candidate.args];
     reasons.push(why);
   }
   const advice = named

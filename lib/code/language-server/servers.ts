@@ -148,7 +148,7 @@ const start = async (
   entry: RunningServer,
 ): Promise<LanguageServer> => {
   const { languageServers, store } = service;
-  const { argv } = await findServer(service, language, tree.root);
+  const argv = await findServer(service, language, tree.root);
   const marker = randomUUID();
   await saveServerMarker(store.layout, marker);
   const began = performance.now();
