@@ -229,7 +229,7 @@ const stageAndContinue = async (
   try {
     if (files.length > 0) await stageConflictFiles(git.at(worktree), files);
     if (isRestoring(conflict)) return await finishRestoring(service, worktree, conflict);
-    const answer = await continueRebase(git.at(worktree), { marker: conflict.matter.id });
+    const answer = await continueRebase(git.at(worktree), conflict.matter.id);
     return await proceed(service, worktree, conflict, answer);
   } catch (error) {
     const line = `apply failed: ${messageOf(error)}`;

@@ -46,12 +46,9 @@ export const rebaseState = async (git: GitAt<GitWorktree>): Promise<RebaseState 
   };
 };
 
-interface RebaseRun {
+interface NewRebase {
   /** The run mark of its processes, so that a restarted daemon finds those that still run. */
   marker: string;
-}
-
-interface NewRebase extends RebaseRun {
   /** The new base. */
   onto: string;
   /** Commits of HEAD that are not in `upstream` are rebased. */
@@ -68,7 +65,7 @@ export interface RebaseAnswer {
 export const rebase = (
   git: GitAt<GitWorktree>,
   { onto, upstream, marker }: NewRebase,
-): Promise<RebaseAnswer> => runRebase(git, { marker }, [...PLAIN, '--onto', onto, upstream]);
+): Promise<RebaseAnswer> => runRebase(git, marker, [...PLAIN, '--onto', onto, upstream]);
 
 const PLAIN = [
   '--merge',
@@ -83,12 +80,12 @@ const PLAIN = [
 ];
 
 /** Commits the staged changes and continues the rebase. */
-export const continueRebase = (git: GitAt<GitWorktree>, run: RebaseRun): Promise<RebaseAnswer> =>
-  runRebase(git, run, ['--continue']);
+export const continueRebase = (git: GitAt<GitWorktree>, marker: string): Promise<RebaseAnswer> =>
+  runRebase(git, marker, ['--continue']);
 
 const runRebase = async (
   git: GitAt<GitWorktree>,
-  { marker }: RebaseRun,
+  marker: string,
   args: readonly string[],
 ): Promise<RebaseAnswer> => {
   const env = { ...(await committer(git)), [RUN_VARIABLE]: marker };
