@@ -9,10 +9,7 @@ import {
   type RunNetworkOptions,
 } from './run-network.ts';
 
-interface NetworkRun extends Pick<RunNetworkOptions, 'given' | 'tell'> {
-  /** The token for the daemon's MCP server; undefined: no access. */
-  token: string | undefined;
-}
+type NetworkRun = Pick<RunNetworkOptions, 'given' | 'tell' | 'token'>;
 
 /** The network access of one provider's programs. */
 export interface NetworkAccess {

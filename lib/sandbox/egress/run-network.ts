@@ -23,7 +23,7 @@ export interface RunNetworkOptions {
   given: Source;
   /** Accepts its connections. */
   doors: Doors;
-  /** The token for MCP. */
+  /** The token for MCP; undefined: no access. */
   token: string | undefined;
   mcp: AnswerMcp;
   tell: (told: NetworkNews) => void;
