@@ -53,25 +53,11 @@ export const listCases = (store: Store, query: CaseQuery): { id: string; json: (
   return found.map((item) => ({ id: item.id, json: () => jsonOf(item) }));
 };
 
-// Whether the journal tells each part of a query, without the files.
-const IN_JOURNAL: Readonly<Record<keyof CaseQuery, boolean>> = {
-  state: true,
-  outcome: true,
-  type: true,
-  project: true,
-  created_after: true,
-  created_before: true,
-  updated_after: false,
-  updated_before: false,
-  search: false,
-  ids: true,
-  id_prefix: true,
-  order: true,
-  fields: true,
-};
-const NEEDS_FILES = new Set(
-  Object.entries(IN_JOURNAL).flatMap(([name, isTold]) => (isTold ? [] : name)),
-);
+// The parts of a query that the journal answers without the files. Any other waits for the files.
+const IN_JOURNAL: ReadonlySet<string> = new Set([
+  ...['state', 'outcome', 'type', 'project', 'created_after', 'created_before'],
+  ...['ids', 'id_prefix', 'order', 'fields', 'limit', 'after'],
+]);
 
 /**
  * Resolves when the requested page can be answered: at once, except while the daemon starts. Then a page is compared with
@@ -83,7 +69,7 @@ export const comparePage = async (
   page: () => readonly { id: string }[],
 ): Promise<void> => {
   if (leftToCompare(store) === undefined) return;
-  const isKnown = !Object.keys(query).some((name) => NEEDS_FILES.has(name));
+  const isKnown = Object.keys(query).every((name) => IN_JOURNAL.has(name));
   if (query.limit === undefined || !isKnown || store.journal.fresh) return whenCompared(store);
   // What is compared may leave the page for another.
   const unread = () => page().filter(({ id }) => isUnread(store, id));
