@@ -27,9 +27,6 @@ type Given = Pick<Store, 'journal' | 'clock'>;
 export const createFeed = (store: Given): Feed => {
   const room = createNotifier();
   const buffer = createEventBuffer(store.journal, room.wake);
-  // Checking and waiting happen in the same turn of the event loop, so no event falls in between.
-  const wait = async (seen: number, signal: AbortSignal): Promise<void> =>
-    buffer.news === seen ? room.wait(signal) : undefined;
   return {
     follow: (filter) => {
       const [key, wanted] = [JSON.stringify(filter), matcherOf(filter)];
@@ -40,7 +37,7 @@ export const createFeed = (store: Given): Feed => {
           for await (const events of readEvents(store, after))
             yield* nonEmpty(events.filter(wanted));
         },
-        open: (after, signal) => live({ store, buffer, after, signal, key, wanted, wait }),
+        open: (after, signal) => live({ store, buffer, room, after, signal, key, wanted }),
       };
     },
   };
@@ -51,15 +48,14 @@ const nonEmpty = (events: Batch): Batch[] => (events.length > 0 ? [events] : [])
 interface Live {
   store: Given;
   buffer: EventBuffer;
+  room: ReturnType<typeof createNotifier>;
   after: number;
   signal: AbortSignal;
   key: string;
   wanted: (event: FeedEvent) => boolean;
-  /** Resolves once there are newer events. */
-  wait: (seen: number, signal: AbortSignal) => Promise<void>;
 }
 
-const live = async function* ({ buffer, after, signal, wait, ...of }: Live): Batches {
+const live = async function* ({ buffer, room, after, signal, ...of }: Live): Batches {
   let [at, sent] = [after, after];
   // The position to resume from if the connection breaks before the first event.
   yield [positionOf(at)];
@@ -72,7 +68,8 @@ const live = async function* ({ buffer, after, signal, wait, ...of }: Live): Bat
       sent = at;
       yield matching;
     }
-    await wait(seen, signal);
+    // Checked and awaited in one turn of the event loop, so no event falls in between.
+    if (buffer.news === seen) await room.wait(signal);
   }
 };
 
