@@ -133,14 +133,9 @@ export class ServiceError extends Error {
   }
 }
 
-export const notFound = (what: string, id: string): ServiceError => {
-  // The commands print and take the beginning of an id.
-  const short = /^[0-9a-f]{8}$/.test(id) ? 'This id is short, and the API takes whole ids. ' : '';
-  return new ServiceError(
-    'not_found',
-    `There is no ${what} ${id} here. ${short}${LIST_COLLECTION}`,
-  );
-};
+/** `hint` is a sentence with a space behind it. */
+export const notFound = (what: string, id: string, hint = ''): ServiceError =>
+  new ServiceError('not_found', `There is no ${what} ${id} here. ${hint}${LIST_COLLECTION}`);
 
 /** The advice of `notFound`. */
 export const LIST_COLLECTION = 'List the collection to see what exists.';

@@ -1,7 +1,7 @@
 import { visible } from '../store/base/visible.ts';
 import { hasCode } from '../store/fs/durable.ts';
 import { layoutOf } from '../store/layout.ts';
-import { parseCommandLine } from './cli/args/read.ts';
+import { helpFor, parseCommandLine } from './cli/args/read.ts';
 import { Interrupted, NoDaemon } from './cli/args/refusal.ts';
 import { COMMANDS } from './cli/commands.ts';
 import { EXIT } from './cli/exit-codes.ts';
@@ -26,10 +26,8 @@ const main = async (): Promise<number> => {
 // An expected error is printed as a sentence, any other with its stack.
 const complain = async (error: unknown, config: Config | undefined): Promise<number> => {
   if (error instanceof UsageError) {
-    const command = process.argv.find((word) => COMMANDS.some(({ name }) => name === word));
-    const help = `dossier ${command === undefined ? '' : `${command} `}--help`;
     process.stderr.write(
-      `dossier: ${visible(error.message)}${error.message.endsWith('?') ? '' : '.'} See ${help}.\n`,
+      `dossier: ${visible(error.message)}${error.message.endsWith('?') ? '' : '.'} See ${helpFor(COMMANDS, process.argv.slice(2))}.\n`,
     );
     return EXIT.usage;
   }

@@ -91,11 +91,16 @@ const refuseParams = (route: Route, errors: FieldError[], params: Record<string,
   for (const { path } of errors) {
     const name = path.slice(1);
     if (properties[name]?.format === 'uuid') {
-      throw notFound(resourceName(route.path, name), String(params[name]));
+      const id = String(params[name]);
+      throw notFound(resourceName(route.path, name), id, SHORT_ID.test(id) ? TAKES_WHOLE_IDS : '');
     }
   }
   throw invalidInput(prefixed('path', errors));
 };
+
+// As the commands print and take them.
+const SHORT_ID = /^[0-9a-f]{8}$/;
+const TAKES_WHOLE_IDS = 'This id is short, and the API takes whole ids. ';
 
 const resourceName = (path: string, param: string): string => {
   const segments = path.split('/');

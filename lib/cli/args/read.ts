@@ -38,6 +38,18 @@ export const parseCommandLine = (
   return { command, call: { config, commands, values, words } };
 };
 
+/** The command line that shows the options of the command in `argv`, which may be wrong otherwise. */
+export const helpFor = (commands: readonly Command[], argv: readonly string[]): string => {
+  const { positionals } = parseArgs({
+    args: [...argv],
+    options: OPTIONS,
+    allowPositionals: true,
+    strict: false,
+  });
+  const name = commands.find((each) => each.name === positionals[0])?.name;
+  return name === undefined ? 'dossier --help' : `dossier ${name} --help`;
+};
+
 const unknownCommand = (wanted: string, commands: readonly Command[]): string => {
   const names = commands.map(({ name }) => name);
   const meant = meantBy(wanted, names);

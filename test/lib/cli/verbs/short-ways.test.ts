@@ -163,9 +163,12 @@ describe('a word that is empty', () => {
 
 describe('a mistyped word', () => {
   it('gets a suggestion, for commands and options', async (t) => {
-    const command = await dossier(t, 'aprove');
+    const command = await dossier(t, 'aprove', 'new');
     assert.equal(command.code, 2);
-    assert.match(command.stderr, /There is no command aprove\. Did you mean approve\?/);
+    assert.match(
+      command.stderr,
+      /There is no command aprove\. Did you mean approve\? See dossier --help\.$/m,
+    );
     const option = await dossier(t, 'ls', '--sate', 'open');
     assert.match(
       option.stderr,
