@@ -1,7 +1,7 @@
 // Which tests a change touches, the nearest first: those that changed themselves, those of the folder that mirrors a changed
 // file's, and those that import one.
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import { importsOf } from './rooms.mjs';
 
@@ -14,8 +14,10 @@ const changedSince = (rev) => [
 ];
 
 const importsIn = (file) =>
-  existsSync(file)
-    ? importsOf(readFileSync(file, 'utf8')).map((to) => normalize(join(dirname(file), to)))
+  statSync(file, { throwIfNoEntry: false })?.isFile()
+    ? importsOf(readFileSync(file, 'utf8'))
+        .filter((to) => to.startsWith('.'))
+        .map((to) => normalize(join(dirname(file), to)))
     : [];
 
 /** What a test imports itself, or by a helper of the tests. Nearly everything imports the whole service: that says nothing. */
