@@ -1,8 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /**
- * A value that a call carries through everything it awaits. In Node 20, an AsyncLocalStorage that was used once slows every promise of the process (a third of a small request).
- * This one is disabled while no call carries a value.
+ * A value that a call carries through everything it awaits.
+ *
+ * In Node 20, an AsyncLocalStorage that was used once slows every promise of the process (a third of a small request),
+ * so it is disabled while no call carries a value.
  */
 export const createCallContext = <T>() => {
   const storage = new AsyncLocalStorage<T | undefined>();

@@ -32,8 +32,8 @@ export interface TranscriptOptions {
 const LAST_EVENT = 'complete';
 
 /**
- * Opens the execution events of a session, live or ended, and serves its readers. Readers keep a file position, not the events. `where` returns the
- * session's directory now, which may be moved by hand.
+ * Opens the execution events of a session, live or ended, and serves its readers. Readers keep a file position, not the
+ * events. `where` returns the session's directory now, which may be moved by hand.
  */
 export const openTranscript = (
   where: () => string,
