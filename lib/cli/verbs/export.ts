@@ -6,6 +6,7 @@ import type { Binary } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
 import { Refusal, requireDirectoryOf } from '../args/refusal.ts';
 import { findItem } from '../connection/find.ts';
+import { handleFileSizeSignal } from '../process.ts';
 import { verb } from './verb.ts';
 
 /** `dossier export [ITEM]`: saves the workspace or a Work item as a zip file, which is renamed once it is complete on disk. */
@@ -84,6 +85,7 @@ const removed = (partial: string): string => {
 };
 
 const write = async ({ body }: Binary, fd: number): Promise<number> => {
+  handleFileSizeSignal();
   const to = createWriteStream('', { fd, flush: true });
   await pipeline(body as AsyncIterable<Uint8Array>, to);
   return to.bytesWritten;
