@@ -186,6 +186,8 @@ const close = async (queue: DeliveryQueue, to = queue.deps.store.journal.last): 
   queue.position = to;
   queue.saved = to;
   queue.woken = true;
+  // What follows may wait for long, and the closed events can go now.
+  queue.deps.moved();
   return false;
 };
 

@@ -141,6 +141,25 @@ describe('a backlog over its bound', () => {
     await until(() => kept() < 20 * 1_048_576);
     assert.ok(life.store.journal.behind(0) < 20 * 1_048_576);
   });
+
+  it('leaves none behind either if an event comes while it is closed', async (t) => {
+    const life = await live(t, { schedule: NEVER });
+    await withSettings(life, 'retention_mb: 9');
+    await life.register(DEAD);
+    const { journal } = life.store;
+    const { append } = journal;
+    let closings = 0;
+    t.mock.method(journal, 'append', async (change: Parameters<typeof append>[0]) => {
+      if (change.told && change.cursor) {
+        closings += 1;
+        await life.happen(['case_updated']);
+      }
+      return append(change);
+    });
+    const long = 'x'.repeat(10_000);
+    for (let n = 0; closings === 0; n += 1) await life.happen(HUNDRED, `${n}${long}`);
+    await until(() => journal.oldest > 0);
+  });
 });
 
 describe('receivers that hang', () => {
