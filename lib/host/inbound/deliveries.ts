@@ -15,15 +15,7 @@ import { noteMerged } from '../../code/worktrees/inspect/merged.ts';
 import { ServiceError } from '../../errors.ts';
 import { counted } from '../../text/wording.ts';
 import { byOccurrence, unknown } from '../pull-requests/timeline.ts';
-import {
-  type Affected,
-  type HostNews,
-  isIn,
-  isOlder,
-  matchingSubject,
-  newest,
-  readNews,
-} from './host-news.ts';
+import { type HostNews, isIn, isOlder, matchingSubject, newest, readNews } from './host-news.ts';
 import { type Change, payloadOf, type Subject } from './payload.ts';
 
 interface Delivery {
@@ -126,28 +118,34 @@ const applyNews = async (
   store: Store,
   told: HostNews | undefined,
 ): Promise<{ case_ids: string[]; note: string }> => {
-  if (told === undefined) return { case_ids: [], note: NOBODY };
-  const heard: Affected = { told: new Set(), older: new Set() };
-  await applyToPulls(store, told, heard);
-  await applyToLinks(store, told, heard);
-  const case_ids = [...heard.told];
+  if (told === undefined) return { case_ids: [], note: NOT_LINKED };
+  const affected: Affected = { updated: new Set(), newer: new Set() };
+  await applyToPulls(store, told, affected);
+  await applyToLinks(store, told, affected);
+  const case_ids = [...affected.updated];
   if (case_ids.length > 0)
     return { case_ids, note: `Updated: ${counted(case_ids.length, 'Work item')}.` };
-  return { case_ids, note: heard.older.size > 0 ? OLDER : NOBODY };
+  return { case_ids, note: affected.newer.size > 0 ? OLDER : NOT_LINKED };
 };
 
-const NOBODY = 'It is not about anything that a Work item is linked to.';
+const NOT_LINKED = 'It is not about anything that a Work item is linked to.';
 const OLDER = 'It is older than the records here; nothing was done.';
 
+/** The Work items that were updated, and those that already had newer data. */
+interface Affected {
+  updated: Set<string>;
+  newer: Set<string>;
+}
+
 /** Marks the links to the affected issues as stale; the next sync reads what changed. */
-const applyToLinks = async (store: Store, told: HostNews, heard: Affected): Promise<void> => {
+const applyToLinks = async (store: Store, told: HostNews, affected: Affected): Promise<void> => {
   if (told.issues.length === 0 && told.formerly === undefined) return;
   const isMeant = (link: IssueLinkMatter): boolean =>
     matchingSubject(told, told.issues, link) !== undefined;
   for (const [id, link] of await linksWhere(store, isMeant)) {
     const issue = matchingSubject(told, told.issues, link) as Subject;
     const isKnown = isOlder(issue, readIssueCopy(store, id)?.updated_at);
-    (isKnown ? heard.older : heard.told).add(id);
+    (isKnown ? affected.newer : affected.updated).add(id);
     if (!isKnown) await markStale(store, id, { told, issue });
   }
 };
@@ -169,7 +167,7 @@ const markStale = (
 type Pull = HostNews['pulls'][number];
 
 /** Appends to the timelines of the affected pull requests and marks their records as stale. */
-const applyToPulls = async (store: Store, told: HostNews, heard: Affected): Promise<void> => {
+const applyToPulls = async (store: Store, told: HostNews, affected: Affected): Promise<void> => {
   const isMeant = (matter: PullMatter): boolean => about(told, matter) !== undefined;
   for (const id of await pullsWhere(store, isMeant)) {
     const matter = readPull(store, id)?.matter;
@@ -177,7 +175,7 @@ const applyToPulls = async (store: Store, told: HostNews, heard: Affected): Prom
     // The record may have changed since the index was read.
     if (matter === undefined || pull === undefined) continue;
     const isKnown = isOlder(pull, matter.updated_at);
-    (isKnown ? heard.older : heard.told).add(id);
+    (isKnown ? affected.newer : affected.updated).add(id);
     if (!isKnown) await applyToPull(store, id, { matter, pull });
   }
 };

@@ -26,12 +26,6 @@ export interface HostNews extends PayloadRepository {
   formerly: string | undefined;
 }
 
-/** The Work items that were updated, and those that already had newer data. */
-export interface Affected {
-  told: Set<string>;
-  older: Set<string>;
-}
-
 /** Reads an untrusted payload. Undefined where it names no repository. */
 export const readNews = (event: string, payload: Wire): HostNews | undefined => {
   const at = payloadRepository(payload);
