@@ -43,9 +43,7 @@ const startEarly = async (
   service.store.journal.onEvents((events) =>
     told.push(...events.map(({ body }) => body.event_type)),
   );
-  const hapi = createServer({
-    ...{ sections, service, host: '127.0.0.1', port: 0 },
-  });
+  const hapi = createServer({ sections, service, host: '127.0.0.1', port: 0 });
   atEnd(t, async () => {
     await hapi.stop();
     await running.close();

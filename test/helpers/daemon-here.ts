@@ -36,10 +36,7 @@ export const startHere = async (
   await makeWorkspaceFiles(running.service.store.layout);
   const { service } = running;
   const { host, port } = config;
-  const server = createServer({
-    ...{ sections, console: operatorConsole, service },
-    ...{ host, port },
-  });
+  const server = createServer({ sections, console: operatorConsole, service, host, port });
   await server.start();
   service.address.url = server.info.uri;
   running.open.lock.tell({ url: server.info.uri });

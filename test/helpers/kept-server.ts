@@ -45,7 +45,9 @@ const make = (first: Service): Kept => {
   kept.hapi = createServer({
     sections: sections.map((section) => served(section, kept)),
     console: shown(operatorConsole, kept),
-    ...{ service, host: '127.0.0.1', port: 4870 },
+    service,
+    host: '127.0.0.1',
+    port: 4870,
   });
   return kept;
 };

@@ -55,8 +55,18 @@ export const listCases = (store: Store, query: CaseQuery): { id: string; json: (
 
 // The parts of a query that the journal answers without the files. Any other waits for the files.
 const IN_JOURNAL: ReadonlySet<string> = new Set([
-  ...['state', 'outcome', 'type', 'project', 'created_after', 'created_before'],
-  ...['ids', 'id_prefix', 'order', 'fields', 'limit', 'after'],
+  'state',
+  'outcome',
+  'type',
+  'project',
+  'created_after',
+  'created_before',
+  'ids',
+  'id_prefix',
+  'order',
+  'fields',
+  'limit',
+  'after',
 ]);
 
 /**

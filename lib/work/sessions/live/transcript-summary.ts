@@ -113,7 +113,15 @@ export const digestOf = async (engine: Engine, kept: StoredSession): Promise<Ses
   const { questions, asked, refs, git, left, last_words, usage, waits, has_worked } = reading;
   const isOpen = [...questions.values()].some(({ outcome }) => !outcome);
   return {
-    ...{ questions, asked, refs, git, left, last_words, usage, waits, has_worked },
+    questions,
+    asked,
+    refs,
+    git,
+    left,
+    last_words,
+    usage,
+    waits,
+    has_worked,
     calls: [...reading.calls.values()],
     network: { reached: [...reading.reached], refused: [...reading.refused] },
     was_asking: reading.closed || asked.size > 0 || isOpen,
