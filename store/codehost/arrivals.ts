@@ -2,12 +2,12 @@ import { fdatasync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Static, Type } from 'typebox';
+import { withDescriptor } from '../base/open-file.ts';
 import { sha256 } from '../base/sha256.ts';
 import { listDirectory } from '../front-matter/folder.ts';
 import { lineParserOf } from '../front-matter/parse.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
 import { addLines, openLines } from '../fs/lines.ts';
-import { withDescriptor } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
 import { readyToWrite, remembered, type Store } from '../store.ts';
 

@@ -1,8 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { closeSync, fstatSync, fsyncSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { whileOpen } from '../base/open-file.ts';
 import { addLines, openLines } from '../fs/lines.ts';
-import { statsAt, whileOpen } from '../fs/plain-path.ts';
+import { statsAt } from '../fs/plain-path.ts';
 import { makeSyncedDirectory, syncDirectoryNow } from '../fs/synced.ts';
 
 /** One decision of the operator. Without a value: the key was removed or revoked. */

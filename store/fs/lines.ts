@@ -10,8 +10,9 @@ import {
 } from 'node:fs';
 import { basename } from 'node:path';
 import { orElse } from '../base/attempt.ts';
+import { whileOpen } from '../base/open-file.ts';
 import { hasCode } from './durable.ts';
-import { notRegular, whileOpen } from './plain-path.ts';
+import { notRegular } from './plain-path.ts';
 
 // Also the memory that a slow reader costs.
 const CHUNK = 16_384;

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, lstatSync, readlinkSync, type Stats } from 'node:fs';
+import { existsSync, lstatSync, readlinkSync, type Stats } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { orElse } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
@@ -57,15 +57,6 @@ const linkOnTheWay = (root: string, dir: string): string | undefined => {
 /** Open descriptors on Linux: a name below one of them is a name in that very directory. */
 export const DESCRIPTORS = '/proc/self/fd';
 export const hasDescriptors = process.platform === 'linux' && existsSync(DESCRIPTORS);
-
-/** Runs work with an open file and closes it. */
-export const whileOpen = <T>(descriptor: number, work: (descriptor: number) => T): T => {
-  try {
-    return work(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-};
 
 /** Whether an open file is at that path, reached without a link; false on systems that cannot tell. */
 export const isOpenAt = (descriptor: number, path: string): boolean =>

@@ -1,5 +1,4 @@
 import {
-  closeSync,
   fsync,
   fsyncSync,
   mkdirSync,
@@ -12,7 +11,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { orElse } from '../base/attempt.ts';
-import { whileOpen } from './plain-path.ts';
+import { whileOpen, withDescriptor, withHandle } from '../base/open-file.ts';
 
 // Smaller writes run synchronously: they only fill the cache, and a thread switch costs more.
 const MOST_AT_ONCE = 65_536;
@@ -48,30 +47,6 @@ export const syncFile = async (path: string): Promise<void> =>
 
 /** Codes of network file systems that cannot sync a directory, and do not need it. */
 export const NOT_SYNCED = ['EINVAL', 'ENOTSUP', 'EOPNOTSUPP'];
-
-/** Runs work with an open file and closes it, once the work is done. */
-export const withDescriptor = async (
-  descriptor: number,
-  work: (descriptor: number) => Promise<void>,
-): Promise<void> => {
-  try {
-    await work(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-};
-
-/** Runs work with an open file and closes it. */
-export const withHandle = async <T>(
-  handle: FileHandle,
-  work: (handle: FileHandle) => Promise<T>,
-): Promise<T> => {
-  try {
-    return await work(handle);
-  } finally {
-    await handle.close();
-  }
-};
 
 /**
  * Runs `then` after a write that succeeded, or that failed only in its final sync, when the new name is already visible.

@@ -2,7 +2,7 @@ import { fstatSync, openSync, readSync } from 'node:fs';
 import { basename } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { orElse } from '../base/attempt.ts';
-import { whileOpen } from '../fs/plain-path.ts';
+import { whileOpen } from '../base/open-file.ts';
 
 /** A line that does not match its checksum. */
 export interface Damage {

@@ -2,8 +2,9 @@ import { constants, fstatSync, openSync, readSync, rmSync, writeSync } from 'nod
 import { type FileHandle, open, rename } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { orElse } from '../base/attempt.ts';
+import { whileOpen } from '../base/open-file.ts';
 import { listDirectory } from '../front-matter/folder.ts';
-import { statsAt, whileOpen } from '../fs/plain-path.ts';
+import { statsAt } from '../fs/plain-path.ts';
 import { syncDirectory } from '../fs/synced.ts';
 import { lineIn } from './journal-lines.ts';
 

@@ -1,5 +1,5 @@
 import { constants, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
-import { whileOpen } from '../fs/plain-path.ts';
+import { whileOpen } from '../base/open-file.ts';
 import { encode, lineIn } from './journal-lines.ts';
 
 /** How far the events of a journal were sent. */

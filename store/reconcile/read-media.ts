@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { isInGrace } from '../base/grace.ts';
+import { whileOpen } from '../base/open-file.ts';
 import { refuseOther, settledSignature, signatureOf } from '../front-matter/entry.ts';
 import { Problem, toProblem } from '../front-matter/problem.ts';
-import { statsAt, whileOpen } from '../fs/plain-path.ts';
+import { statsAt } from '../fs/plain-path.ts';
 import type { ToldState } from '../journal/journal-state.ts';
 
 /** A file that a proof names, as last read. */

@@ -1,9 +1,10 @@
 import { appendFileSync, lstatSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { withHandle } from '../base/open-file.ts';
 import { lineParserOf } from '../front-matter/parse.ts';
 import { newestLines } from '../fs/lines.ts';
-import { syncDirectory, withHandle } from '../fs/synced.ts';
+import { syncDirectory } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
 import { DeliveryLine } from '../records/delivery.ts';
 

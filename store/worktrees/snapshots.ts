@@ -3,6 +3,7 @@ import { openSync, readSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { StoreError } from '../base/errors.ts';
 import { etagOf, shortId, timeName } from '../base/names.ts';
+import { whileOpen } from '../base/open-file.ts';
 import { sha256 } from '../base/sha256.ts';
 import { fenceFor } from '../base/text.ts';
 import { recordNames } from '../front-matter/folder.ts';
@@ -13,7 +14,7 @@ import { readRegularFile, unreadable } from '../front-matter/record-file.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
 import { textNames } from '../front-matter/text-file.ts';
 import { createFile } from '../fs/durable.ts';
-import { standing, statsAt, whileOpen } from '../fs/plain-path.ts';
+import { standing, statsAt } from '../fs/plain-path.ts';
 import { type Snapshot, type SnapshotEntry, SnapshotMatter } from '../records/snapshot.ts';
 import { readyToWrite, type Store } from '../store.ts';
 

@@ -1,10 +1,11 @@
 import { constants, lstatSync, renameSync, type Stats } from 'node:fs';
 import { lstat, mkdir, open, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { withHandle } from '../../../store/base/open-file.ts';
 import { beside } from '../../../store/fs/durable.ts';
 import { keepOwner, placeNew } from '../../../store/fs/place.ts';
 import { statsAt } from '../../../store/fs/plain-path.ts';
-import { syncDirectory, withHandle, writeSynced } from '../../../store/fs/synced.ts';
+import { syncDirectory, writeSynced } from '../../../store/fs/synced.ts';
 
 /** The size limit of one file, copied or returned. */
 export const LARGEST_BYTES = 64 * 1024 * 1024;

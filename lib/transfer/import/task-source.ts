@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { closeSync, openSync, readSync } from 'node:fs';
+import { openSync, readSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { whileOpen } from '../../../store/base/open-file.ts';
 import { jsonErrorPlace } from '../../../store/base/text.ts';
 import { type FileProblem, Problem } from '../../../store/front-matter/problem.ts';
 import { readRegularFile } from '../../../store/front-matter/record-file.ts';
@@ -108,12 +109,7 @@ const MAX_BYTES = 268_435_456;
 /** The first bytes of a file, as Latin-1 text. */
 export const beginningOf = (path: string, length: number): string => {
   const bytes = Buffer.alloc(length);
-  const descriptor = openSync(path, 'r');
-  try {
-    readSync(descriptor, bytes);
-  } finally {
-    closeSync(descriptor);
-  }
+  whileOpen(openSync(path, 'r'), (descriptor) => readSync(descriptor, bytes));
   return bytes.toString('latin1');
 };
 

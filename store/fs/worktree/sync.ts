@@ -2,9 +2,10 @@ import { constants, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { inParallel } from '../../base/async.ts';
 import { StoreError } from '../../base/errors.ts';
+import { withHandle } from '../../base/open-file.ts';
 import { hasCode } from '../durable.ts';
 import { statsAt } from '../plain-path.ts';
-import { syncDirectory, withHandle } from '../synced.ts';
+import { syncDirectory } from '../synced.ts';
 import { inFolder, type Tree, type TreeFolder } from './folder.ts';
 
 /** Paths relative to the top of a tree. */

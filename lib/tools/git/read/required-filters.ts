@@ -1,8 +1,10 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { fstatSync, openSync, readSync } from 'node:fs';
 import { orElse } from '../../../../store/base/attempt.ts';
+import { whileOpen } from '../../../../store/base/open-file.ts';
 import { isTrue, listSettings, type ScopedEntry, settingsText, valueIn } from '../run/config.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
 import { MOST_LISTED, nulls, onDisk } from '../run/index-copy.ts';
+import { PLAINLY } from '../run/plain-file.ts';
 
 /**
  * Those of these files (latin1 paths) that git stores through a filter of the repository that the daemon does not run, such
@@ -75,19 +77,15 @@ const FILTER = /^filter\.(.+)\.(?:clean|process|required)$/s;
 // Filters convert regular files alone. What git-lfs and git-crypt store is in the worktree as it is, and stays so.
 const hasPlainContent = (path: Buffer): boolean =>
   orElse(
-    () => {
-      const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-      try {
+    () =>
+      whileOpen(openSync(path, PLAINLY), (file) => {
         const found = fstatSync(file);
         if (!found.isFile()) return false;
         const start = Buffer.alloc(START_BYTES);
         const text = start.toString('latin1', 0, readSync(file, start));
         const isPointer = text.startsWith(LFS_POINTER) && found.size <= LFS_POINTER_BYTES;
         return !isPointer && !text.startsWith(GIT_CRYPT);
-      } finally {
-        closeSync(file);
-      }
-    },
+      }),
     false,
     'ENOENT',
     'ENOTDIR',

@@ -1,14 +1,7 @@
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-} from 'node:fs';
+import { constants, fstatSync, lstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { orElse, orElseUnlessDiskFault } from '../../../../store/base/attempt.ts';
+import { whileOpen } from '../../../../store/base/open-file.ts';
 
 /**
  * Reads a regular file as latin1. Undefined if it is missing, not a regular file, or larger than `most` bytes. Follows no
@@ -18,15 +11,14 @@ export const plainText = (path: string | Buffer, most: number): string | undefin
   orElseUnlessDiskFault(() => readPlain(path, most), undefined);
 
 /** The same, but throws if the file cannot be opened. */
-export const readPlain = (path: string | Buffer, most: number): string | undefined => {
-  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  try {
+export const readPlain = (path: string | Buffer, most: number): string | undefined =>
+  whileOpen(openSync(path, PLAINLY), (file) => {
     const found = fstatSync(file);
     return found.isFile() && found.size <= most ? readFileSync(file, 'latin1') : undefined;
-  } finally {
-    closeSync(file);
-  }
-};
+  });
+
+/** Follows no link, and does not block on a pipe. */
+export const PLAINLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** The directory that the text of a `.git` file names; undefined if it is no pointer. */
 export const pointedTo = (text: string): string | undefined =>
