@@ -12,14 +12,10 @@ import type { Checkout } from '../../tools/git/run/git.ts';
 import type { Traces } from '../../tools/process/process-tree.ts';
 import type { Setups, WithSetups } from './needs.ts';
 
-/** The record of a Work item's worktree, if it has one. Throws 409 `unreadable_record` and `worktree_elsewhere`. */
-export const findWorktree = (store: Store, caseId: string): WorktreeRecord | undefined =>
-  readWorktree(store, caseId);
-
 /** How processes of a run are found besides its marker: their working directory is in the worktree. */
 export const tracesOf = (store: Store, caseId: string): Traces => {
   // An unreadable record is reported elsewhere; the marker still finds most processes.
-  const dir = orElse(() => findWorktree(store, caseId)?.path, undefined);
+  const dir = orElse(() => readWorktree(store, caseId)?.path, undefined);
   return dir === undefined ? {} : { dir };
 };
 
@@ -39,7 +35,7 @@ export const treeOf = (
 
 /** The record of a Work item's worktree. Throws 404 without the Work item or its worktree. */
 export const getWorktree = (store: Store, caseId: string): WorktreeRecord => {
-  const record = findWorktree(store, caseId);
+  const record = readWorktree(store, caseId);
   if (record !== undefined) return record;
   checkCase(store, caseId);
   throw new ServiceError(
@@ -51,7 +47,7 @@ export const getWorktree = (store: Store, caseId: string): WorktreeRecord => {
 /** The worktree that an interrupted call created, if this call repeats it with the same Idempotency-Key. */
 export const worktreeOfRepeatedCall = (store: Store, caseId: string): WorktreeRecord | undefined =>
   isRepeatedCall() && claimedWorktree(store.layout, caseId) === undefined
-    ? findWorktree(store, caseId)
+    ? readWorktree(store, caseId)
     : undefined;
 
 /** Saves the record of a new worktree; replaces a record that another machine wrote. */
@@ -63,7 +59,7 @@ export const keepWorktree = async (store: Store, record: WorktreeRecord): Promis
 /** Throws 409 `already_exists` if the Work item has a worktree on this machine. */
 export const requireNoWorktree = (store: Store, caseId: string): void => {
   if (claimedWorktree(store.layout, caseId) !== undefined) return;
-  const known = findWorktree(store, caseId);
+  const known = readWorktree(store, caseId);
   if (known === undefined) return;
   throw new ServiceError(
     'already_exists',

@@ -3,9 +3,13 @@ import { recordOf } from '../../../store/reconcile/item.ts';
 import { itemOf } from '../../../store/reconcile/items.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
-import { replaceWorktree, withWorktreeLock } from '../../../store/worktrees/worktrees.ts';
+import {
+  readWorktree,
+  replaceWorktree,
+  withWorktreeLock,
+} from '../../../store/worktrees/worktrees.ts';
 import type { Overlap } from '../../code/worktrees/inspect/overlaps.ts';
-import { findWorktree, getWorktree } from '../../code/worktrees/read.ts';
+import { getWorktree } from '../../code/worktrees/read.ts';
 import { invalidState } from '../../errors.ts';
 import { commitOf } from '../../tools/git/read/repository.ts';
 import { repositoryOf, type WithGit } from '../../tools/git/run/git.ts';
@@ -19,7 +23,7 @@ export const overlapEntries = (
   overlaps: readonly Overlap[],
 ): AttentionEntry[] => {
   if (overlaps.length === 0) return [];
-  const record = findWorktree(store, id);
+  const record = readWorktree(store, id);
   if (record === undefined) return [];
   const dismissed = new Set(record.dismissed_overlaps);
   return overlaps

@@ -11,8 +11,9 @@ import type { Proof } from '../../../store/records/proof.ts';
 import type { PullDraft } from '../../../store/records/pull-request.ts';
 import { sessionSummary, sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
+import { readWorktree } from '../../../store/worktrees/worktrees.ts';
 import { getItem } from '../../code/projects/project.ts';
-import { checkCase, findWorktree } from '../../code/worktrees/read.ts';
+import { checkCase } from '../../code/worktrees/read.ts';
 import { invalidState, notFound, ServiceError } from '../../errors.ts';
 import { checkTexts } from '../../work/cases/text.ts';
 import { getItemWithProofs } from '../../work/proof/attach.ts';
@@ -56,7 +57,7 @@ const composeDraft = async (store: Store, caseId: string, room?: number): Promis
  */
 export const verifiedProofs = async (store: Store, caseId: string): Promise<Proof[]> => {
   const proofs = readProofs(store, await getItemWithProofs(store, caseId));
-  const base = findWorktree(store, caseId)?.base_commit;
+  const base = readWorktree(store, caseId)?.base_commit;
   return proofs
     .filter(({ verified }) => verified)
     .map((proof) => (proof.commit === base ? { ...proof, commit: null } : proof));

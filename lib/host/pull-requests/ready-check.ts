@@ -5,8 +5,8 @@ import type { Gate } from '../../../store/records/proof.ts';
 import type { ReadyCheck } from '../../../store/records/pull-status.ts';
 import type { ReviewMatter } from '../../../store/records/review.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import { readWorktree } from '../../../store/worktrees/worktrees.ts';
 import { checkState } from '../../code/worktrees/inspect/status.ts';
-import { findWorktree } from '../../code/worktrees/read.ts';
 import type { HostReview, Pull, ReviewThread } from '../../codehost/code-host.ts';
 import { counted } from '../../text/wording.ts';
 import { commitOf, isAncestor } from '../../tools/git/read/repository.ts';
@@ -74,7 +74,7 @@ const localState = async (
   { pull, remote }: Pick<ReadinessFindings, 'pull' | 'remote'>,
 ): Promise<LocalState | undefined> => {
   const { store, git } = service;
-  const worktree = findWorktree(store, case_id);
+  const worktree = readWorktree(store, case_id);
   if (worktree === undefined) return undefined;
   await checkState(worktree);
   const { files } = await status(git.at(worktree));

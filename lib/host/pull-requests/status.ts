@@ -2,11 +2,11 @@ import type { StoredPull } from '../../../store/codehost/pulls.ts';
 import type { SyncedPull } from '../../../store/records/pull-call.ts';
 import type { PullStatus } from '../../../store/records/pull-status.ts';
 import type { WithStore } from '../../../store/store.ts';
+import { readWorktree } from '../../../store/worktrees/worktrees.ts';
 import { withLogin } from '../../code/projects/git-login.ts';
 import type { HostedNeeds } from '../../code/projects/hosted-repository.ts';
 import { getItem, repositoryFor } from '../../code/projects/project.ts';
 import { stateOf } from '../../code/worktrees/inspect/status.ts';
-import { findWorktree } from '../../code/worktrees/read.ts';
 import type { Pull } from '../../codehost/code-host.ts';
 import type { WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
@@ -143,7 +143,7 @@ const checkoutFor = async (
   service: WithConfig & WithGit & WithStore,
   caseId: string,
 ): Promise<Checkout> => {
-  const worktree = findWorktree(service.store, caseId);
+  const worktree = readWorktree(service.store, caseId);
   if (worktree !== undefined && (await stateOf(worktree)) === 'ok') return worktree;
   const { project } = await getItem(service.store, caseId);
   return repositoryFor(service, project);

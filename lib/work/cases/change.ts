@@ -9,9 +9,9 @@ import {
 } from '../../../store/cases/cases.ts';
 import type { Case, StateName } from '../../../store/records/case.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
+import { readWorktree } from '../../../store/worktrees/worktrees.ts';
 import { checkProject, onlyProjectName } from '../../code/projects/project.ts';
 import type { WorktreeNeeds } from '../../code/worktrees/needs.ts';
-import { findWorktree } from '../../code/worktrees/read.ts';
 import { removeForDeletedCase } from '../../code/worktrees/recovery/remove.ts';
 import type { WithConfig } from '../../config.ts';
 import { notFound, orNotFound, ServiceError } from '../../errors.ts';
@@ -41,7 +41,7 @@ export const changeCase = async (
 
 // The work is on a branch of the project's repository.
 const refuseMove = (store: Store, id: string): void => {
-  const worktree = findWorktree(store, id);
+  const worktree = readWorktree(store, id);
   if (worktree === undefined) return;
   throw new ServiceError(
     'already_exists',

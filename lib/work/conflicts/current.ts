@@ -7,11 +7,11 @@ import {
 } from '../../../store/sessions/conflicts.ts';
 import { listHeldLocks } from '../../../store/sessions/locks.ts';
 import type { Store } from '../../../store/store.ts';
-import { withWorktreeLock } from '../../../store/worktrees/worktrees.ts';
+import { readWorktree, withWorktreeLock } from '../../../store/worktrees/worktrees.ts';
 import { compareSnapshot, readWorktreeSnapshot } from '../../code/snapshots/snapshot.ts';
 import { checkState, stateOf } from '../../code/worktrees/inspect/status.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
-import { findWorktree, getWorktree } from '../../code/worktrees/read.ts';
+import { getWorktree } from '../../code/worktrees/read.ts';
 import { toFile } from '../../code/worktrees/rebase/conflict-prompt.ts';
 import {
   foreignRebase,
@@ -197,7 +197,7 @@ export const recoverConflicts = async (service: TurnNeeds & WithLog): Promise<vo
 // The lock is released in any case: the next call examines what cannot be examined now.
 const recover = async (service: TurnNeeds, caseId: string): Promise<void> => {
   try {
-    const worktree = findWorktree(service.store, caseId);
+    const worktree = readWorktree(service.store, caseId);
     if (worktree !== undefined && (await stateOf(worktree)) === 'ok')
       await currentConflict(service, worktree);
   } finally {

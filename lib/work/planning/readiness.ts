@@ -5,10 +5,10 @@ import type { Readiness } from '../../../store/records/planning.ts';
 import { readLock } from '../../../store/sessions/locks.ts';
 import { sessionStatus } from '../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../store/store.ts';
+import { readWorktree } from '../../../store/worktrees/worktrees.ts';
 import type { WithProviders } from '../../agents/providers.ts';
 import { getItem, repositoryFor } from '../../code/projects/project.ts';
 import { adviceFor, stateOf } from '../../code/worktrees/inspect/status.ts';
-import { findWorktree } from '../../code/worktrees/read.ts';
 import { rebaseUnderWay } from '../../code/worktrees/rebase/rebase-state.ts';
 import type { WithConfig } from '../../config.ts';
 import { counted } from '../../text/wording.ts';
@@ -108,7 +108,7 @@ const lock: Look = ({ store }, { id }) => {
 };
 
 const worktree: Look = async (service, { id }) => {
-  const record = findWorktree(service.store, id);
+  const record = readWorktree(service.store, id);
   if (record === undefined) return { ok: true, detail: 'The first session creates the worktree.' };
   const is = await stateOf(record);
   if (is !== 'ok') return { ok: false, detail: adviceFor(record, is) };

@@ -3,6 +3,7 @@ import type { Case } from '../../../../store/records/case.ts';
 import type { WorktreeBase } from '../../../../store/records/worktree.ts';
 import type { BranchName } from '../../../../store/records/worktree-upkeep.ts';
 import type { WithStore } from '../../../../store/store.ts';
+import { readWorktree } from '../../../../store/worktrees/worktrees.ts';
 import { badField, invalidState } from '../../../errors.ts';
 import { counted } from '../../../text/wording.ts';
 import { chooseBase, describeCommit } from '../../../tools/git/read/base.ts';
@@ -12,7 +13,6 @@ import type { WithGit } from '../../../tools/git/run/git.ts';
 import { listWorktrees } from '../../../tools/git/write/worktree.ts';
 import { getItem, type ProjectNeeds, repositoryFor } from '../../projects/project.ts';
 import { worktreeConfig } from '../config.ts';
-import { findWorktree } from '../read.ts';
 import { fillTemplate, wrongTemplate } from './names.ts';
 
 /** The base of the Work item's worktree, or of a new one. Creates and fetches nothing. */
@@ -23,7 +23,7 @@ export const baseOf = async (
 ): Promise<WorktreeBase> => {
   const { store, git } = service;
   const item = await getItem(store, caseId);
-  const known = findWorktree(store, caseId);
+  const known = readWorktree(store, caseId);
   if (known !== undefined && wanted === undefined) {
     const { base, base_commit, base_notes = [], repository: _, ...place } = known;
     const summary = await commitSummary(describeCommit(git.at(place), base_commit));

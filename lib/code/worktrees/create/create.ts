@@ -4,6 +4,7 @@ import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { readyToWrite, type Store } from '../../../../store/store.ts';
 import {
   pathKind,
+  readWorktree,
   withWorktreeLock,
   worktreesHome,
 } from '../../../../store/worktrees/worktrees.ts';
@@ -25,7 +26,7 @@ import { worktreeConfig } from '../config.ts';
 import { repairMovedWorktree } from '../inspect/repair-moved.ts';
 import { checkState } from '../inspect/status.ts';
 import type { WorktreeNeeds } from '../needs.ts';
-import { findWorktree, keepWorktree, requireNoWorktree, worktreeOfRepeatedCall } from '../read.ts';
+import { keepWorktree, requireNoWorktree, worktreeOfRepeatedCall } from '../read.ts';
 import {
   beginWorktreeChange,
   endWorktreeChange,
@@ -76,7 +77,7 @@ export const ensureWorktree = async (
   const item = await getItem(service.store, caseId);
   return withWorktreeLock(service.store, caseId, async () => {
     await finishInterruptedChange(service, caseId);
-    const known = findWorktree(service.store, caseId);
+    const known = readWorktree(service.store, caseId);
     if (known === undefined) return make(service, item, wanted);
     // The original of a copied workspace may be gone since this daemon started.
     await repairMovedWorktree(service, known);
@@ -87,7 +88,7 @@ export const ensureWorktree = async (
 
 /** Whether neither the record of the worktree nor anything at its path exists any more. */
 export const isWorktreeGone = async (store: Store, caseId: string): Promise<boolean> => {
-  if (findWorktree(store, caseId) !== undefined) return false;
+  if (readWorktree(store, caseId) !== undefined) return false;
   return pathKind(worktreePath(store, await getItem(store, caseId))) === 'nothing';
 };
 
@@ -96,7 +97,7 @@ export const isWorktreeGone = async (store: Store, caseId: string): Promise<bool
  * settings, as in a copied workspace, is repaired when it is used.
  */
 export const refuseMissing = async (store: Store, caseId: string): Promise<void> => {
-  const record = findWorktree(store, caseId);
+  const record = readWorktree(store, caseId);
   if (record === undefined || pathKind(record.path) !== 'nothing') return;
   if (pathKind(worktreePath(store, await getItem(store, caseId))) === 'nothing')
     await checkState(record);

@@ -1,13 +1,13 @@
 import { sha256 } from '../../../../store/base/sha256.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { WithStore } from '../../../../store/store.ts';
+import { readWorktree } from '../../../../store/worktrees/worktrees.ts';
 import type { WithLog } from '../../../log.ts';
 import { type WorktreeDiff, worktreeChanges } from '../../../tools/git/read/diff.ts';
 import { status } from '../../../tools/git/read/status.ts';
 import { withSubmodules } from '../../../tools/git/read/submodule-tree.ts';
 import type { Git, GitAt, WithGit } from '../../../tools/git/run/git.ts';
 import { takePicture } from '../../snapshots/picture.ts';
-import { findWorktree } from '../read.ts';
 
 export type { WorktreeDiff } from '../../../tools/git/read/diff.ts';
 
@@ -44,7 +44,7 @@ export const describeWork = async (
   wanted: WorkOptions,
 ): Promise<WorkDescription> => {
   try {
-    const record = findWorktree(store, caseId);
+    const record = readWorktree(store, caseId);
     if (record === undefined) return {};
     const { head, dirty } = await status(git.at(record));
     const commit = head === record.base_commit ? null : head;

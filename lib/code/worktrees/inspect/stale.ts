@@ -11,12 +11,15 @@ import type {
 import { listHeldLocks } from '../../../../store/sessions/locks.ts';
 import { sessionsOf } from '../../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
-import { withWorktreeLock, worktreeRecords } from '../../../../store/worktrees/worktrees.ts';
+import {
+  readWorktree,
+  withWorktreeLock,
+  worktreeRecords,
+} from '../../../../store/worktrees/worktrees.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import { lastTouched } from '../../../tools/git/write/worktree.ts';
 import { worktreeConfig } from '../config.ts';
 import type { WithLeaving, WithSetups, WorktreeNeeds } from '../needs.ts';
-import { findWorktree } from '../read.ts';
 import { removeWorktree, requireRemovable } from '../recovery/remove.ts';
 import { stateOf } from './status.ts';
 
@@ -64,7 +67,7 @@ const ifStale = async (
   const found = await describeIfStale(service, record, closed);
   if (found.every(({ code }) => code === undefined || SURE.has(code))) return found;
   return withWorktreeLock(store, record.case_id, async () => {
-    const now = findWorktree(store, record.case_id);
+    const now = readWorktree(store, record.case_id);
     return now === undefined ? [] : describeIfStale(service, now, closed);
   });
 };

@@ -2,7 +2,7 @@ import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { CurrentStatus, WorktreeHealth } from '../../../../store/records/worktree-status.ts';
 import { readLock } from '../../../../store/sessions/locks.ts';
 import type { WithStore } from '../../../../store/store.ts';
-import { pathKind, withWorktreeLock } from '../../../../store/worktrees/worktrees.ts';
+import { pathKind, readWorktree, withWorktreeLock } from '../../../../store/worktrees/worktrees.ts';
 import { ServiceError } from '../../../errors.ts';
 import { commitNamed, distance, isOfHead } from '../../../tools/git/read/base.ts';
 import { status, type WorktreeStatus } from '../../../tools/git/read/status.ts';
@@ -14,7 +14,7 @@ import {
 import { GitError } from '../../../tools/git/run/error.ts';
 import type { Git, WithGit } from '../../../tools/git/run/git.ts';
 import { isTampered } from '../../../tools/git/write/worktree.ts';
-import { checkCase, findWorktree, getWorktree, worktreeOf } from '../read.ts';
+import { checkCase, getWorktree, worktreeOf } from '../read.ts';
 
 /** The worktree's record with its current status. 404 without a worktree. */
 export const worktreeStatus = (
@@ -56,7 +56,7 @@ const healthNow = async (
   caseId: string,
 ): Promise<WorktreeHealth> => {
   checkCase(store, caseId);
-  const record = findWorktree(store, caseId);
+  const record = readWorktree(store, caseId);
   if (record === undefined) return { exists: false };
   const lock = readLock(store, caseId);
   const known = { ...(await gitHealth(git, record)), ...(lock !== undefined && { lock }) };

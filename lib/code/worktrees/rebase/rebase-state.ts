@@ -5,6 +5,7 @@ import {
   type StoredConflict,
 } from '../../../../store/sessions/conflicts.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
+import { readWorktree } from '../../../../store/worktrees/worktrees.ts';
 import { invalidState, ServiceError } from '../../../errors.ts';
 import { currentBranch, headCommit } from '../../../tools/git/read/repository.ts';
 import type { Git, GitAt, GitWorktree, WithGit } from '../../../tools/git/run/git.ts';
@@ -12,13 +13,12 @@ import { type RebaseState, rebaseState } from '../../../tools/git/write/rebase.t
 import { indexDiffers } from '../../snapshots/picture.ts';
 import { putIndex } from '../../snapshots/restore.ts';
 import { readWorktreeSnapshot } from '../../snapshots/snapshot.ts';
-import { findWorktree } from '../read.ts';
 
 /** The unfinished rebase that the daemon began in the Work item's worktree. Throws `unreadable_record`. */
 export const rebaseUnderWay = (store: Store, caseId: string): StoredConflict | undefined => {
   const open = openConflict(store, caseId);
   if (open === undefined) return undefined;
-  const worktree = findWorktree(store, caseId);
+  const worktree = readWorktree(store, caseId);
   return worktree !== undefined && isOf(open, worktree) ? open : undefined;
 };
 

@@ -13,6 +13,7 @@ import {
 import {
   forgetWorktree,
   pathKind,
+  readWorktree,
   withWorktreeLock,
 } from '../../../../store/worktrees/worktrees.ts';
 import { ServiceError } from '../../../errors.ts';
@@ -20,7 +21,7 @@ import { repositoryOf, type WithGit } from '../../../tools/git/run/git.ts';
 import { removeIfDead, waitForGit } from '../../../tools/git/run/stale-lock.ts';
 import { removeEntries } from '../../../tools/git/write/worktree-entry.ts';
 import { stateOf } from '../inspect/status.ts';
-import { findWorktree, treeOf } from '../read.ts';
+import { treeOf } from '../read.ts';
 
 /** Writes a change record before a worktree is created or removed, so that a crash can be repaired. */
 export const beginWorktreeChange = (
@@ -57,7 +58,7 @@ export const finishInterruptedChange = async (
   const { store } = service;
   const change = readWorktreeChange(store.layout, caseId);
   if (change === undefined) return;
-  const record = findWorktree(store, caseId);
+  const record = readWorktree(store, caseId);
   if (change.change === 'remove') await finishRemoval(service, change, record);
   else if (change.change === 'move') await finishMove(store, change, record);
   else if (record === undefined) await clearHalfMade(service, change);

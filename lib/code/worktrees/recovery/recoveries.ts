@@ -4,6 +4,7 @@ import type { Case } from '../../../../store/records/case.ts';
 import { type Recovery, RecoveryNote } from '../../../../store/records/recovery.ts';
 import { readyToWrite, type WithStore } from '../../../../store/store.ts';
 import {
+  readWorktree,
   recoveredPatches,
   removeRecovered,
   withWorktreeLock,
@@ -14,7 +15,6 @@ import type { Checkout, WithGit } from '../../../tools/git/run/git.ts';
 import { getItem, type ProjectNeeds, repositoryFor } from '../../projects/project.ts';
 import { dropRefs, type KeptState } from '../../snapshots/kept-refs.ts';
 import { listRecoveredWork, type RecoveredWork } from '../../snapshots/recovered.ts';
-import { findWorktree } from '../read.ts';
 import { recoveryId, recoveryPrefix } from './keep-work.ts';
 import { keptStates } from './kept-states.ts';
 
@@ -84,7 +84,7 @@ const changed = async (
   repository: Repository,
 ): Promise<OneOf[]> => {
   const own = await keptStates(service, item, repository);
-  const worktree = findWorktree(service.store, item.id);
+  const worktree = readWorktree(service.store, item.id);
   if (worktree === undefined || worktree.common_dir === repository.common_dir) return own;
   const { git_dir, common_dir } = worktree;
   const others = await keptStates(service, item, { git_dir, common_dir });

@@ -4,7 +4,11 @@ import { itemOf } from '../../../../store/reconcile/items.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { readyToWrite, type Store, type WithStore } from '../../../../store/store.ts';
 import { dropWorktreeDirectory } from '../../../../store/worktrees/worktree-changes.ts';
-import { forgetWorktree, withWorktreeLock } from '../../../../store/worktrees/worktrees.ts';
+import {
+  forgetWorktree,
+  readWorktree,
+  withWorktreeLock,
+} from '../../../../store/worktrees/worktrees.ts';
 import { notFound, ServiceError } from '../../../errors.ts';
 import { isAncestor } from '../../../tools/git/read/repository.ts';
 import { repositoryOf, type WithGit } from '../../../tools/git/run/git.ts';
@@ -17,7 +21,7 @@ import { lockReason } from '../create/names.ts';
 import { lookIfMerged } from '../inspect/merged.ts';
 import { adviceFor, stateOf } from '../inspect/status.ts';
 import type { WithLeaving, WithSetups, WorktreeNeeds } from '../needs.ts';
-import { findWorktree, getWorktree, requireUnlocked } from '../read.ts';
+import { getWorktree, requireUnlocked } from '../read.ts';
 import { reclaimTurnLocked } from '../turn/reclaim.ts';
 import { beginWorktreeChange, endWorktreeChange, finishInterruptedChange } from './changes.ts';
 import { keepCommits, keepPatch, keepWorktreeState } from './keep-work.ts';
@@ -63,7 +67,7 @@ export const removeForDeletedCase = (
     requireUnlocked(service, caseId);
     if (await dropForeignRecord(service.store, caseId)) return;
     await finishInterruptedChange(service, caseId);
-    const record = findWorktree(service.store, caseId);
+    const record = readWorktree(service.store, caseId);
     if (record !== undefined) await remove(service, record, { force, patch: false });
   });
 

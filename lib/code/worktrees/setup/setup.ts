@@ -3,6 +3,7 @@ import { messageOf } from '../../../../store/base/attempt.ts';
 import type { Setup, WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import {
+  readWorktree,
   replaceWorktree,
   withWorktreeLock,
   worktreeRecords,
@@ -15,7 +16,7 @@ import { killRun } from '../../../tools/process/process-tree.ts';
 import { worktreeConfig } from '../config.ts';
 import { checkState } from '../inspect/status.ts';
 import type { RunningSetup, WorktreeNeeds } from '../needs.ts';
-import { findWorktree, getWorktree, requireUnlocked } from '../read.ts';
+import { getWorktree, requireUnlocked } from '../read.ts';
 import type { SetupRun, TellStep } from './setup-command.ts';
 import { copyFiles, runCommands } from './setup-steps.ts';
 import { removePartialCopies } from './share.ts';
@@ -139,7 +140,7 @@ const copyAndNote = async (
   const copied = [...new Set([...(record.setup?.copied ?? []), ...brought.copied])];
   if (brought.copied.length > 0)
     await withWorktreeLock(store, record.case_id, () => {
-      const current = findWorktree(store, record.case_id) ?? record;
+      const current = readWorktree(store, record.case_id) ?? record;
       const { setup = { ...NOTHING, status: 'running' } } = current;
       return replaceWorktree(store, { ...current, setup: { ...setup, copied } });
     });
@@ -151,7 +152,7 @@ const INTERRUPTED =
 
 const keepEnd = (store: Store, record: WorktreeRecord, setup: Setup): Promise<WorktreeRecord> =>
   withWorktreeLock(store, record.case_id, () => {
-    const current = findWorktree(store, record.case_id) ?? record;
+    const current = readWorktree(store, record.case_id) ?? record;
     const { setup_marker: _ended, ...kept } = current;
     return replaceWorktree(store, { ...kept, setup });
   });

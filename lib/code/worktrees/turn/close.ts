@@ -14,6 +14,7 @@ import {
 } from '../../../../store/worktrees/turn-records.ts';
 import {
   pathKind,
+  readWorktree,
   recoveredDir,
   replaceWorktree,
   withWorktreeLock,
@@ -27,7 +28,6 @@ import { type ImportedTurn, importTurn } from '../../turn-repository/import-turn
 import { unpin } from '../../turn-repository/pins.ts';
 import { readList } from '../../turn-repository/refs.ts';
 import { disableGitSettings } from '../../turn-repository/sanitize.ts';
-import { findWorktree } from '../read.ts';
 import { syncCommits } from '../recovery/sync-work.ts';
 import {
   keptRefsNotices,
@@ -108,7 +108,7 @@ const restoreGitFile = async (
   store: Store,
   turn: TurnRecord,
 ): Promise<WorktreeRecord | undefined> => {
-  const worktree = findWorktree(store, turn.case_id);
+  const worktree = readWorktree(store, turn.case_id);
   if (worktree?.created_at !== turn.worktree_created_at) return undefined;
   const { turn_dir, ...own } = worktree;
   if (turn.pointed) {

@@ -6,7 +6,11 @@ import type { TurnRecord } from '../../../../store/records/turn.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import { placeTurn, saveTurn, turnPlaces } from '../../../../store/worktrees/turn-records.ts';
-import { replaceWorktree, withWorktreeLock } from '../../../../store/worktrees/worktrees.ts';
+import {
+  readWorktree,
+  replaceWorktree,
+  withWorktreeLock,
+} from '../../../../store/worktrees/worktrees.ts';
 import type { Launchable } from '../../../agents/launch.ts';
 import type { WithConfig } from '../../../config.ts';
 import type { WithLog } from '../../../log.ts';
@@ -19,7 +23,7 @@ import { pointGitFile, turnView } from '../../turn-repository/dot-git.ts';
 import { keepReplaced } from '../../turn-repository/import-commits.ts';
 import { pinRefs } from '../../turn-repository/pins.ts';
 import { listText } from '../../turn-repository/refs.ts';
-import { findWorktree, otherWorktrees } from '../read.ts';
+import { otherWorktrees } from '../read.ts';
 import { closeTurn } from './close.ts';
 import {
   keptRefsNotices,
@@ -117,7 +121,7 @@ const NOT_KEPT = 'It could not be told whether the turn dropped the commit that 
 
 const pointToTurn = (store: Store, worktree: WorktreeRecord, turn_dir: string): Promise<void> =>
   withWorktreeLock(store, worktree.case_id, async () => {
-    const current = findWorktree(store, worktree.case_id) ?? worktree;
+    const current = readWorktree(store, worktree.case_id) ?? worktree;
     await replaceWorktree(store, { ...current, turn_dir });
     pointGitFile(worktree, worktree.git_dir, turn_dir);
   });

@@ -5,12 +5,12 @@ import {
   turnOwners,
   turnPlaces,
 } from '../../../../store/worktrees/turn-records.ts';
+import { readWorktree } from '../../../../store/worktrees/worktrees.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { WithLog } from '../../../log.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import { killRun } from '../../../tools/process/process-tree.ts';
 import type { WithLive, WithSetups, WorktreeNeeds } from '../needs.ts';
-import { findWorktree } from '../read.ts';
 import { closeTurn, closeTurnLocked } from './close.ts';
 import type { TurnListener, TurnNotice } from './notices.ts';
 
@@ -70,7 +70,7 @@ export const recoverTurns = async (
     try {
       const turn = readTurn(service.store.layout, caseId);
       if (turn === undefined) continue;
-      const dir = findWorktree(service.store, caseId)?.path;
+      const dir = readWorktree(service.store, caseId)?.path;
       await killRun(turn.marker, dir === undefined ? {} : { dir });
       const { session_id: id } = turn;
       await closeTurn(service, caseId, (told) => {

@@ -10,8 +10,8 @@ import {
   type CommandPlace,
 } from '../../../../store/settings/trust/allowed.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
+import { readWorktree } from '../../../../store/worktrees/worktrees.ts';
 import type { AllowedInProject, Provider } from '../../../agents/provider.ts';
-import { findWorktree } from '../../../code/worktrees/read.ts';
 import { wantsSetup } from '../../../code/worktrees/setup/setup.ts';
 import type { WithConfig } from '../../../config.ts';
 import { ServiceError } from '../../../errors.ts';
@@ -33,7 +33,7 @@ export const checkSessionTrust = (
 ): void => {
   requireTrustedProvider(service.store, provider);
   requireTrustedProject(service, project);
-  const worktree = findWorktree(service.store, id);
+  const worktree = readWorktree(service.store, id);
   if (worktree === undefined || wantsSetup(worktree)) requireTrustedWorktreeSettings(service.store);
 };
 

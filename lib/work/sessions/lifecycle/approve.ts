@@ -13,8 +13,8 @@ import {
   type StoredSession,
 } from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
+import { readWorktree } from '../../../../store/worktrees/worktrees.ts';
 import { refuseMissing } from '../../../code/worktrees/create/create.ts';
-import { findWorktree } from '../../../code/worktrees/read.ts';
 import { ServiceError } from '../../../errors.ts';
 import { saidBy } from '../../../guard/api-keys/keys.ts';
 import { userName } from '../../../tools/git/read/user-name.ts';
@@ -153,7 +153,7 @@ const approverName = async (
   caseId: string,
   key: ApprovalInput['key'],
 ): Promise<string | null> => {
-  const worktree = findWorktree(store, caseId);
+  const worktree = readWorktree(store, caseId);
   if (key !== undefined || worktree === undefined) return key?.name ?? null;
   // Only a label: without git it is missing.
   return userName(git.at(repositoryOf(worktree)), cleanEnvironment(config.env)).catch(() => null);

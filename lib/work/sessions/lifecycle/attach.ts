@@ -1,10 +1,11 @@
 import { messageOf } from '../../../../store/base/attempt.ts';
 import { newRunMarker } from '../../../../store/sessions/run-marker.ts';
 import type { StoredSession } from '../../../../store/sessions/sessions.ts';
+import { readWorktree } from '../../../../store/worktrees/worktrees.ts';
 import type { RunEvent, RunResult, Terminal, TerminalLaunch } from '../../../agents/provider.ts';
 import { projectCache } from '../../../code/worktrees/cache.ts';
 import { checkState } from '../../../code/worktrees/inspect/status.ts';
-import { findWorktree, getWorktree } from '../../../code/worktrees/read.ts';
+import { getWorktree } from '../../../code/worktrees/read.ts';
 import { viewOf } from '../../../code/worktrees/turn/open.ts';
 import { invalidState, ServiceError } from '../../../errors.ts';
 import { decideWith } from '../guards/decide.ts';
@@ -121,7 +122,7 @@ const unsupported = (message: string): ServiceError =>
   new ServiceError('attach_unsupported', message);
 
 const checkPlace = async ({ store }: SessionNeeds, caseId: string): Promise<void> => {
-  const worktree = findWorktree(store, caseId);
+  const worktree = readWorktree(store, caseId);
   if (worktree === undefined)
     throw invalidState('The Work item has no worktree yet. Resume the session, which creates it.');
   await checkState(worktree);

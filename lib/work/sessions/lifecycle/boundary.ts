@@ -2,9 +2,9 @@ import type { Boundary } from '../../../../store/records/boundary.ts';
 import type { Session } from '../../../../store/records/session.ts';
 import { readPlan } from '../../../../store/sessions/session-texts.ts';
 import { type StoredSession, sessionDirOf } from '../../../../store/sessions/sessions.ts';
+import { readWorktree } from '../../../../store/worktrees/worktrees.ts';
 import type { WithProviders } from '../../../agents/providers.ts';
 import { commandLines } from '../../../agents/runbook/shell-blocks.ts';
-import { findWorktree } from '../../../code/worktrees/read.ts';
 import { orNotFound } from '../../../errors.ts';
 import { allowedInProject } from '../guards/trust.ts';
 import type { EngineNeeds } from '../live/needs.ts';
@@ -23,7 +23,7 @@ export const getBoundary = async (
   const provider = orNotFound(known, 'provider', session.provider);
   const { permissions, ...boundary } = provider.boundary();
   const missing = provider.missing();
-  const worktree = findWorktree(service.store, caseId);
+  const worktree = readWorktree(service.store, caseId);
   const prefixes = [
     ...(service.engine.prefixes.get(id) ?? []),
     ...(worktree ? allowedInProject(service.store, worktree, provider).prefixes() : []),

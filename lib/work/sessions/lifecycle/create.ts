@@ -8,6 +8,7 @@ import { grantPlanGiven, grantStart } from '../../../../store/sessions/consent.t
 import { charactersOver } from '../../../../store/sessions/session-file.ts';
 import { insertSession as keepSession, readSession } from '../../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
+import { readWorktree } from '../../../../store/worktrees/worktrees.ts';
 import { type ModelChoice, NO_OFFERS, notOffered } from '../../../agents/model-choice.ts';
 import type { Provider } from '../../../agents/provider.ts';
 import type { WithProviders } from '../../../agents/providers.ts';
@@ -18,7 +19,6 @@ import {
   repositoryFor,
 } from '../../../code/projects/project.ts';
 import { worktreeConfig } from '../../../code/worktrees/config.ts';
-import { findWorktree } from '../../../code/worktrees/read.ts';
 import { refuseSession } from '../../../code/worktrees/rebase/rebase-state.ts';
 import type { WithConfig } from '../../../config.ts';
 import { badField, invalidState, orNotFound, ServiceError } from '../../../errors.ts';
@@ -135,7 +135,7 @@ const checkBase = async (
   { id, project }: Case,
   wanted: string | undefined,
 ): Promise<void> => {
-  const known = findWorktree(service.store, id);
+  const known = readWorktree(service.store, id);
   if (known !== undefined && wanted !== undefined) throw worktreeExists(known);
   if (known !== undefined) return;
   const repository = await repositoryFor(service, project);

@@ -15,8 +15,9 @@ import {
 } from '../../../../store/sessions/sessions.ts';
 import { sweepTold } from '../../../../store/sessions/told.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
+import { readWorktree } from '../../../../store/worktrees/worktrees.ts';
 import { atLeast } from '../../../agents/usage.ts';
-import { findWorktree, tracesOf } from '../../../code/worktrees/read.ts';
+import { tracesOf } from '../../../code/worktrees/read.ts';
 import { CONFLICT, unstage } from '../../../code/worktrees/rebase/rebase-state.ts';
 import type { WithLog } from '../../../log.ts';
 import { sweepStates } from '../../../sandbox/state/open.ts';
@@ -157,7 +158,7 @@ const unstageConflict = async (
   service: WithGit & WithStore,
   { session }: StoredSession,
 ): Promise<void> => {
-  const worktree = findWorktree(service.store, session.case_id);
+  const worktree = readWorktree(service.store, session.case_id);
   if (session.type !== CONFLICT || session.status !== 'working' || worktree === undefined) return;
   await unstage(service, worktree);
 };

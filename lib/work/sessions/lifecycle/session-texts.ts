@@ -15,8 +15,8 @@ import {
   writePlan,
 } from '../../../../store/sessions/session-texts.ts';
 import type { StoredSession } from '../../../../store/sessions/sessions.ts';
+import { readWorktree } from '../../../../store/worktrees/worktrees.ts';
 import { runsLater } from '../../../code/worktrees/inspect/runs-later.ts';
-import { findWorktree } from '../../../code/worktrees/read.ts';
 import { invalidState, notFound, orNotFound, type ServiceError } from '../../../errors.ts';
 import { filesOf } from '../../../text/patch.ts';
 import type { EngineNeeds, TurnNeeds } from '../live/needs.ts';
@@ -112,7 +112,7 @@ export const getDiffFiles = async (
   const kept = await getStoredSession(service, caseId, id);
   const whole = diffIn(service, kept);
   const patch = since === 'approval' ? diffIn(service, kept, since) : whole;
-  const worktree = findWorktree(service.store, caseId);
+  const worktree = readWorktree(service.store, caseId);
   const git = worktree === undefined ? undefined : service.git.at(worktree);
   const { base_commit } = kept.session;
   const later = await runsLater(whole.toString('utf8'), { git, base_commit });

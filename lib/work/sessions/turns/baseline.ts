@@ -6,13 +6,12 @@ import {
   saveBaseline,
 } from '../../../../store/sessions/baselines.ts';
 import type { Store } from '../../../../store/store.ts';
-import { withFilesLock } from '../../../../store/worktrees/worktrees.ts';
+import { readWorktree, withFilesLock } from '../../../../store/worktrees/worktrees.ts';
 import type { RunResult } from '../../../agents/provider.ts';
 import type { WithProviders } from '../../../agents/providers.ts';
 import { type RestoreFindings, restore } from '../../../code/snapshots/restore.ts';
 import { dropSnapshot, snapshot } from '../../../code/snapshots/snapshot.ts';
 import type { GitNeeds } from '../../../code/worktrees/needs.ts';
-import { findWorktree } from '../../../code/worktrees/read.ts';
 import type { WithLog } from '../../../log.ts';
 import { restoreRefs, saveRefs } from './plan-refs.ts';
 import type { ReadingTurn } from './reading-turn.ts';
@@ -128,7 +127,7 @@ export const undoInterrupted = async (
   const { case_id, id } = turn;
   const baseline = readBaseline(layout, case_id);
   if (baseline === undefined) return undefined;
-  const worktree = findWorktree(service.store, case_id);
+  const worktree = readWorktree(service.store, case_id);
   if (worktree?.created_at !== baseline.worktree_created_at) {
     await removeBaseline(layout, case_id);
     return undefined;

@@ -5,8 +5,8 @@ import type { WorkCommit } from '../../../../store/records/work-commit.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
+import { readWorktree } from '../../../../store/worktrees/worktrees.ts';
 import { worktreeConfig } from '../../../code/worktrees/config.ts';
-import { findWorktree } from '../../../code/worktrees/read.ts';
 import { CONFLICT } from '../../../code/worktrees/rebase/rebase-state.ts';
 import { commitWorktree, uncommittedWork } from '../../../code/worktrees/recovery/commit.ts';
 import { asOneLine } from '../../cases/text.ts';
@@ -44,7 +44,7 @@ export const leftUncommitted = async (
   kept: StoredSession,
   { isSince = false }: KnownChanges,
 ): Promise<WorkCommit | undefined> => {
-  const worktree = orElse(() => findWorktree(store, kept.session.case_id), undefined);
+  const worktree = orElse(() => readWorktree(store, kept.session.case_id), undefined);
   if (worktree === undefined || !isCommitted(store, kept.session, worktree)) return undefined;
   return uncommittedWork(git, worktree, { isSince });
 };

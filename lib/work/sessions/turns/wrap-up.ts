@@ -15,13 +15,14 @@ import {
   sessionDirOf,
 } from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
+import { readWorktree } from '../../../../store/worktrees/worktrees.ts';
 import { keepWorkStart, patchSinceStart } from '../../../code/snapshots/work-start.ts';
 import { type WorktreeDiff, worktreeDiff } from '../../../code/worktrees/inspect/diff.ts';
 import { otherCommits } from '../../../code/worktrees/inspect/other-commits.ts';
 import { runsLater } from '../../../code/worktrees/inspect/runs-later.ts';
 import { checkState } from '../../../code/worktrees/inspect/status.ts';
 import type { GitNeeds } from '../../../code/worktrees/needs.ts';
-import { findWorktree, getWorktree } from '../../../code/worktrees/read.ts';
+import { getWorktree } from '../../../code/worktrees/read.ts';
 import { leftMarkers } from '../../../code/worktrees/rebase/conflict-checks.ts';
 import { CONFLICT } from '../../../code/worktrees/rebase/rebase-state.ts';
 import { syncCommits, syncWork } from '../../../code/worktrees/recovery/sync-work.ts';
@@ -260,7 +261,7 @@ export const readableDiffOf = async (
   try {
     return await diffOf(service, kept);
   } catch (error) {
-    const worktree = findWorktree(service.store, kept.session.case_id);
+    const worktree = readWorktree(service.store, kept.session.case_id);
     if (worktree === undefined) throw error;
     const opened = await makeReadable(service.git.at(worktree)).catch(() => []);
     if (opened.length === 0) throw error;

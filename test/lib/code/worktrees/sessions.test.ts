@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { createWorktree, ensureWorktree } from '../../../../lib/code/worktrees/create/create.ts';
 import { describeWork, worktreeDiff } from '../../../../lib/code/worktrees/inspect/diff.ts';
-import { findWorktree } from '../../../../lib/code/worktrees/read.ts';
 import { removeForDeletedCase } from '../../../../lib/code/worktrees/recovery/remove.ts';
 import { itemOf } from '../../../../store/reconcile/items.ts';
 import { acquireLock } from '../../../../store/sessions/locks.ts';
+import { readWorktree } from '../../../../store/worktrees/worktrees.ts';
 import { NOBODY } from '../../../helpers/nobody.ts';
 import { gitIn, writeFiles } from '../../../helpers/repository.ts';
 import { start } from './fixture.ts';
@@ -17,7 +17,7 @@ describe('ensureWorktree', () => {
     const { service, item } = await start(t);
     const [one, other] = await Promise.all([1, 2].map(() => ensureWorktree(service, item.id)));
     assert.deepEqual(one, other);
-    assert.deepEqual(findWorktree(service.store, item.id), one);
+    assert.deepEqual(readWorktree(service.store, item.id), one);
   });
 
   it('answers the one that an operator made', async (t) => {
@@ -129,7 +129,7 @@ describe('removeForDeletedCase', () => {
     await assert.rejects(removeForDeletedCase(service, item.id, false), refused);
     await removeForDeletedCase(service, item.id, true);
     assert.ok(!existsSync(path));
-    assert.equal(findWorktree(service.store, item.id), undefined);
+    assert.equal(readWorktree(service.store, item.id), undefined);
     const [ref = ''] = repository.git('for-each-ref', '--format=%(refname)').trim().split('\n');
     assert.match(ref, /^refs\/dossier\/recovered\//);
     assert.equal(repository.git('show', `${ref}:files/new.txt`), 'new');

@@ -3,8 +3,8 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } f
 import { delimiter, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { type WorktreeDiff, worktreeDiff } from '../../../../lib/code/worktrees/inspect/diff.ts';
-import { findWorktree } from '../../../../lib/code/worktrees/read.ts';
 import { syncWork } from '../../../../lib/code/worktrees/recovery/sync-work.ts';
+import { readWorktree } from '../../../../store/worktrees/worktrees.ts';
 import { inject } from '../../../helpers/faults.ts';
 import { gitIn, temporaryDirectory, writeFiles } from '../../../helpers/repository.ts';
 import { create, start } from './fixture.ts';
@@ -22,7 +22,7 @@ const scene = async (t: TestContext, program = 'exec "$REAL" "$@"'): Promise<Sce
   const fixture = await start(t);
   const { path } = await create(fixture);
   const { git, store, item, config } = { ...fixture, ...fixture.service };
-  const record = findWorktree(store, item.id);
+  const record = readWorktree(store, item.id);
   assert.ok(record !== undefined);
   const bin = temporaryDirectory(t);
   const log = join(bin, 'called');
