@@ -1,5 +1,5 @@
+import { hasCode } from '../store/base/attempt.ts';
 import { visible } from '../store/base/visible.ts';
-import { hasCode } from '../store/fs/durable.ts';
 import { layoutOf } from '../store/layout.ts';
 import { helpFor, parseCommandLine } from './cli/args/read.ts';
 import { Interrupted, NoDaemon } from './cli/args/refusal.ts';

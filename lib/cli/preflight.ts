@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { orElse } from '../../store/base/attempt.ts';
+import { hasCode, orElse } from '../../store/base/attempt.ts';
 import { dossierCommand } from '../../store/base/text.ts';
-import { hasCode } from '../../store/fs/durable.ts';
 import { type Layout, layoutOf } from '../../store/layout.ts';
 import { holderOf } from '../../store/workspace/daemon-lock.ts';
 import { makeWorkspace } from '../../store/workspace/workspace-files.ts';

@@ -9,10 +9,9 @@ import {
 } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, sep } from 'node:path';
-import { orElse } from '../../store/base/attempt.ts';
+import { hasCode, orElse } from '../../store/base/attempt.ts';
 import { ownValue } from '../../store/base/own-value.ts';
 import { shellQuoted } from '../../store/base/text.ts';
-import { hasCode } from '../../store/fs/durable.ts';
 import { type Config, UsageError } from '../config.ts';
 import { cleanEnvironment, loginEnvironment } from '../tools/process/environment.ts';
 import { type Execution, execute } from '../tools/process/execute.ts';

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { hasCode } from '../base/attempt.ts';
 import { sha256 } from '../base/sha256.ts';
 import { parseFrontMatter, splitFrontMatter, textOfBody } from '../front-matter/front-matter.ts';
 import { type FileProblem, fileProblem, Problem } from '../front-matter/problem.ts';
 import { decodeText } from '../front-matter/text.ts';
-import { hasCode } from '../fs/durable.ts';
 import { isDirectoryItself, statsAt } from '../fs/plain-path.ts';
 
 /** The tasks directory and the settings file of a Backlog.md project. */

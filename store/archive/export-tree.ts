@@ -1,6 +1,6 @@
 import { type Dirent, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { hasCode } from '../fs/durable.ts';
+import { hasCode } from '../base/attempt.ts';
 import { directoryIdentity, isPlainDirectory, statsAt } from '../fs/plain-path.ts';
 import { repeat } from '../fs/retry.ts';
 import { CASE_FILE } from '../layout.ts';

@@ -1,7 +1,7 @@
 import { constants, fstatSync, openSync, type Stats } from 'node:fs';
+import { hasCode } from '../base/attempt.ts';
 import { whileOpen } from '../base/open-file.ts';
 import { RACY_MS, signatureOf } from '../front-matter/entry.ts';
-import { hasCode } from '../fs/durable.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { repeat } from '../fs/retry.ts';
 import type { Shelf, Shelved } from './export-shelf.ts';

@@ -1,7 +1,7 @@
 import { constants, lstatSync, readdirSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { hasCode } from '../fs/durable.ts';
+import { hasCode } from '../base/attempt.ts';
 import { MANIFEST_NAME } from '../records/manifest.ts';
 import { type Archive, type ArchiveEntry, ArchiveError, printableName } from './archive.ts';
 import { checkCount, checkNames, refused } from './archive-checks.ts';

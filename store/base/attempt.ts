@@ -20,11 +20,13 @@ export const isDone = (act: () => void, ...codes: string[]): boolean =>
     ...codes,
   );
 
+/** Whether it is a system error with one of these codes. */
+export const hasCode = (error: unknown, ...codes: string[]): boolean =>
+  error instanceof Error && 'code' in error && codes.includes(String(error.code));
+
 /** Whether an error comes from the disk or a limit of this machine, and says nothing about the file itself. */
 export const isDiskFault = (error: unknown): error is NodeJS.ErrnoException =>
-  error instanceof Error && FAULTS.has(String((error as NodeJS.ErrnoException).code));
-
-const FAULTS = new Set(['EIO', 'EMFILE', 'ENFILE', 'ENOMEM', 'EINTR']);
+  hasCode(error, 'EIO', 'EMFILE', 'ENFILE', 'ENOMEM', 'EINTR');
 
 /** The result of `read`, or undefined if it rejects. Disk faults are thrown on. */
 export const undefinedUnlessDiskFault = async <T>(read: Promise<T>): Promise<T | undefined> =>

@@ -1,3 +1,4 @@
+import { hasCode } from './attempt.ts';
 import { createCallContext } from './call-context.ts';
 
 /**
@@ -53,12 +54,10 @@ export const recordIfUncertain = <T>(path: string, change: () => T): T => {
   try {
     return change();
   } catch (error) {
-    if (UNSURE.has(String((error as NodeJS.ErrnoException).code))) recordChange(path);
+    if (hasCode(error, 'EIO', 'ESTALE', 'ETIMEDOUT')) recordChange(path);
     throw error;
   }
 };
-
-const UNSURE = new Set(['EIO', 'ESTALE', 'ETIMEDOUT']);
 
 /** Records that a path created by the call was removed again, with its sync. */
 export const noteTakenBack = (path: string): void => void calls.get()?.placed.delete(path);

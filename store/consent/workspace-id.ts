@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isDiskFault, orElseUnlessDiskFault } from '../base/attempt.ts';
+import { hasCode, isDiskFault, orElseUnlessDiskFault } from '../base/attempt.ts';
 import { isUuid } from '../base/names.ts';
 import { sha256 } from '../base/sha256.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
-import { hasCode } from '../fs/durable.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { type Layout, layoutOf } from '../layout.ts';
 import { writePrivate } from './state-dir.ts';

@@ -1,10 +1,11 @@
 import { constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import type { Static, TSchema } from 'typebox';
+import { hasCode } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
 import { whileOpen } from '../base/open-file.ts';
 import { sha256 } from '../base/sha256.ts';
-import { hasCode, replaceFile } from '../fs/durable.ts';
+import { replaceFile } from '../fs/durable.ts';
 import { assertNoLinks, isOpenAt, notRegular } from '../fs/plain-path.ts';
 import { untilWritten } from '../fs/retry.ts';
 import type { Layout } from '../layout.ts';

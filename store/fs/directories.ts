@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
-import { isDiskFault } from '../base/attempt.ts';
+import { hasCode, isDiskFault } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
 import { noteTakenBack, recordChange, recordIfUncertain } from '../base/write-stage.ts';
 import type { Layout } from '../layout.ts';
-import { beside, hasCode, syncIfThere } from './durable.ts';
+import { beside, syncIfThere } from './durable.ts';
 import { assertNoLinks, isDirectoryItself, statsAt } from './plain-path.ts';
 import { removeTreeSync } from './remove-tree.ts';
 import { finalSync, makeSyncedDirectory } from './synced.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, type Stats } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
-import { isDone } from '../base/attempt.ts';
+import { hasCode, isDone } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
 import { noteTakenBack, recordChange, recordingChange } from '../base/write-stage.ts';
 import type { Layout } from '../layout.ts';
@@ -209,9 +209,6 @@ const moveTo = (from: string, target: string): void => {
     renameSync(from, target);
   }
 };
-
-export const hasCode = (error: unknown, ...codes: string[]): boolean =>
-  error instanceof Error && 'code' in error && codes.includes(String(error.code));
 
 /** Creates a directory and its missing parents, and starts to sync each new name. */
 export const makeDirectory = (path: string): void => {

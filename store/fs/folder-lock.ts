@@ -2,9 +2,8 @@ import { readdirSync, rmdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import lockfile from 'proper-lockfile';
-import { orElse } from '../base/attempt.ts';
+import { hasCode, orElse } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
-import { hasCode } from './durable.ts';
 import { statsAt } from './plain-path.ts';
 
 const STALE_MS = 5000;

@@ -9,9 +9,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename } from 'node:path';
-import { orElse } from '../base/attempt.ts';
+import { hasCode, orElse } from '../base/attempt.ts';
 import { whileOpen } from '../base/open-file.ts';
-import { hasCode } from './durable.ts';
 import { notRegular } from './plain-path.ts';
 
 // Also the memory that a slow reader costs.

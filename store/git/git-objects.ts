@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import type { CommitObject } from 'isomorphic-git';
+import { hasCode } from '../base/attempt.ts';
 import { findGitDir, gitFileLines } from '../fs/git-dir.ts';
 
 export interface GitTreeEntry {
@@ -71,8 +72,7 @@ const resolveHead = async (
   try {
     return await resolveRef(ref);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'NotFoundError')
-      return undefined;
+    if (hasCode(error, 'NotFoundError')) return undefined;
     throw error;
   }
 };

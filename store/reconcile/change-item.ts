@@ -1,7 +1,8 @@
+import { hasCode } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
 import { lockOn } from '../base/locks.ts';
 import { unreadable } from '../front-matter/record-file.ts';
-import { createFile, hasCode } from '../fs/durable.ts';
+import { createFile } from '../fs/durable.ts';
 import type { Standing } from '../fs/plain-path.ts';
 import { CASE_FILE } from '../layout.ts';
 import { readyToWrite, type Store } from '../store.ts';

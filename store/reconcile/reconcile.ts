@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { hasCode } from '../base/attempt.ts';
 import { lockOn } from '../base/locks.ts';
 import { trustCommandFor } from '../base/text.ts';
 import { inDoubt, isSameContent, withProblem } from '../front-matter/entry.ts';
 import { Problem } from '../front-matter/problem.ts';
-import { hasCode } from '../fs/durable.ts';
 import { isDirectoryItself, type Standing, statsAt } from '../fs/plain-path.ts';
 import { isGateShut } from '../held/held.ts';
 import { gateOf } from '../held/held-file.ts';

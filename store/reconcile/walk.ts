@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync } from 'node:fs';
 import { join, posix } from 'node:path';
+import { hasCode } from '../base/attempt.ts';
 import { Problem, toProblem } from '../front-matter/problem.ts';
-import { hasCode } from '../fs/durable.ts';
 import { type Standing, standing } from '../fs/plain-path.ts';
 import { CASE_FILE } from '../layout.ts';
 

@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs';
-import { isDiskFault } from '../base/attempt.ts';
+import { hasCode, isDiskFault } from '../base/attempt.ts';
 import { lockOn } from '../base/locks.ts';
 import { asHolder, assertLockOrder } from '../base/mutex.ts';
 import { checkerOf } from '../front-matter/parse.ts';
 import { readable, readRegularFile } from '../front-matter/record-file.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
-import { createFile, hasCode, makeDirectory } from '../fs/durable.ts';
+import { createFile, makeDirectory } from '../fs/durable.ts';
 import { withFolderLock } from '../fs/folder-lock.ts';
 import { assertNoLinks } from '../fs/plain-path.ts';
 import { syncDirectory } from '../fs/synced.ts';

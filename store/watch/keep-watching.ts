@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { hasCode } from '../fs/durable.ts';
+import { hasCode } from '../base/attempt.ts';
 import { directoryIdentity } from '../fs/plain-path.ts';
 import { watchPlanEvents } from '../problems/watch-plans.ts';
 import { allItems } from '../reconcile/items.ts';

@@ -1,6 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { join } from 'node:path';
-import { hasCode } from '../fs/durable.ts';
+import { hasCode } from '../base/attempt.ts';
 import { directoryIdentity, statsAt } from '../fs/plain-path.ts';
 
 export interface WatchListener {

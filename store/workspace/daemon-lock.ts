@@ -3,8 +3,8 @@ import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:
 import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import lockfile from 'proper-lockfile';
+import { hasCode } from '../base/attempt.ts';
 import { awayFrom, NOT_A_DIRECTORY } from '../fs/directories.ts';
-import { hasCode } from '../fs/durable.ts';
 import { placeNew } from '../fs/place.ts';
 import { isDirectoryItself, statsAt } from '../fs/plain-path.ts';
 import type { Layout } from '../layout.ts';

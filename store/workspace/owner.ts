@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { orElse } from '../base/attempt.ts';
-import { hasCode } from '../fs/durable.ts';
+import { hasCode, orElse } from '../base/attempt.ts';
 
 /** The process that holds the workspace, with enough to tell whether it is alive, if it is visible from here. */
 export interface Owner {

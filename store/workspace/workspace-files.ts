@@ -1,6 +1,7 @@
 import { accessSync, constants, lstatSync, opendirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { beside, createFile, hasCode } from '../fs/durable.ts';
+import { hasCode } from '../base/attempt.ts';
+import { beside, createFile } from '../fs/durable.ts';
 import { isDirectoryItself } from '../fs/plain-path.ts';
 import { makeSyncedDirectory, writePrivateNow } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';

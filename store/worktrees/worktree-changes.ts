@@ -1,12 +1,12 @@
 import { readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isDone, orElse } from '../base/attempt.ts';
+import { hasCode, isDone, orElse } from '../base/attempt.ts';
 import { readSealed, sealedText } from '../consent/seal.ts';
 import { listDirectory } from '../front-matter/folder.ts';
 import { checkedBy } from '../front-matter/record-file.ts';
 import { putFile } from '../front-matter/text-file.ts';
 import { removeDirectory } from '../fs/directories.ts';
-import { dropTemporary, hasCode } from '../fs/durable.ts';
+import { dropTemporary } from '../fs/durable.ts';
 import { undoPlace } from '../fs/place.ts';
 import { removeTree } from '../fs/remove-tree.ts';
 import { syncDirectory } from '../fs/synced.ts';

@@ -1,6 +1,7 @@
 import { linkSync, renameSync } from 'node:fs';
 import { lstat, rm, unlink, utimes, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { hasCode } from '../../../store/base/attempt.ts';
 import type { Pictured } from '../../../store/records/baseline.ts';
 import { isWithheld } from '../../tools/git/read/secret-names.ts';
 import { blobOf, putFiles, removeFiles } from '../../tools/git/read/working-files.ts';
@@ -160,8 +161,7 @@ const holdIndex = (file: string, lock: string): void => {
   try {
     linkSync(file, lock);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw gitProblem(code === 'EEXIST' ? locked(lock) : error);
+    throw gitProblem(hasCode(error, 'EEXIST') ? locked(lock) : error);
   }
 };
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { lstatSync, mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { cp, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { orElse } from '../../../store/base/attempt.ts';
+import { hasCode, orElse } from '../../../store/base/attempt.ts';
 import { sha256 } from '../../../store/base/sha256.ts';
 import type { ProgramSettings } from '../../../store/records/turn.ts';
 import { type ConfigEntry, configText, entriesIn } from '../../tools/git/run/config.ts';
@@ -184,7 +184,7 @@ const move = async (from: Buffer, to: string): Promise<Buffer> => {
     await rename(from, to);
     return Buffer.from(to);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
+    if (!hasCode(error, 'EXDEV')) throw error;
   }
   if (await copied(from, to)) return Buffer.from(to);
   // If it cannot be copied, rename it in place.

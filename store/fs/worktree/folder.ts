@@ -8,11 +8,11 @@ import {
   realpathSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { isDone, orElse } from '../../base/attempt.ts';
+import { hasCode, isDone, orElse } from '../../base/attempt.ts';
 import { StoreError } from '../../base/errors.ts';
 import { recordChange } from '../../base/write-stage.ts';
 import type { Layout } from '../../layout.ts';
-import { hasCode, syncIfThere } from '../durable.ts';
+import { syncIfThere } from '../durable.ts';
 import { DESCRIPTORS, hasDescriptors, isOpenAt, isSameFile, statsAt } from '../plain-path.ts';
 import { assertNewName, namesOfFolder, pathNames } from './path.ts';
 

@@ -1,8 +1,7 @@
 import { renameSync, rmdirSync, rmSync, type Stats } from 'node:fs';
-import { isDone, orElse } from '../../base/attempt.ts';
+import { hasCode, isDone, orElse } from '../../base/attempt.ts';
 import { StoreError } from '../../base/errors.ts';
 import { recordIfUncertain } from '../../base/write-stage.ts';
-import { hasCode } from '../durable.ts';
 import { linkNew, placeClaimed } from '../place.ts';
 import { isSameFile, statsAt } from '../plain-path.ts';
 import {

@@ -1,8 +1,8 @@
 import { constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
+import { hasCode } from '../../base/attempt.ts';
 import { StoreError } from '../../base/errors.ts';
 import { whileOpen } from '../../base/open-file.ts';
 import { sha256 } from '../../base/sha256.ts';
-import { hasCode } from '../durable.ts';
 import { statsAt } from '../plain-path.ts';
 import { inParent, LINK, pathIn, type Tree, type TreeFolder } from './folder.ts';
 import { hasOnlyOwnLinks } from './hard-links.ts';

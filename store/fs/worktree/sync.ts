@@ -1,9 +1,9 @@
 import { constants, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { inParallel } from '../../base/async.ts';
+import { hasCode } from '../../base/attempt.ts';
 import { StoreError } from '../../base/errors.ts';
 import { withHandle } from '../../base/open-file.ts';
-import { hasCode } from '../durable.ts';
 import { statsAt } from '../plain-path.ts';
 import { syncDirectory } from '../synced.ts';
 import { inFolder, type Tree, type TreeFolder } from './folder.ts';

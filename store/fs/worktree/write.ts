@@ -1,9 +1,9 @@
 import { rmdirSync, rmSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import { isDone } from '../../base/attempt.ts';
+import { hasCode, isDone } from '../../base/attempt.ts';
 import { StoreError } from '../../base/errors.ts';
 import { etagOf, meets } from '../../base/names.ts';
-import { exchangeFile, hasCode, unlessGone } from '../durable.ts';
+import { exchangeFile, unlessGone } from '../durable.ts';
 import { moveToUndo, placeNew } from '../place.ts';
 import { statsAt } from '../plain-path.ts';
 import { repeat } from '../retry.ts';

@@ -1,6 +1,6 @@
 import { chmodSync, lstatSync } from 'node:fs';
 import { chmod, lstat, mkdir, rmdir, symlink, unlink, writeFile } from 'node:fs/promises';
-import { orElse } from '../../../../store/base/attempt.ts';
+import { hasCode, orElse } from '../../../../store/base/attempt.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
 import { MOST_LISTED, nulls, onDisk } from '../run/index-copy.ts';
 import { pathText } from '../run/path-text.ts';
@@ -134,8 +134,8 @@ const removedIfEmpty = (directory: Buffer): Promise<boolean> =>
     () => false,
   );
 
-const unlessGone = (error: NodeJS.ErrnoException): void => {
-  if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error;
+const unlessGone = (error: unknown): void => {
+  if (!hasCode(error, 'ENOENT', 'ENOTDIR')) throw error;
 };
 
 const READ = 0o400;

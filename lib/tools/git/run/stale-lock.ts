@@ -11,7 +11,7 @@ import {
 import { uptime } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isDone, orElse } from '../../../../store/base/attempt.ts';
+import { hasCode, isDone, orElse } from '../../../../store/base/attempt.ts';
 import { isAtOrBelow } from '../../../../store/base/paths.ts';
 import type { GitPlace } from './git.ts';
 import { pointedTo } from './plain-file.ts';
@@ -89,7 +89,7 @@ const isOn = (pid: string, common_dir: string): boolean => {
     return command.includes(dirname(common_dir)) || isIn(common_dir, cwd, environ);
   } catch (error) {
     // Assume that another user's git works on this repository; one that has ended does not.
-    return !['ENOENT', 'ESRCH'].includes(`${(error as NodeJS.ErrnoException).code}`);
+    return !hasCode(error, 'ENOENT', 'ESRCH');
   }
 };
 

@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import { copyFile, mkdir } from 'node:fs/promises';
+import { hasCode } from '../../../../store/base/attempt.ts';
 import { ignoredNames } from '../read/ignore-rules.ts';
 import { kindOf, parentsOf, topmost } from '../read/working-files.ts';
 import type { Checkout, GitAt, GitSource, GitWorktree } from '../run/git.ts';
@@ -94,7 +95,7 @@ const bring = async ({ from, to }: Way, path: string): Promise<string | undefine
     await copyFile(onDisk({ path: from }, path), onDisk(to, path), how);
     return undefined;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return THERE;
+    if (hasCode(error, 'EEXIST')) return THERE;
     throw error;
   }
 };
