@@ -75,9 +75,7 @@ const commitIn = async (
   // Taken before `git status`: later changes are described by the commit that has them.
   const now = snapshotsOf(work);
   const places = placesOf(work);
-  const paths = places.map((place) => home.prefix + place);
-  const { branch, changed: all, left } = await uncommitted(git, paths);
-  const changed = all.filter(({ path }) => !isSecret(work.store, path.slice(home.prefix.length)));
+  const { branch, changed, left } = await lookAt(git, home, work, places);
   if (branch === null) return 'no branch is checked out';
   const before = await headCommit(git);
   reportUncommitted(work.store, { places, left, prefix: home.prefix });
@@ -85,27 +83,52 @@ const commitIn = async (
     const inTree = files.map((file) => ({ ...file, path: home.prefix + file.path }));
     return commitOnly(git, { changed: inTree, message, scratch });
   };
-  for (const [id, files] of groupByItem(work, home, changed)) {
-    if (id === '') {
-      await commit(workspaceMessage(files), files);
-      continue;
-    }
+  const commitItem = async (id: string, files: readonly Changed[]): Promise<void> => {
     // git may have seen newer files than the index. Whether a missing directory was moved or deleted is decided later.
     const item = await freshItem(work.store, id, true);
-    if (isMissing(work.store, id)) {
-      now.delete(id);
-      continue;
-    }
+    if (isMissing(work.store, id)) return void now.delete(id);
     const picture = item && snapshotOf(item);
-    await commit(caseMessage(work.told.get(id), picture, files), files);
+    const known = work.told.get(id);
+    const whole =
+      known === undefined || known.dir === picture?.dir
+        ? files
+        : await filesOf(git, home, work, id);
+    await commit(caseMessage(known, picture, whole), whole);
     now.set(id, picture);
-  }
+  };
+  for (const [id, files] of changed)
+    await (id === '' ? commit(workspaceMessage(files), files) : commitItem(id, files));
   await syncCommits(
     { store: work.store, git },
     { ...home.repository, branch, base_commit: before },
   );
   updateCommitted(work.told, now);
   return undefined;
+};
+
+const lookAt = async (
+  git: GitAt<GitWorktree>,
+  home: CommitPlace,
+  work: Work,
+  places: readonly string[],
+) => {
+  const paths = places.map((place) => home.prefix + place);
+  const { branch, changed, left } = await uncommitted(git, paths);
+  const isSafe = ({ path }: Changed): boolean =>
+    !isSecret(work.store, path.slice(home.prefix.length));
+  return { branch, left, changed: groupByItem(work, home, changed.filter(isSafe)) };
+};
+
+// Of a Work item that was moved or deleted: `git status` may have run meanwhile, and have listed only a part of that.
+const filesOf = async (
+  git: GitAt<GitWorktree>,
+  home: CommitPlace,
+  work: Work,
+  id: string,
+): Promise<Changed[]> => {
+  const due = { ids: new Set([id]), all: false };
+  const { changed } = await lookAt(git, home, work, placesOf({ ...work, due }));
+  return changed.get(id) ?? [];
 };
 
 /** The Work items to commit as they are now; undefined for one that is gone. */

@@ -176,6 +176,29 @@ describe('autocommit', () => {
     assert.equal(git('ls-files', 'cases'), '');
   });
 
+  it('commits the whole of a move though `git status` saw a part of it', async (t) => {
+    const kept = await keep(t);
+    const { service, git, workspace, watch, autocommit } = kept;
+    const attention = watch(autocommit.globalsChanged);
+    await newest(kept, 'workspace: settings');
+    const { id, path } = await bug(service);
+    await newest(kept, 'case Fix login: created');
+    await writeMemory(service.store, id, { filename: 'notes.md', content: 'one\n' });
+    await newest(kept, 'case Fix login: memory');
+    await clean(kept);
+    const moved = join(dirname(path), 'moved-by-hand');
+    const text = readFileSync(join(workspace, path, 'case.md'), 'utf8');
+    kept.before('status', () => {
+      writeFiles(workspace, { [`${path}/case.md`]: text });
+      kept.before('status', () => rmSync(join(workspace, path), { recursive: true }));
+    });
+    renameSync(join(workspace, path), join(workspace, moved));
+    await attention.sweepNow();
+    await newest(kept, `case Fix login: moved to ${moved}, memory`);
+    await clean(kept);
+    assert.equal(git('ls-files', 'cases'), `${moved}/case.md\n${moved}/memory/notes.md\n`);
+  });
+
   it('commits settings and webhooks', async (t) => {
     const kept = await keep(t);
     const { workspace, autocommit } = kept;
