@@ -353,6 +353,24 @@ describe('completed work', () => {
     assert.match(String(told?.data.message), /^Not in diff\.patch: absent\/, present\/\. /);
   });
 
+  it('names what only a .gitignore that ignores itself hides, settings of agents too', async (t) => {
+    const it = await withCase(
+      t,
+      sh(
+        "echo '*' > .gitignore; echo new > new.txt; mkdir .claude; echo {} > .claude/settings.json",
+        "mkdir src; echo '/*.log' > src/.gitignore; echo new > src/a.log; git add -f src/.gitignore",
+      ),
+    );
+    const { session } = await worked(it);
+    assert.match(
+      bodyOf(it),
+      /Not in the patch, nor committed[^\n]*:\n\n```text\n\.claude\/\n\.gitignore\nnew\.txt\n/,
+    );
+    assert.match(bodyOf(it), /\*\*Settings of agents or editors were changed:\*\* `\.claude\/`/);
+    const told = (await it.eventsOf(session.id)).find(({ data }) => data.code === 'git_noted');
+    assert.match(String(told?.data.message), /hides them: \.claude\/, \.gitignore, new\.txt/);
+  });
+
   it('leaves out what the repository has a filter for, tracked or staged files too', async (t) => {
     const files = {
       '.gitattributes': '[attr]crypt filter=git-crypt\n*.conf crypt\n',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { settingsTouched } from '../../lib/work/sessions/live/summary.ts';
+import { settingsTouched } from '../../lib/work/sessions/live/changes-part.ts';
 
 const changed = (...paths: string[]) =>
   settingsTouched({ files: paths.map((path) => ({ path }) as never), left_out: [] }).join('\n');

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { inSlices } from '../../../../store/base/async.ts';
 import { orElse } from '../../../../store/base/attempt.ts';
 import { isRefusal } from '../run/error.ts';
-import type { GitAt, GitWorktree } from '../run/git.ts';
+import type { GitAt, GitWorktree, RunOptions } from '../run/git.ts';
 import { MOST_LISTED, nulls, onDisk } from '../run/index-copy.ts';
 import { latin1 } from '../run/path-text.ts';
 import { inTemporary } from '../run/temporary.ts';
 import { readBlobs } from './blobs.ts';
+import { parentsOf } from './working-files.ts';
 
 /** A snapshot of the ignore rules of a commit and of the operator, as plain data. */
 export interface IgnoreRules {
@@ -135,6 +137,15 @@ const rulesIn = async (git: GitAt, listed: readonly string[]): Promise<RulesAt> 
 
 const LISTED = /^(\d{6}) ([a-z]+) ([0-9a-f]+)\t(.*)$/s;
 
+const asking = (paths: readonly string[]): RunOptions => ({
+  // With ./, no path is taken for pathspec magic.
+  input: nulls(paths.map((path) => `./${path}`)),
+  // The command takes paths, not patterns, and knows no such switch.
+  env: { GIT_LITERAL_PATHSPECS: '0' },
+  max_bytes: MOST_LISTED,
+  ok: [0, 1],
+});
+
 /** Those of these paths, read as latin1, that git ignores. */
 export const ignoredNames = async (
   git: GitAt<GitWorktree>,
@@ -142,16 +153,34 @@ export const ignoredNames = async (
   options: readonly string[] = [],
 ): Promise<ReadonlySet<string>> => {
   if (paths.length === 0) return new Set();
-  const found = await git.names(['check-ignore', '-z', '--stdin', ...options], {
-    // With ./, no path is taken for pathspec magic.
-    input: nulls(paths.map((path) => `./${path}`)),
-    // The command takes paths, not patterns, and knows no such switch.
-    env: { GIT_LITERAL_PATHSPECS: '0' },
-    max_bytes: MOST_LISTED,
-    ok: [0, 1],
-  });
+  const found = await git.names(['check-ignore', '-z', '--stdin', ...options], asking(paths));
   return new Set(found.map((path) => path.slice('./'.length)));
 };
+
+/**
+ * Untracked files, and directories with a slash at the end, that a `.gitignore` ignores which ignores itself too: neither
+ * status nor diff shows them, nor the rule. Some tools write such a file into the directory of their cache. As latin1.
+ */
+export const ignoredUnseen = async (git: GitAt<GitWorktree>): Promise<string[]> => {
+  const args = ['ls-files', '-z', '--others', '--ignored', '--exclude-standard', '--directory'];
+  const ignored = await git.names(args, { max_bytes: MOST_LISTED });
+  if (ignored.length === 0) return [];
+  // Four names for each: the file with the rule, its line, the pattern, and the path as asked.
+  const told = await git.names(['check-ignore', '--verbose', '-z', '--stdin'], asking(ignored));
+  const names = new Set(ignored.map(withoutSlash));
+  const isWithin = (path: string, among: ReadonlySet<string>): boolean =>
+    parentsOf(path).some((parent) => among.has(parent));
+  const unseen: string[] = [];
+  await inSlices(told.keys(), (at) => {
+    const rules = told[at] ?? '';
+    if (at % 4 === 0 && (names.has(rules) || isWithin(rules, names)))
+      unseen.push((told[at + 3] ?? '').slice('./'.length));
+  });
+  const all = new Set(unseen.map(withoutSlash));
+  return unseen.filter((path) => !isWithin(withoutSlash(path), all));
+};
+
+const withoutSlash = (path: string): string => path.replace(/\/$/, '');
 
 /** The paths that git ignores; undefined if git refuses to tell, for example for a path in a submodule. */
 export const ignoredPaths = async (

@@ -2,13 +2,18 @@ import { fenceOff } from '../../../../store/base/text.ts';
 import { failureSentence } from '../../../../store/records/commands.ts';
 import type { SessionMessage } from '../../../../store/records/message.ts';
 import type { Session, Usage } from '../../../../store/records/session.ts';
-import type { OtherCommits, WorkCommit } from '../../../../store/records/work-commit.ts';
-import type { RunsLater } from '../../../code/worktrees/inspect/runs-later.ts';
-import { approverText, counted, oneLine, shorten } from '../../../text/wording.ts';
-import type { ChangedFile } from '../../../tools/git/read/diff-output.ts';
+import type { WorkCommit } from '../../../../store/records/work-commit.ts';
+import { approverText, oneLine, shorten } from '../../../text/wording.ts';
 import { minuteOf } from '../../cases/text.ts';
 import { commandsOf } from '../rules/commands.ts';
-import { commitPart } from './commit-part.ts';
+import {
+  changesPart,
+  commitPart,
+  firstOf,
+  part,
+  settingsTouched,
+  type WorktreeChanges,
+} from './changes-part.ts';
 import { attachedPart, messagesPart, questionsPart } from './dialogue.ts';
 import { type LeftRef, putBackLine } from './left-refs.ts';
 import { isUnfinishedCall, type SessionDigest, type TranscriptCall } from './transcript-summary.ts';
@@ -18,24 +23,6 @@ export interface Outcome {
   /** The error of a failed or interrupted session, or what a completed one left unresolved. */
   error?: string;
 }
-
-/** The changes in the worktree against the base. */
-export interface KnownChanges {
-  files: readonly ChangedFile[];
-  left_out: readonly string[];
-  /** New files that are named like secrets, whose content is not in the patch. */
-  withheld?: readonly string[];
-  /** Whether the worktree differed from the base at the approval: what changed since is in a patch of its own. */
-  isSince?: boolean;
-  runs?: readonly RunsLater[];
-  /** Not by the daemon. */
-  other_commits?: OtherCommits | undefined;
-  /** `revertedFiles`. */
-  reverted?: readonly string[];
-}
-
-/** The same, or why they cannot be determined. */
-export type WorktreeChanges = KnownChanges | { unknown: string };
 
 /** The result of a session when it ends or pauses. */
 export interface WorkDone {
@@ -66,7 +53,7 @@ export const summaryOf = (done: WorkDone): string =>
     ...messagesPart(done.messages ?? []),
     ...attachedPart(done.session),
     ...plan(done),
-    ...changed(done.changes),
+    ...changesPart(done.changes),
     ...commitPart(done.outcome.status, done.session.branch, done.commit),
     ...settingsTouched(done.changes),
     ...commands(done.told.calls, done.outcome),
@@ -78,10 +65,6 @@ export const summaryOf = (done: WorkDone): string =>
     ...part('## Last words', shorten(done.told.last_words.trim(), MOST_CHARACTERS), 'markdown'),
     ...cost(done),
   ].join('\n\n');
-
-// An empty part is left out.
-const part = (heading: string, text: string, language = 'text'): string[] =>
-  text === '' ? [] : [heading, fenceOff(text, language)];
 
 const outcome = ({ session, outcome: { status, error }, at }: WorkDone): string[] => {
   const mode = session.mode === 'work' ? 'in Work mode' : 'in Plan mode';
@@ -159,89 +142,6 @@ const unasked = ({ unasked: commands = [] }: Session): string[] =>
 const EDITED =
   '[plan.md](plan.md) was edited after that. What ran is approved.md, without the edit.';
 
-const changed = (changes: WorktreeChanges | undefined): string[] => {
-  if (changes === undefined) return [];
-  if ('unknown' in changes)
-    return [
-      '## What changed',
-      'It can no longer be determined:',
-      fenceOff(changes.unknown, 'text'),
-    ];
-  const { runs = [], reverted = [] } = changes;
-  return [
-    '## What changed',
-    ...runsPart(runs),
-    ...files(changes.files, reverted),
-    ...revertedPart(reverted),
-    ...leftOut(changes),
-  ];
-};
-
-const runsPart = (runs: readonly RunsLater[]): string[] => {
-  const lines = runs.map(({ path, runs: when }) => `${oneLine(path)}: ${when.join('; ')}`);
-  return part(
-    'Files that run something later, outside of the sandbox:',
-    firstOf(lines, 'files').join('\n'),
-  );
-};
-
-const files = (changedFiles: readonly ChangedFile[], reverted: readonly string[]): string[] => {
-  if (changedFiles.length === 0)
-    return [reverted.length === 0 ? 'No file was changed.' : 'No file differs from the base.'];
-  const sum = (of: 'additions' | 'deletions'): number =>
-    changedFiles.reduce((total, file) => total + (file[of] ?? 0), 0);
-  return [
-    `${counted(changedFiles.length, 'file')}, +${sum('additions')} −${sum('deletions')}: see [diff.patch](diff.patch).`,
-    fenceOff(firstOf(changedFiles.map(changedLine), 'files').join('\n'), 'text'),
-  ];
-};
-
-const changedLine = ({ what, path, additions, deletions, now }: ChangedFile): string => {
-  const lines = additions === null ? 'binary' : `+${additions} −${deletions}`;
-  return `${what.padEnd(8)} ${path}  ${lines}${now === undefined ? '' : `  now a ${now}`}`;
-};
-
-const revertedPart = (paths: readonly string[]): string[] =>
-  paths.length === 0 ? [] : [...namesPart(REVERTED_NAMES, paths), REVERTED];
-
-const namesPart = (heading: string, paths: readonly string[]): string[] =>
-  part(heading, firstOf(paths.map(oneLine), 'files').join('\n'));
-
-const REVERTED_NAMES =
-  'These files differed from the base when the plan was approved, and were reverted or deleted since:';
-
-const REVERTED =
-  'Their content is in [since-approval.patch](since-approval.patch): `git apply --reverse --include=PATH since-approval.patch`, in the worktree and with the path of that file, restores one.';
-
-const leftOut = ({ left_out, withheld = [] }: KnownChanges): string[] => [
-  ...namesPart(LEFT_OUT, left_out),
-  ...namesPart(WITHHELD, withheld),
-];
-
-const LEFT_OUT =
-  'Not in the patch (git repositories of their own, uncommitted changes in submodules, files over 1 GiB, names that git refuses, ignored files that were removed from the index alone, and text after `$Id:` that `ident` in .gitattributes hides):';
-const WITHHELD =
-  'Not in the patch, but in the worktree alone (new files that are named like secrets):';
-
-const SETTINGS = [
-  /(^|["/])\.(claude|codex|opencode|gemini|qwen|cursor|vscode)\//,
-  /(^|["/])(\.mcp\.json|opencode\.jsonc?|CLAUDE\.md|CLAUDE\.local\.md|AGENTS(\.override)?\.md|GEMINI\.md|QWEN\.md)"?$/,
-];
-
-/**
- * Changed files that agents and editors read as settings, so that they may run something later outside of the sandbox.
- */
-export const settingsTouched = (changes: WorktreeChanges | undefined): string[] => {
-  if (changes === undefined || 'unknown' in changes) return [];
-  const touched = changes.files
-    .map(({ path }) => path)
-    .filter((path) => SETTINGS.some((pattern) => pattern.test(path)));
-  if (touched.length === 0) return [];
-  return [
-    `**Settings of agents or editors were changed:** ${touched.map((path) => `\`${path}\``).join(', ')}. An agent or editor that is started there may run what they name, outside of the sandbox. Read them first.`,
-  ];
-};
-
 // A call that was still open when its run ended has no result of its own.
 const commands = (calls: readonly TranscriptCall[], { status: ended }: Outcome): string[] => {
   const cut = ended === 'completed' ? 'ended' : 'killed';
@@ -297,13 +197,7 @@ const took = (from: string | null, to: string): string => {
   return `, ${text} after planning began`;
 };
 
-const MOST_LINES = 100;
 const MOST_CHARACTERS = 1000;
 const LONGEST_LINE = 200;
-
-const firstOf = (lines: readonly string[], what: string): string[] => {
-  const more = lines.length - MOST_LINES;
-  return more <= 0 ? [...lines] : [...lines.slice(0, MOST_LINES), `and ${more} more ${what}`];
-};
 
 const grouped = (count: number): string => count.toLocaleString('en-US');

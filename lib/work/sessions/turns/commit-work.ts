@@ -10,8 +10,8 @@ import { worktreeConfig } from '../../../code/worktrees/config.ts';
 import { CONFLICT } from '../../../code/worktrees/rebase/rebase-state.ts';
 import { commitWorktree, uncommittedWork } from '../../../code/worktrees/recovery/commit.ts';
 import { asOneLine } from '../../cases/text.ts';
+import type { KnownChanges } from '../live/changes-part.ts';
 import type { TurnNeeds } from '../live/needs.ts';
-import type { KnownChanges } from '../live/summary.ts';
 
 /**
  * Commits what completed work changed since its approval onto its worktree's branch, in worktrees that the daemon

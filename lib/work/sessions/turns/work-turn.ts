@@ -14,11 +14,12 @@ import { digestOf } from '../live/transcript-summary.ts';
 import { failedEdits } from '../rules/commands.ts';
 import { completeSession } from '../rules/rules.ts';
 import { endTurn, wasCancelled } from './end.ts';
+import { recordWorkStart } from './keep-diff.ts';
 import { needsAnotherRun, recordFinishedRun } from './messages.ts';
 import { prepareWorktree } from './prepare.ts';
 import { promptFor } from './prompt.ts';
 import { runTurn, type SessionTurn } from './run.ts';
-import { readableDiffOf, recordWorkStart, wrapUpCompleted } from './wrap-up.ts';
+import { readableDiffOf, wrapUpCompleted } from './wrap-up.ts';
 
 export interface WorkTurn {
   /** True where an earlier run was stopped in the middle. */

@@ -4,11 +4,7 @@ import { readCase } from '../../../../store/cases/cases.ts';
 import { imageName } from '../../../../store/codehost/images.ts';
 import type { WorkCommit } from '../../../../store/records/work-commit.ts';
 import { messagesOf } from '../../../../store/sessions/messages.ts';
-import {
-  readPlan,
-  readSinceApproval,
-  replaceSessionFile,
-} from '../../../../store/sessions/session-texts.ts';
+import { readPlan } from '../../../../store/sessions/session-texts.ts';
 import {
   readSession,
   type StoredSession,
@@ -16,10 +12,7 @@ import {
 } from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
 import { readWorktree } from '../../../../store/worktrees/worktrees.ts';
-import { keepWorkStart, patchSinceStart } from '../../../code/snapshots/work-start.ts';
 import { type WorktreeDiff, worktreeDiff } from '../../../code/worktrees/inspect/diff.ts';
-import { otherCommits } from '../../../code/worktrees/inspect/other-commits.ts';
-import { runsLater } from '../../../code/worktrees/inspect/runs-later.ts';
 import { checkState } from '../../../code/worktrees/inspect/status.ts';
 import type { GitNeeds } from '../../../code/worktrees/needs.ts';
 import { getWorktree } from '../../../code/worktrees/read.ts';
@@ -27,22 +20,16 @@ import { leftMarkers } from '../../../code/worktrees/rebase/conflict-checks.ts';
 import { CONFLICT } from '../../../code/worktrees/rebase/rebase-state.ts';
 import { syncCommits, syncWork } from '../../../code/worktrees/recovery/sync-work.ts';
 import { firstWithin, shorten, someOf } from '../../../text/wording.ts';
-import { filesHidingText } from '../../../tools/git/read/ident-texts.ts';
 import { makeReadable } from '../../../tools/git/read/working-files.ts';
-import { pathText } from '../../../tools/git/run/path-text.ts';
 import { imagesIn } from '../../issue-text/references.ts';
+import type { WorktreeChanges } from '../live/changes-part.ts';
 import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
-import {
-  type KnownChanges,
-  type Outcome,
-  summaryOf,
-  type WorktreeChanges,
-} from '../live/summary.ts';
+import { type Outcome, summaryOf } from '../live/summary.ts';
 import { digestOf } from '../live/transcript-summary.ts';
 import { commandsOf } from '../rules/commands.ts';
-import { revertedFiles } from '../rules/reverted.ts';
 import { type FinishedTurn, isRunning, type SessionEnding, totalUsage } from '../rules/rules.ts';
 import { commitWork, leftUncommitted } from './commit-work.ts';
+import { keepDiff } from './keep-diff.ts';
 
 interface Ended extends Outcome {
   turn?: FinishedTurn | undefined;
@@ -156,91 +143,6 @@ const LONGEST_OUTPUT = 1000;
 
 const imagesOf = (store: Store, caseId: string, description: string): string[] =>
   imagesIn(description).flatMap((url) => imageName(store, caseId, url) ?? []);
-
-// Also for stopped work, whose changes so far are in the worktree.
-const keepDiff = async (
-  { store, git, engine }: TurnNeeds,
-  kept: StoredSession,
-  { patch, shared, changed, left_out: unshown, withheld, ...counts }: WorktreeDiff,
-): Promise<KnownChanges> => {
-  const { case_id, base_commit } = kept.session;
-  const worktree = getWorktree(store, case_id);
-  const dir = sessionDirOf(store, kept);
-  await replaceSessionFile(store, dir, 'diff.patch', shared);
-  const transcript = engine.transcript(kept);
-  // Like the commits below, it only supplements the record.
-  const hiding = await filesHidingText(git.at(worktree)).catch((error: unknown) => {
-    transcript.append('error', { message: `${UNSEARCHED}: ${messageOf(error)}` });
-    return [];
-  });
-  const left_out = [...unshown, ...hiding.map(pathText)];
-  const reverted: string[] = [];
-  const isSince = readSinceApproval(store, dir) !== undefined;
-  if (isSince) {
-    const later = await patchSinceStart(git, worktree, withheld);
-    await replaceSessionFile(store, dir, SINCE, later.shared);
-    reverted.push(...revertedFiles({ patch, left_out, since: later.since }));
-  }
-  const special = changed.flatMap(({ path, now }) => (now === undefined ? [] : `${path} (${now})`));
-  if (special.length > 0)
-    transcript.append('error', { code: 'git_noted', message: specialText(special) });
-  if (left_out.length > 0)
-    transcript.append('error', { code: 'git_noted', message: leftOutText(left_out) });
-  const secrets = withheld.map(pathText);
-  if (secrets.length > 0)
-    transcript.append('error', { code: 'git_noted', message: withheldText(secrets) });
-  if (reverted.length > 0) transcript.append('error', { message: revertedText(reverted) });
-  // They only supplement the record: completed work does not fail for them.
-  const other_commits = await otherCommits(git.at(worktree), base_commit ?? null).catch(
-    (error: unknown) => {
-      transcript.append('error', { message: `${UNLISTED}: ${messageOf(error)}` });
-      return undefined;
-    },
-  );
-  const unwanted = other_commits?.files ?? [];
-  if (unwanted.length > 0)
-    transcript.append('error', { message: unwantedText(unwanted.map(({ path }) => path)) });
-  transcript.append('diff', { ...counts });
-  const runs = await runsLater(patch.toString('utf8'), { git: git.at(worktree), base_commit });
-  return { files: changed, left_out, withheld: secrets, isSince, runs, reverted, other_commits };
-};
-
-const UNSEARCHED = 'Whether the attribute ident hides text could not be determined';
-
-const UNLISTED = 'The commits of the branch that Dossier did not make could not be listed';
-
-const unwantedText = (paths: readonly string[]): string =>
-  `Commits that Dossier did not make contain files that it would have left out: ${someOf(paths)}. The commits are not undone. Remove such files from the history of the branch before you push it.`;
-
-const revertedText = (paths: readonly string[]): string =>
-  `Files that differed from the base when the plan was approved were reverted or deleted since: ${someOf(paths)}. since-approval.patch has their content.`;
-
-const specialText = (named: readonly string[]): string =>
-  `Tracked files are no longer regular files: ${someOf(named)}. The patch shows them as deleted. Remove them; git cannot read them.`;
-
-const leftOutText = (named: readonly string[]): string =>
-  `Not in diff.patch: ${someOf(named)}. The summary in session.md says what it leaves out.`;
-
-const withheldText = (named: readonly string[]): string =>
-  `Not in diff.patch, because they are named like files with secrets: ${someOf(named)}. They are in the worktree alone.`;
-
-const SINCE = 'since-approval.patch';
-
-/**
- * Records the state of the worktree when approved work begins, unless it is the base itself: then all of diff.patch
- * came since. The empty patch marks that the two differ.
- */
-export const recordWorkStart = async (
-  service: TurnNeeds,
-  kept: StoredSession,
-  { patch }: WorktreeDiff,
-): Promise<void> => {
-  if (patch.length === 0) return;
-  const { store, git } = service;
-  const { case_id } = kept.session;
-  await keepWorkStart(git, getWorktree(store, case_id));
-  await replaceSessionFile(store, sessionDirOf(store, kept), SINCE, Buffer.alloc(0));
-};
 
 /** The diff of the worktree against the session's base. Throws where the worktree is gone. */
 export const diffOf = async (
