@@ -287,6 +287,13 @@ describe('completed work', () => {
     const { root } = it.running.repository;
     writeFiles(root, { 'app.conf': 'T\n', 'config/db.local': 'T\n' });
     const { commit } = await worked(it);
+    const patch = readFileSync(join(newestSession(it.running, it.item), 'diff.patch'), 'utf8');
+    assert.match(patch, /\+1$/m);
+    assert.doesNotMatch(patch, /^diff .*(?:app\.conf|db\.local)|^\+T$/m);
+    assert.match(
+      bodyOf(it),
+      /in the worktree alone[^\n]*:\n\n```text\nconfig\/db\.local\napp\.conf\n/,
+    );
     assert.deepEqual(
       Object.fromEntries(commit.left_out.map((one) => [one.path, one.why])),
       { 'app.conf': 'copied', 'config/db.local': 'copied' },

@@ -44,7 +44,10 @@ describe('a new file that is named like a secret', () => {
     assert.match(summary, /^added {4}\.env {2}\+1 −0$/m);
     assert.match(summary, /in the worktree alone \(new .*\):\n\n```text\n\.env\n```/);
     const told = (await it.eventsOf(id)).filter(({ event }) => event === 'error');
-    assert.match(String(told[0]?.data.message), /secrets: \.env\. They are in the worktree alone/);
+    assert.match(
+      String(told[0]?.data.message),
+      /secrets or were copied from your checkout: \.env\. They are in the worktree alone/,
+    );
     assert.equal(readFileSync(join(await pathOf(it), '.env'), 'utf8'), `${SECRET}\n`);
   });
 
@@ -78,7 +81,10 @@ describe('a new file that is named like a secret', () => {
     // The ref of the start of work has it only until other work starts.
     assert.match(fileOf(it, 'since-approval.patch'), /^deleted file.*\n.*\n.*a\/mine\.env/m);
     assert.match(fileOf(it, 'session.md'), /^mine\.env$/m);
-    assert.match(fileOf(it, 'session.md'), /secrets\):\n\n```text\nold\.pem\n```/);
+    assert.match(
+      fileOf(it, 'session.md'),
+      /secrets, or were copied[^\n]*\):\n\n```text\nold\.pem\n```/,
+    );
   });
 
   it('is under the ref of a removed worktree, which the recovered patch names', async (t) => {
@@ -91,7 +97,7 @@ describe('a new file that is named like a secret', () => {
     const recoveries = `/api/worktrees/${item.id}/recoveries`;
     const [one] = (await running.call<Recovery[]>('GET', recoveries)).body;
     const patch = readFileSync(join(running.workspace, one?.patch ?? ''), 'utf8');
-    assert.match(patch, /^Only there, because .* secrets: k\/id_rsa$/m);
+    assert.match(patch, /^Only there, because .* secrets or .*: k\/id_rsa$/m);
     assert.match(patch, /^diff --git a\/b\.txt b\/b\.txt$/m);
     assert.equal((await running.call('POST', `${recoveries}/${one?.id}/restore`)).status, 201);
     assert.equal(readFileSync(join(await pathOf(it), 'k/id_rsa'), 'utf8'), `${SECRET}\n`);

@@ -13,7 +13,7 @@ export type { WorktreeDiff } from '../../../tools/git/read/diff.ts';
 
 /** The diff of the worktree against its base: committed, staged, unstaged and untracked changes, but not ignored files. */
 export const worktreeDiff = (git: Git, record: WorktreeRecord): Promise<WorktreeDiff> =>
-  worktreeChanges(git.at(record), record.base_commit);
+  worktreeChanges(git.at(record), { base: record.base_commit, copied: record.setup?.copied });
 
 interface WorkDescription {
   head?: string;

@@ -73,9 +73,10 @@ export const keepPatch = async (
   const dir = itemOf(store, record.case_id)?.dir;
   if (dir === undefined) return;
   const name = `${recoveryId(record.case_id, ref)}.patch`;
-  const withheld = (await withheldFiles(git.at(record), record.base_commit)).map(pathText);
+  const against = { base: record.base_commit, copied: record.setup?.copied };
+  const withheld = (await withheldFiles(git.at(record), against)).map(pathText);
   const head = headOfPatch(record, ref, withheld);
-  const write = (into: number) => diffInto(git.at(record), record.base_commit, into);
+  const write = (into: number) => diffInto(git.at(record), against, into);
   if (await keepRecovered(store, dir, { name, head, write })) return;
   throw new ServiceError(
     'file_busy',
@@ -100,6 +101,6 @@ Everything, commits included, is saved under ${ref}
 in ${repository}: the commits are ${ref}^, and
   git diff ${base_commit} ${ref}:files
 prints this patch again. To apply it on the base commit, pass this file to git apply.
-${withheld.length === 0 ? '' : `Only there, because they are named like files with secrets: ${withheld.map(oneLine).join(', ')}\n`}POST /api/worktrees/${case_id}/recoveries/${recoveryId(case_id, ref)}/restore creates the worktree again.
+${withheld.length === 0 ? '' : `Only there, because they are named like files with secrets or were copied from your checkout: ${withheld.map(oneLine).join(', ')}\n`}POST /api/worktrees/${case_id}/recoveries/${recoveryId(case_id, ref)}/restore creates the worktree again.
 
 `;

@@ -31,17 +31,26 @@ import {
 export interface WorktreeDiff extends ParsedDiff {
   /** The patch without the new files of `withheld`, for a file in the workspace. */
   shared: Buffer;
-  /** As latin1; neither HEAD nor the base has them. */
+  /** New files that are named like secrets or were copied from the checkout, as latin1; neither HEAD nor the base has them. */
   withheld: string[];
   /** Untracked nested repositories, submodules with changes, files too large, dropped from the index alone, or of refused names. */
   left_out: string[];
+}
+
+interface Against {
+  base: string;
+  /** Ignored files that were copied into the worktree, as UTF-8: they may hold secrets, whatever its ignore rules say now. */
+  copied?: readonly string[] | undefined;
 }
 
 /**
  * The differences between the worktree and the commit `base`: committed, staged, unstaged and untracked, but not ignored
  * files. Changes nothing, not even the index.
  */
-export const worktreeChanges = (git: GitAt<GitWorktree>, base: string): Promise<WorktreeDiff> =>
+export const worktreeChanges = (
+  git: GitAt<GitWorktree>,
+  { base, copied = [] }: Against,
+): Promise<WorktreeDiff> =>
   against(git, base, (commit) =>
     onLookedCopy(git, async (copy, listed) => {
       const inside = await changedSubmodules(git);
@@ -52,7 +61,7 @@ export const worktreeChanges = (git: GitAt<GitWorktree>, base: string): Promise<
         const unshown = [...[...left, ...refused].map(pathText), ...inside];
         const { shown, left_out } = await readablePastLarge(copy, commit, unshown);
         const { changed, ...diff } = parseDiff(shown);
-        const withheld = await takeOutWithheld(copy, commit, listed);
+        const withheld = await takeOutWithheld(copy, commit, { ...listed, copied });
         const shared = withheld.length === 0 ? diff.patch : await patchOf(copy, commit);
         const files = changed.map((file) => typed(file, special));
         return { ...diff, changed: files, shared, withheld, left_out };
@@ -73,8 +82,11 @@ export const refusedFiles = (git: GitAt<GitWorktree>, base: string): Promise<str
   });
 
 /** The files of `withheld`. */
-export const withheldFiles = (git: GitAt<GitWorktree>, base: string): Promise<string[]> =>
-  onLookedCopy(git, (copy, listed) => takeOutWithheld(copy, base, listed));
+export const withheldFiles = (
+  git: GitAt<GitWorktree>,
+  { base, copied = [] }: Against,
+): Promise<string[]> =>
+  onLookedCopy(git, (copy, listed) => takeOutWithheld(copy, base, { ...listed, copied }));
 
 const typed = (file: ChangedFile, special: SpecialFiles): ChangedFile => {
   const now = special.get(file.path);
@@ -147,13 +159,17 @@ const NONE_WITHHELD = { shared: Buffer.alloc(0), withheld: [] };
 const PLAIN_NAMES = ['-c', 'core.quotePath=false'];
 
 /** Writes the shared patch, of any length, into an open file descriptor. */
-export const diffInto = (git: GitAt<GitWorktree>, base: string, into: number): Promise<void> =>
+export const diffInto = (
+  git: GitAt<GitWorktree>,
+  { base, copied = [] }: Against,
+  into: number,
+): Promise<void> =>
   against(git, base, (commit) =>
     onLookedCopy(git, async (copy, listed) => {
       // Before git writes output, which cannot be taken back.
       const special = listed.is_added_to_alone ? NO_FILES : await takeOutSpecialFiles(copy);
       await takeIn(copy, commit, listed, special);
-      await takeOutWithheld(copy, commit, listed);
+      await takeOutWithheld(copy, commit, { ...listed, copied });
       await takeOutLargeFiles(copy, commit, await largeChanges(copy, commit));
       const args = [...PLAIN_NAMES, 'diff', ...DIFF, commit, '--'];
       await withTextAttributes(copy, (plain) => plain.run(args, { into, timeout_ms: LONG_MS }));

@@ -3,7 +3,7 @@ import { inSlices } from '../../../../store/base/async.ts';
 import { orElse } from '../../../../store/base/attempt.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
 import { FROM_INPUT, MOST_LISTED, nulls, onDisk } from '../run/index-copy.ts';
-import { pathText } from '../run/path-text.ts';
+import { lossyPath, pathText } from '../run/path-text.ts';
 import { MOST_SHOWN, sizeOf, takeOutLargeFiles } from './large-files.ts';
 import { refusedOf } from './refused-names.ts';
 import { isWithheld } from './secret-names.ts';
@@ -126,15 +126,16 @@ const specialKind = (found: Stats): SpecialKind | undefined => {
 };
 
 /**
- * Removes new files that are named like secrets (`isWithheld`) from a copy of the index, and returns them. A file of the base
- * is changed or deleted, not new, also where HEAD no longer has it.
+ * Removes new files that are named like secrets (`isWithheld`), or are among `copied`, from a copy of the index, and returns
+ * them. A file of the base is changed or deleted, not new, also where HEAD no longer has it.
  */
 export const takeOutWithheld = async (
   copy: GitAt<GitWorktree>,
   commit: string,
-  { fresh }: Pick<Changed, 'fresh'>,
+  { fresh, copied }: Pick<Changed, 'fresh'> & { copied: readonly string[] },
 ): Promise<string[]> => {
-  const named = fresh.filter(isWithheld);
+  const own = new Set(copied);
+  const named = fresh.filter((path) => isWithheld(path) || own.has(lossyPath(path)));
   if (named.length === 0) return [];
   const args = ['ls-tree', '-r', '-z', '--full-tree', '--name-only', commit];
   const before = new Set(await copy.names(args, { max_bytes: MOST_LISTED }));

@@ -95,7 +95,7 @@ const LEFT_OUT =
 const UNSEEN =
   'Not in the patch, nor committed, but in the worktree alone (a .gitignore that ignores itself hides them from git):';
 const WITHHELD =
-  'Not in the patch, but in the worktree alone (new files that are named like secrets):';
+  'Not in the patch, but in the worktree alone (new files that are named like secrets, or were copied from your checkout):';
 
 const SETTINGS = [
   /(^|["/])\.(claude|codex|opencode|gemini|qwen|cursor|vscode)\//,

@@ -104,7 +104,7 @@ const unseenText = (named: readonly string[]): string =>
   `Not in diff.patch nor committed, because a .gitignore that ignores itself hides them: ${someOf(named)}. They are in the worktree alone.`;
 
 const withheldText = (named: readonly string[]): string =>
-  `Not in diff.patch, because they are named like files with secrets: ${someOf(named)}. They are in the worktree alone.`;
+  `Not in diff.patch, because they are named like files with secrets or were copied from your checkout: ${someOf(named)}. They are in the worktree alone.`;
 
 const SINCE = 'since-approval.patch';
 

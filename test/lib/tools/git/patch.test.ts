@@ -115,7 +115,7 @@ describe('the patch of everything that changed', () => {
 
     const { patch, shared, withheld, changed, left_out, ...told } = await worktreeChanges(
       git.at(worktree),
-      base,
+      { base },
     );
 
     const clone = join(temporaryDirectory(t), 'clone');

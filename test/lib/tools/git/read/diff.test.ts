@@ -92,7 +92,7 @@ const content = (root: string): Record<string, string> =>
 describe('diff', () => {
   it('is empty where nothing changed', async (t) => {
     const { git, worktree, base } = await make(t);
-    assert.deepEqual(await worktreeChanges(git.at(worktree), base), {
+    assert.deepEqual(await worktreeChanges(git.at(worktree), { base }), {
       patch: Buffer.alloc(0),
       shared: Buffer.alloc(0),
       changed: [],
@@ -114,7 +114,7 @@ describe('diff', () => {
       left_out: _,
       withheld,
       ...counts
-    } = await worktreeChanges(git.at(worktree), base);
+    } = await worktreeChanges(git.at(worktree), { base });
     const file = join(temporaryDirectory(t), 'changes.patch');
     writeFileSync(file, patch);
     gitIn(root)('apply', '--whitespace=nowarn', file);
@@ -163,7 +163,7 @@ describe('diff', () => {
     writeFiles(worktree.path, { 'b.txt': 'staged\n' });
     operator('add', 'b.txt');
     writeFiles(worktree.path, { 'c.txt': 'unstaged\n', 'd.txt': 'untracked\n' });
-    const { files, additions, deletions } = await worktreeChanges(git.at(worktree), base);
+    const { files, additions, deletions } = await worktreeChanges(git.at(worktree), { base });
     assert.deepEqual([files, additions, deletions], [4, 4, 3]);
   });
 
@@ -179,7 +179,7 @@ describe('diff', () => {
     symlinkSync('edit.txt', at('gone.txt'));
     writeFiles(worktree.path, { link: 'a file now\n' });
     chmodSync(at('tool.sh'), 0o755);
-    const { changed } = await worktreeChanges(git.at(worktree), 'HEAD');
+    const { changed } = await worktreeChanges(git.at(worktree), { base: 'HEAD' });
     const told = changed.map(({ what, path }) => `${what} ${path}`);
     assert.deepEqual(told.toSorted(), ['mode tool.sh', 'type gone.txt', 'type link']);
   });
@@ -188,7 +188,7 @@ describe('diff', () => {
     const { git, worktree, base } = await make(t);
     changeAll(worktree);
     const index = readFileSync(join(worktree.git_dir, 'index'));
-    await worktreeChanges(git.at(worktree), base);
+    await worktreeChanges(git.at(worktree), { base });
     assert.deepEqual(readFileSync(join(worktree.git_dir, 'index')), index);
     assert.deepEqual(
       readdirSync(worktree.git_dir).filter((name) => name.endsWith('.lock')),
@@ -203,13 +203,13 @@ describe('diff', () => {
     gitIn(worktree.path)('update-index', '--skip-worktree', 'tool.sh');
     writeFiles(worktree.path, { 'edit.txt': 'hidden\n', 'tool.sh': 'hidden\n' });
     rmSync(join(worktree.path, 'gone.txt'));
-    assert.equal((await worktreeChanges(git.at(worktree), base)).files, 3);
+    assert.equal((await worktreeChanges(git.at(worktree), { base })).files, 3);
   });
 
   it("is written in one form, whatever the operator's settings for reading diffs are", async (t) => {
     const { git, worktree, base, root } = await make(t);
     changeAll(worktree);
-    const { patch } = await worktreeChanges(git.at(worktree), base);
+    const { patch } = await worktreeChanges(git.at(worktree), { base });
     for (const [key, value] of Object.entries({
       'diff.noprefix': 'true',
       'diff.mnemonicPrefix': 'true',
@@ -222,7 +222,7 @@ describe('diff', () => {
       gitIn(root)('config', key, value);
     }
     assert.equal(
-      (await worktreeChanges(git.at(worktree), base)).patch.toString('latin1'),
+      (await worktreeChanges(git.at(worktree), { base })).patch.toString('latin1'),
       patch.toString('latin1'),
     );
   });
@@ -230,12 +230,12 @@ describe('diff', () => {
   it('shows text as text, whatever attributes of the worktree call it, and binary files as such', async (t) => {
     const { git, worktree, base, root } = await make(t);
     changeAll(worktree);
-    const plain = await worktreeChanges(git.at(worktree), base);
+    const plain = await worktreeChanges(git.at(worktree), { base });
     writeFiles(worktree.path, {
       'new/.gitattributes': '* binary\n',
       '.gitattributes': '[attr]odd -diff\n* -diff\n*.txt binary\ncrlf.txt odd\n',
     });
-    const { patch, changed } = await worktreeChanges(git.at(worktree), base);
+    const { patch, changed } = await worktreeChanges(git.at(worktree), { base });
     const asTold = ({ path, additions, deletions }: (typeof changed)[number]) =>
       `${path} ${additions} ${deletions}`;
     assert.deepEqual(
@@ -251,10 +251,10 @@ describe('diff', () => {
 
   it('reads no file of forty gigabytes, and says that it is left out', async (t) => {
     const { git, worktree, base } = await make(t);
-    const before = (await worktreeChanges(git.at(worktree), base)).files;
+    const before = (await worktreeChanges(git.at(worktree), { base })).files;
     writeFiles(worktree.path, { 'sparse.img': '', 'beside.txt': 'read\n' });
     truncateSync(join(worktree.path, 'sparse.img'), 40 * 1024 ** 3);
-    const { files, left_out, patch } = await worktreeChanges(git.at(worktree), base);
+    const { files, left_out, patch } = await worktreeChanges(git.at(worktree), { base });
     assert.deepEqual([files - before, left_out], [1, ['sparse.img']]);
     assert.match(patch.toString('latin1'), /beside\.txt/);
   });
@@ -269,7 +269,7 @@ describe('diff', () => {
     writeFiles(worktree.path, { 'd/b.txt': 'c\n' });
     const LARGE = ['a.txt', 'made.txt', 'staged.txt'];
     for (const name of LARGE) truncateSync(join(worktree.path, name), 2 * 1024 ** 3);
-    const { changed, left_out, patch } = await worktreeChanges(git.at(worktree), base);
+    const { changed, left_out, patch } = await worktreeChanges(git.at(worktree), { base });
     assert.deepEqual(left_out.toSorted(), LARGE);
     assert.deepEqual(
       changed.map(({ path, what }) => `${what} ${path}`),
@@ -277,7 +277,7 @@ describe('diff', () => {
     );
     const file = join(temporaryDirectory(t), 'whole.patch');
     const into = openSync(file, 'w');
-    await diffInto(git.at(worktree), base, into).finally(() => closeSync(into));
+    await diffInto(git.at(worktree), { base }, into).finally(() => closeSync(into));
     assert.deepEqual(readFileSync(file), patch);
     assert.equal(
       inside('status', '--porcelain'),
@@ -293,7 +293,7 @@ describe('diff', () => {
     });
     gitIn(root)('config', 'include.path', 'more');
     writeFiles(worktree.path, { 'edit.txt': '1\n', 'tool.sh': '#!/bin/sh\r\n' });
-    const { changed } = await worktreeChanges(git.at(worktree), base);
+    const { changed } = await worktreeChanges(git.at(worktree), { base });
     assert.deepEqual(
       changed.map(({ path, additions }) => [path, additions]),
       [['edit.txt', null]],
@@ -309,7 +309,7 @@ describe('diff', () => {
     gitIn(worktree.path)('init', '--quiet', '--bare', 'bare');
     renameSync(join(worktree.path, 'bare'), named('d\xe9p/.git'));
     gitIn(worktree.path)('mv', 'edit.txt', 'é.txt');
-    const { patch, changed, left_out } = await worktreeChanges(git.at(worktree), base);
+    const { patch, changed, left_out } = await worktreeChanges(git.at(worktree), { base });
     assert.deepEqual(
       changed.map(({ path }) => path),
       ['"caf\\351.txt"', 'edit.txt => é.txt'],
@@ -332,7 +332,7 @@ describe('diff', () => {
       gitIn(at)('commit', '--quiet', '-am', text);
     }
     assert.throws(() => gitIn(worktree.path)('merge', 'main'));
-    const text = (await worktreeChanges(git.at(worktree), base)).patch.toString();
+    const text = (await worktreeChanges(git.at(worktree), { base })).patch.toString();
     assert.match(text, /^\+<<<<<<< HEAD$/m);
     assert.match(gitIn(worktree.path)('status', '--short'), /UU a\.txt/);
   });
@@ -343,7 +343,7 @@ describe('diff', () => {
     mkdirSync(join(worktree.path, 'inner'));
     gitIn(join(worktree.path, 'inner'))('init', '--quiet');
     writeFiles(worktree.path, { 'new.txt': 'n\n' });
-    const { files, left_out } = await worktreeChanges(git.at(worktree), base);
+    const { files, left_out } = await worktreeChanges(git.at(worktree), { base });
     assert.deepEqual([files, left_out], [1, ['inner/']]);
   });
 
@@ -359,7 +359,7 @@ describe('diff', () => {
       return found;
     });
     syncBuiltinESMExports();
-    const { changed } = await worktreeChanges(git.at(worktree), base).finally(() => {
+    const { changed } = await worktreeChanges(git.at(worktree), { base }).finally(() => {
       looked.mock.restore();
       syncBuiltinESMExports();
     });
@@ -373,7 +373,7 @@ describe('diff', () => {
   it('says that the base is no longer there', async (t) => {
     const { git, worktree } = await make(t);
     await assert.rejects(
-      worktreeChanges(git.at(worktree), 'f'.repeat(40)),
+      worktreeChanges(git.at(worktree), { base: 'f'.repeat(40) }),
       /no longer has the commit/,
     );
   });

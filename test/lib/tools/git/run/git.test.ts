@@ -285,7 +285,7 @@ describe('a hostile repository', () => {
     const worktree = await makeWorktree(t, git, known(made));
     writeFiles(worktree.path, { 'a.txt': 'changed\n', 'new.txt': 'new\n' });
     await status(git.at(worktree));
-    await worktreeChanges(git.at(worktree), 'main');
+    await worktreeChanges(git.at(worktree), { base: 'main' });
     await snapshot(git, worktree);
     await git.at(worktree).run(['add', '--all']);
     await git.at(worktree).run(['-c', 'user.name=n', '-c', 'user.email=e', 'commit', '-m', 'x']);

@@ -42,7 +42,7 @@ describe('files whose names differ only in case', { skip }, () => {
       files.map(({ path, code }) => `${code} ${path}`).toSorted(),
       NEW.map((path) => `?? ${path}`),
     );
-    const { changed } = await worktreeChanges(git.at(worktree), base);
+    const { changed } = await worktreeChanges(git.at(worktree), { base });
     assert.deepEqual(changed.map(({ path }) => path).toSorted(), NEW);
     const { permissions } = await takePicture(git.at(worktree));
     assert.deepEqual(Object.keys(permissions).toSorted(), NEW);
