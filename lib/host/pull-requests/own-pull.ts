@@ -38,7 +38,7 @@ export const hostedToWrite = async (
 
 /**
  * The repository of the record, else the remote that has its pull request under the same id: after a rename or transfer,
- * which is recorded. Throws 409 `pull_mismatch` where none has.
+ * which is recorded. Throws 409 `pull_mismatch` where none has, and the host's refusal where one could not be read.
  */
 const currentName = async (
   { store, codeHost }: HostedNeeds,
@@ -49,18 +49,21 @@ const currentName = async (
   const name = repositoryNamed(host, matter.repository);
   if (bases.some((each) => nameOf(each) === nameOf(name))) return name;
   const there = bases.filter((each) => node_id != null && each.host === name.host);
+  let refused: ServiceError | undefined;
   for (const each of new Map(there.map((base) => [nameOf(base), base])).values()) {
     const found = await codeHost()
       .repository(each)
       .pull(number)
       .catch((error: unknown) => {
-        if (!hasErrorCode(error, 'codehost_not_found')) throw error;
+        if (hasErrorCode(error, 'codehost_not_found')) return;
+        if (!hasErrorCode(error, 'codehost_forbidden', 'codehost_sso_required')) throw error;
+        refused ??= error;
       });
     if (found?.node_id !== node_id) continue;
     await changePull(store, case_id, { changes: { repository: `${each.owner}/${each.name}` } });
     return each;
   }
-  throw otherRepository(name, bases);
+  throw refused ?? otherRepository(name, bases);
 };
 
 /** The branches that the Work item's pull request may be of: the worktree's, else those of its sessions. */

@@ -65,6 +65,23 @@ describe('a write to the pull request that pr/pr.md names', () => {
       assert.deepEqual(scene.files('pr').includes('former'), false);
     });
 
+  it('follows a rename past a remote that the token may not read, which is named where none has it', async (t) => {
+    const scene = await openedScene(t, { repositories: ['acme/private'] });
+    const { host, git } = scene;
+    const refuse = () => host.fail('graphql forbidden', { graphql: 'query PullRequest' });
+    await host.repositories.rename('acme/new');
+    git('remote', 'add', 'upstream', 'https://github.com/acme/private.git');
+    git('remote', 'set-url', 'origin', 'https://github.com/acme/other.git');
+    refuse();
+    const refused = assertProblem(await scene.post('push'), 403, 'codehost_forbidden');
+    assert.match(refused.detail, /acme\/private#1 \(Resource not accessible/);
+    git('remote', 'set-url', 'origin', 'https://github.com/acme/new.git');
+    refuse();
+    const pushed = await patched(scene, { title: 'Half up' });
+    assert.equal(pushed.status, 200, pushed.text);
+    assert.match(scene.read('pr/pr.md'), /^repository: acme\/new$/m);
+  });
+
   it('is 409 where it is of another branch, and theirs stays as it is', async (t) => {
     const scene = await openedScene(t);
     const { host, number, running, item, worktree } = scene;
