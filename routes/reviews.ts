@@ -63,7 +63,7 @@ export const reviewRoutes = [
   route('POST /api/cases/{id}/pr/reviews/{review_id}/add-to-feedback', {
     summary: 'Queue a review for the next feedback session',
     description:
-      'Has no effect if the review is queued. A review that was addressed is queued again.',
+      'Has no effect if the review is queued. A review that was addressed is queued again. One that is recorded as resolved or dismissed on the code host, or as gone, is refused.',
     params: ReviewPath,
     response: Review,
     errors: ASKING,

@@ -181,6 +181,20 @@ describe('POST …/pr/reviews/{review_id}/add-to-feedback', () => {
     assert.equal(all.find(({ id }) => id === asked)?.state, 'dismissed');
   });
 
+  it('is 422 for one that is resolved or dismissed on the host, which no session would get', async (t) => {
+    const scene = await withReviews(t);
+    const { api, asked, thread, host, number } = scene;
+    await host.pulls.dismiss(number, Number(asked.slice('review:'.length)));
+    host.pulls.resolve(thread.slice('thread:'.length));
+    await list(scene);
+    for (const [id, state] of Object.entries({ [asked]: 'dismissed', [thread]: 'resolved' })) {
+      const refused = await api('POST', `pr/reviews/${id}/add-to-feedback`);
+      const { detail } = assertProblem(refused, 422, 'invalid_state');
+      assert.match(detail, new RegExp(`^${id} is ${state} on the host, so no session`));
+    }
+    assert.ok((await list(scene)).every(({ feedback }) => feedback === null));
+  });
+
   it('is 404 for a review that there is not', async (t) => {
     const { api } = await withReviews(t);
     for (const id of ['review:999999', 'thread:nothing', 'what', '..%2F..%2Fcase'])

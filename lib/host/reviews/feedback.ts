@@ -136,15 +136,18 @@ const refuseSecond = (store: Store, caseId: string): void => {
 
 /**
  * Queues a review for the next feedback session. A queued one, or one in a running session, does not change; an
- * addressed one is queued again.
+ * addressed one is queued again. Throws 422 for one that is resolved or dismissed on the host, or gone: no session would
+ * get it.
  */
 export const addToFeedback = async (
   service: PullNeeds,
   caseId: string,
   id: string,
 ): Promise<Review> => {
-  await getReview(service, caseId, id);
+  const review = await getReview(service, caseId, id);
   const queued_at = service.store.clock().toISOString();
+  const why = whyOver({ ...review, queued_at });
+  if (why !== undefined) throw isOver(caseId, id, why);
   const kept = await changeReview(service.store, caseId, id, (current) => {
     const feedback = feedbackOf(service.store, caseId, current);
     if (feedback === 'queued' || feedback === 'in_session') return undefined;
@@ -153,6 +156,11 @@ export const addToFeedback = async (
   if (kept === undefined) throw notFound('review', id);
   return getReview(service, caseId, id);
 };
+
+const isOver = (caseId: string, id: string, why: string): ServiceError =>
+  invalidState(
+    `${id} ${why}, so no session would get it. If that has changed there, list the reviews again with GET /api/cases/${caseId}/pr/reviews.`,
+  );
 
 interface ResolvedReview extends Review {
   /** Whether it was resolved on the host, too. */
