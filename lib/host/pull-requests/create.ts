@@ -6,7 +6,7 @@ import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { Store } from '../../../store/store.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { checkCase } from '../../code/worktrees/read.ts';
-import type { HostedRepository, Pull } from '../../codehost/code-host.ts';
+import { type HostedRepository, labelsWithout, type Pull } from '../../codehost/code-host.ts';
 import { invalidState, ServiceError } from '../../errors.ts';
 import { headCommit } from '../../tools/git/read/repository.ts';
 import { headOnBranch } from '../../work/conflicts/preflight.ts';
@@ -217,7 +217,11 @@ const labelled = async (
   if (labels.length === 0) return pull.labels;
   try {
     // Others, such as a bot, may have labelled it already.
-    return await hosted.setLabels(pull.number, (now) => [...now, ...labels]);
+    const write = () => hosted.setLabels(pull.number, (now) => [...now, ...labels]);
+    return await writeOrVerify(write, async () => {
+      const { labels: now } = await hosted.pull(pull.number);
+      return labelsWithout(labels, now).length === 0 ? now : undefined;
+    });
   } catch (error) {
     warnings.push(warningOf('Setting its labels failed; send them with PATCH …/pr', error));
     return pull.labels;

@@ -424,6 +424,15 @@ describe('what fails on the way to a pull request', () => {
     assert.deepEqual(labels.map(({ name }) => name).toSorted(), ['bug', 'theirs']);
   });
 
+  it('records its labels where the answer that set them is lost', async (t) => {
+    const scene = await pullScene(t);
+    scene.work();
+    scene.host.fail('reset', { method: 'POST', path: /\/labels$/, when: 'after' });
+    const made = await scene.post('create', { labels: ['bug'] });
+    assert.deepEqual([made.status, made.body.labels, made.body.warnings], [201, ['bug'], []]);
+    assert.match(scene.read('pr/pr.md'), /^labels:\n {2}- bug$/m);
+  });
+
   it('takes labels that cannot be set for a warning', async (t) => {
     const scene = await pullScene(t);
     scene.work();
