@@ -1,9 +1,9 @@
-import { readFileSync, renameSync, rmSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { hasCode, isDone, orElse } from '../base/attempt.ts';
+import { hasCode, isDone } from '../base/attempt.ts';
 import { readSealed, sealedText } from '../consent/seal.ts';
 import { listDirectory } from '../front-matter/folder.ts';
-import { checkedBy } from '../front-matter/record-file.ts';
+import { checkedBy, readRegularFile } from '../front-matter/record-file.ts';
 import { putFile } from '../front-matter/text-file.ts';
 import { removeDirectory } from '../fs/directories.ts';
 import { dropTemporary } from '../fs/durable.ts';
@@ -23,7 +23,7 @@ export const saveWorktreeChange = async (store: Store, change: WorktreeChange): 
   const { layout } = store;
   const path = fileOf(layout, change.case_id);
   const text = sealedText(layout, path, change);
-  const before = orElse(() => readFileSync(path), undefined, 'ENOENT');
+  const before = readRegularFile(layout.root, path);
   await putFile(layout, path, { before, mode: 0o600 }, text);
 };
 

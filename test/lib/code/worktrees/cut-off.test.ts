@@ -5,8 +5,10 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -136,6 +138,20 @@ describe('a file that was cut off while it was moved', () => {
     await finishInterruptedChanges(fixture.service);
     assert.equal(existsSync(join(path, from)), false);
     assert.equal(readFileSync(join(path, to), 'utf8'), text);
+  });
+});
+
+describe('the record of a change', () => {
+  it('is not written where a link stands in its place', async (t) => {
+    const fixture = await started(t);
+    const { store } = fixture.service;
+    const { case_id, path, branch, common_dir } = recordOf(fixture);
+    const file = worktreeFile(store.layout, case_id).replace(/json$/, 'change.json');
+    symlinkSync(join(path, 'README.md'), file);
+    await assert.rejects(
+      saveWorktreeChange(store, { case_id, path, branch, common_dir, change: 'move' }),
+    );
+    assert.equal(readlinkSync(file), join(path, 'README.md'));
   });
 });
 
