@@ -87,8 +87,9 @@ const forgetRuns = async (
   for (const id of ids) {
     await stopAway(service, id);
     // Its record may be back already.
-    if (!hasRecord(service.store, caseId, id) && !mayReturn(service.store, caseId, id))
-      await removeRun(service.store, id);
+    if (hasRecord(service.store, caseId, id) || mayReturn(service.store, caseId, id)) continue;
+    service.engine.unread.delete(id);
+    await removeRun(service.store, id);
   }
 };
 

@@ -252,6 +252,21 @@ describe('a queued session that cannot be read when its turn comes', () => {
     await reconcile(test.service.store, test.item.id);
     await test.until(id, 'plan_ready');
   });
+
+  it('is forgotten with its Work item', async (t) => {
+    const test = await withCase(t, WORK);
+    const lock = `/api/worktrees/${test.item.id}/lock`;
+    assert.equal((await test.call('POST', lock, { name: 'Ann' })).status, 201);
+    const { id } = await test.start();
+    const file = join(newestSession(test, test.item), 'session.md');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('status: queued', 'status: [queued'));
+    assert.equal((await test.call('DELETE', lock)).status, 204);
+    await startQueued(test.service);
+    const { unread } = test.service.engine;
+    assert.deepEqual([...unread], [id]);
+    assert.equal((await test.call('DELETE', test.at)).status, 204);
+    await eventually(() => assert.equal(unread.size, 0));
+  });
 });
 
 describe('a queued session whose directory is away while the daemon restarts', () => {
