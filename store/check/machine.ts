@@ -1,6 +1,6 @@
 import { chmodSync } from 'node:fs';
-import { mkdir, truncate, writeFile } from 'node:fs/promises';
-import { basename, join, relative } from 'node:path';
+import { truncate } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { StoreError } from '../base/errors.ts';
 import { journalMarkFile } from '../consent/workspace-id.ts';
 import type { ReadEntry } from '../front-matter/entry.ts';
@@ -15,7 +15,7 @@ import {
 import { NOT_A_DIRECTORY, privateOf } from '../fs/directories.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { removeTreeSync } from '../fs/remove-tree.ts';
-import { linkedInUndo, unlinkKept } from '../fs/undo.ts';
+import { linkedInUndo, saveToUndo, unlinkKept } from '../fs/undo.ts';
 import type { JournalSnapshot } from '../journal/journal-file.ts';
 import { problemOfRollback } from '../journal/journal-problems.ts';
 import { isOlder, type JournalEnd, readMark } from '../journal/mark.ts';
@@ -117,9 +117,7 @@ const checkJournal = ({ layout, isRunning, journal, end }: Machine): Finding[] =
   ];
   if (tail === undefined || isRunning) return findings;
   const mend: Mend = async () => {
-    const day = join(layout.undo, new Date().toISOString().slice(0, 10));
-    await mkdir(day, { recursive: true, mode: 0o700 });
-    await writeFile(join(day, `${Date.now()}-tail-${basename(path)}`), tail.bytes, { mode: 0o600 });
+    await saveToUndo(layout, `tail-${journal.name}`, tail.bytes);
     await truncate(path, tail.from);
     return `cut at line ${tail.line}; the ${tail.bytes.length} removed bytes are in .dossier/undo`;
   };

@@ -38,10 +38,14 @@ const pruneDay = (dir: string, before: number): number => {
   return bytes;
 };
 
-/** Saves a text in `.dossier/undo`, readable by its owner alone, and returns the path. */
-export const saveToUndo = async (layout: Layout, name: string, text: string): Promise<string> => {
+/** Saves a content in `.dossier/undo`, readable by its owner alone, and returns the path. */
+export const saveToUndo = async (
+  layout: Layout,
+  name: string,
+  content: Buffer | string,
+): Promise<string> => {
   const path = undoPlace(layout, name);
-  await writeSynced(path, text, 0o600);
+  await writeSynced(path, content, 0o600);
   return path;
 };
 

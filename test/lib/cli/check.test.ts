@@ -14,10 +14,11 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { check } from '../../../lib/cli/check.ts';
 import { UsageError } from '../../../lib/config.ts';
+import { isUndoName } from '../../../store/fs/place.ts';
 import type { Proof } from '../../../store/records/proof.ts';
 import type { NewWebhook } from '../../../store/records/webhook.ts';
 import { makeWorkspaceFiles } from '../../../store/workspace/workspace-files.ts';
@@ -423,9 +424,9 @@ describe('dossier check --fix', () => {
     );
     const [day = ''] = readdirSync(join(root, '.dossier/undo'));
     const kept = readdirSync(join(root, '.dossier/undo', day));
-    for (const name of ['-.gitignore', '-lock.md', '-case.md', '.ndjson'])
+    for (const name of ['.gitignore', 'lock.md', 'case.md', `tail-${basename(journal)}`])
       assert.ok(
-        kept.some((each) => each.endsWith(name)),
+        kept.some((each) => isUndoName(each) && each.endsWith(`-${name}`)),
         `${name} in ${kept.join(' ')}`,
       );
     const after = fingerprint(root);
