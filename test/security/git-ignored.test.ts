@@ -1,7 +1,14 @@
 /** Repositories that a turn leaves where git does not look: what ignores them was written by the turn itself. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { guard, sanitizeNestedRepositories } from '../../lib/code/turn-repository/guard.ts';
@@ -123,6 +130,22 @@ describe('what a turn leaves', () => {
     assert.deepEqual(again.unseen, ['.']);
     const rest = await sanitizeNestedRepositories(git, { before, links: [], aside });
     assert.deepEqual([rest.taken.map(({ path }) => path), rest.unseen], [['zz', 'bb/cc'], []]);
+  });
+
+  it('is kept where it cannot be copied', async (t) => {
+    const { on, git, base, aside } = await scene(t);
+    gitIn(on.path)('init', '--quiet', 'inner');
+    const before = await guard(git, base);
+    const hooks = join(on.path, 'inner/.git/hooks');
+    writeFiles(hooks, { 'pre-commit': 'exit 1\n' });
+    execFileSync('mkfifo', [join(hooks, 'a-pipe')]);
+    const { mended } = await sanitizeNestedRepositories(git, { before, links: [], aside });
+    assert.deepEqual([mended, existsSync(hooks)], [['inner'], false]);
+    const kept = readdirSync(join(aside, 'inner.hooks'));
+    assert.deepEqual(
+      ['a-pipe', 'pre-commit'].filter((name) => !kept.includes(name)),
+      [],
+    );
   });
 
   it('is looked for behind no link, and below a git directory that was there', async (t) => {

@@ -67,8 +67,8 @@ const takeOut = async ({ dir, name, aside }: GitDirectory, part: string): Promis
   const from = join(dir, part);
   const to = unusedPath(join(aside, `${name.replaceAll('/', '-')}.${part}`));
   mkdirSync(dirname(to), { recursive: true });
-  await cp(from, to, { recursive: true, verbatimSymlinks: true }).catch(() => undefined);
-  await rm(from, { recursive: true, force: true });
+  grantOwnerAccess(from);
+  await move(Buffer.from(from), to);
 };
 
 /** The path itself, or with the first free numeric suffix. */
