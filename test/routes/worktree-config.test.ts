@@ -89,6 +89,8 @@ describe('PUT /api/worktrees/config', () => {
       [{ copy_files: ['/etc/passwd'] }, '/copy_files/0'],
       [{ share: ['node_modules', '.venv'] }, '/share/1'],
       [{ share: ['../node_modules'] }, '/share/0'],
+      [{ base_branch: 'main\n' }, '/base_branch'],
+      [{ branch_prefix: 'a\nb' }, '/branch_prefix'],
       [{ branch_template: 'fixed' }, '/branch_template'],
       [{ branch_template: '{name}-{what}' }, '/branch_template'],
       [{ root: '~/worktrees' }, '/root'],

@@ -47,9 +47,11 @@ export const changeConfig = async (
 };
 
 const refuseWrong = (store: Store, change: WorktreeConfigChange): void => {
-  const { root, branch_template, setup, copy_files, share } = change;
+  const { root, base_branch, branch_prefix, branch_template, setup, copy_files, share } = change;
   const errors = [
     ...fieldError('/root', root, (path) => wrongRoot(store, path)),
+    ...fieldError('/base_branch', base_branch, wrongRef),
+    ...fieldError('/branch_prefix', branch_prefix, wrongRef),
     ...fieldError('/branch_template', branch_template, wrongTemplate),
     ...(setup ?? []).flatMap((command, at) => fieldError(`/setup/${at}`, command, wrongCommand)),
     ...(copy_files ?? []).flatMap((glob, at) => fieldError(`/copy_files/${at}`, glob, wrongGlob)),
@@ -68,6 +70,10 @@ const fieldError = (
   const message = typeof value === 'string' ? wrong(value) : undefined;
   return message === undefined ? [] : [{ path, message }];
 };
+
+// git refuses these in each name; what else it refuses depends on the repository.
+const wrongRef = (name: string): string | undefined =>
+  /\p{Cc}/u.test(name) ? 'contains a control character, such as a line break' : undefined;
 
 const wrongCommand = (command: string): string | undefined =>
   command.includes('\0') ? 'contains a NUL character' : undefined;
