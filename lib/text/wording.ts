@@ -121,6 +121,17 @@ export const networkWords = (network: 'host' | 'proxy' | { allow: readonly strin
   return network.allow.length === 0 ? 'closed' : `only ${network.allow.join(', ')}`;
 };
 
+interface Failure {
+  error: string | null;
+  commands?: { message: string | null; failed: readonly { command: string }[] };
+}
+
+/** The error of a session; null also where it only names a failed command, which `commands` describes with its output. */
+export const ownError = ({ error, commands }: Failure): string | null => {
+  const failed = commands?.message == null ? [] : commands.failed;
+  return failed.some(({ command }) => error?.includes(`(${command})`)) ? null : error;
+};
+
 interface Approved {
   approved_by: string | null;
   approved_name?: string;

@@ -95,6 +95,9 @@ describe('a command that failed', () => {
       commands?.message,
       '1 of 2 approved commands failed: `echo oh no; exit 3` (exit 3)',
     );
+    const [waits] = await extended(work).done();
+    assert.equal(waits?.message, `${commands?.message}. The session failed.`);
+    assert.equal(waits?.output, 'oh no');
   });
 });
 

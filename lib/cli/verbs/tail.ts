@@ -157,7 +157,7 @@ const linesFor = (typed: (verb: string) => string): Lines => ({
   sandbox_limit: ({ message }) => [alarm(`Sandbox: ${message}`)],
   waiting: ({ message }) => [alarm(`Waits: ${message}`)],
   status: ({ status, message = '' }) => [
-    strong(`-- ${status}${after(message)}`),
+    strong(message === '' ? `-- ${status}` : `-- ${status}: ${message}`),
     ...(status === 'paused' ? [alarm(`It waits for you: ${typed('resume')}`)] : []),
   ],
   operator_message: ({ text }) => [strong(`You: ${text}`)],
@@ -171,13 +171,9 @@ const linesFor = (typed: (verb: string) => string): Lines => ({
   ],
   error: ({ message, code }) => [alarm(message ?? code ?? 'It failed')],
   log_continued: ({ message }) => [message],
-  complete: ({ status, error, commands }) => [
-    ...failureLines(commands),
-    strong(`-- ended: ${status}${after(error ?? '')}`),
-  ],
+  // Its error is an event of its own.
+  complete: ({ status, commands }) => [...failureLines(commands), strong(`-- ended: ${status}`)],
 });
-
-const after = (text: string): string => (text === '' ? '' : `: ${text}`);
 
 const askedFor = (typed: (verb: string) => string): Lines => ({
   permission_request: ({ title, command, other_arguments }) => [

@@ -82,7 +82,9 @@ const tell = ({ values, out, typed }: Verb, { code, session, waiting }: Found): 
   }
   const { status, error } = session;
   const timeout = code === EXIT.timeout ? 'Timeout: session' : 'Session';
-  out.say(`${timeout} ${session.id.slice(0, 8)} is ${status}${error ? `: ${error}` : ''}`);
+  // The inbox entry has the error.
+  const why = waiting === undefined && error !== null ? `: ${error}` : '';
+  out.say(`${timeout} ${session.id.slice(0, 8)} is ${status}${why}`);
   if (waiting !== undefined) out.say(`${waiting.message}\n  ${typed(commandFor(waiting))}`);
   return code;
 };

@@ -6,7 +6,7 @@ import { isEnded, type Session } from '../../../store/records/session.ts';
 import type { Store } from '../../../store/store.ts';
 import { CONFLICT } from '../../code/worktrees/rebase/rebase-state.ts';
 import { FEEDBACK } from '../../host/reviews/feedback-session.ts';
-import { someOf } from '../../text/wording.ts';
+import { ownError, someOf } from '../../text/wording.ts';
 import { type AttentionEntry, post } from './entry.ts';
 
 // Failed commands come first, before the plain message.
@@ -16,17 +16,18 @@ export const withFailures = (
 ): Pick<AttentionEntry, 'message' | 'output'> => {
   const [first] = commands?.failed ?? [];
   if (commands == null || commands.message === null || first === undefined) return { message };
-  // The error of a failed runbook names its command already.
-  const names = message.includes(`(${first.command})`);
   return {
-    message: names ? message : `${commands.message}. ${message}`,
+    message: `${commands.message}. ${message}`,
     ...(first.output !== '' && { output: first.output }),
   };
 };
 
 /** Adds the number of files that a session which did not complete left uncommitted. */
-export const withUncommitted = ({ commit }: Session, message: string): string =>
-  commit?.message == null ? message : `${message} ${commit.message}.`;
+export const withUncommitted = ({ commit }: Session, message: string): string => {
+  if (commit?.message == null) return message;
+  // An error may end with the output of a program.
+  return `${message}${message.includes('\n') ? '\n' : ' '}${commit.message}.`;
+};
 
 // A later session, a merge, or a proof verified since, resolves the entry.
 export const completedEntries = (
@@ -102,13 +103,13 @@ const isAtConflict = (type: string, status: Session['status']): boolean =>
   type === CONFLICT && !isEnded(status);
 
 const failedEntry = (session: Session, isWaitedFor: boolean): AttentionEntry => {
-  const { id, case_id, type, provider, error, ended_at, created_at } = session;
+  const { id, case_id, type, provider, ended_at, created_at } = session;
   return {
     id: `failed/${id}`,
     kind: 'failed',
     session_id: id,
     since: ended_at ?? created_at,
-    ...withFailures(session, withUncommitted(session, error ?? 'The session failed.')),
+    ...withFailures(session, withUncommitted(session, ownError(session) ?? 'The session failed.')),
     answer: isWaitedFor ? unblockCall(case_id) : restartCall(case_id, type, provider),
   };
 };

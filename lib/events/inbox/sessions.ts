@@ -5,6 +5,7 @@ import type { WaitingValue } from '../../../store/records/trust.ts';
 import { type StoredSession, sessionsOf } from '../../../store/sessions/sessions.ts';
 import { importedClaims, unconfirmedSession } from '../../../store/sessions/unconfirmed.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
+import { ownError } from '../../text/wording.ts';
 import { withLaterWords } from '../../work/sessions/lifecycle/read.ts';
 import {
   type AgentRequest,
@@ -112,7 +113,9 @@ const openSessionEntries = (
     return [...manualEntries(service.engine, session, since), ...queuedEntries(service, session)];
   const answer = post(`/api/cases/${case_id}/session/resume`, { session_id: id });
   const isOwn = pause_reason === 'operator' || (error === null && pause_reason === undefined);
-  const why = isOwn ? PAUSED_BY_OPERATOR : (error ?? `The session is paused: ${pause_reason}.`);
+  const why = isOwn
+    ? PAUSED_BY_OPERATOR
+    : (ownError(session) ?? `The session is paused: ${pause_reason}.`);
   const when = resume_at === undefined ? {} : { resume_at };
   const told = withFailures(session, withUncommitted(session, why));
   return [{ ...found, ...when, id: `paused/${id}/${since}`, kind: 'paused', ...told, answer }];

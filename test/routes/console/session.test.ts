@@ -248,6 +248,16 @@ describe('the page of a session', { skip: noBrowser }, () => {
     );
   });
 
+  it('has the failed command in one box, with its output', async (t) => {
+    const { approve, is, at } = await start(t, { description: '```sh\necho oh no; exit 3\n```\n' });
+    await approve();
+    await is('failed');
+    const { page } = await look(t, at);
+    await page.getByText('1 of 1 approved command failed').waitFor();
+    assert.equal(await page.locator('.box.error').count(), 1);
+    await page.locator('.log').getByText('The session is failed.', { exact: true }).waitFor();
+  });
+
   it('has a plan sent back by keyboard', async (t) => {
     const { at, is, session } = await start(t, { behaviour: 'echo' });
     await is('plan_ready');

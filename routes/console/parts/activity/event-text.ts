@@ -119,9 +119,10 @@ const DESCRIBE: Describers = {
   },
   agent_event: ({ kind, raw }) =>
     quiet(`Agent event: ${kind}.`, cutText(JSON.stringify(raw, null, 2) ?? '', DETAIL)),
-  complete: ({ status: end, error: why }) => ({
+  // Its error is an event of its own.
+  complete: ({ status: end }) => ({
     tone: end === 'completed' ? 'good' : 'bad',
-    text: why === null ? `The session is ${end}.` : `The session is ${end}: ${why}`,
+    text: `The session is ${end}.`,
   }),
 };
 

@@ -1,4 +1,5 @@
 import type { AttentionItem, Session } from '../../../../lib/client/client.ts';
+import { ownError } from '../../../../lib/text/wording.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import { Answers } from '../answers.tsx';
 import { Fact } from '../facts.tsx';
@@ -14,7 +15,8 @@ interface StatusProps {
 
 /** What a session waits for, why it is paused, and what it used. */
 export const SessionStatus = ({ of: session, tail }: StatusProps) => {
-  const { error, pause_reason, resume_at } = session;
+  const { pause_reason, resume_at } = session;
+  const error = ownError(session);
   const waiting = waitingOf(session, tail);
   return (
     <div class="standing">

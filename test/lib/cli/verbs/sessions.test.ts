@@ -131,7 +131,7 @@ describe('dossier tail', () => {
     assert.equal(ended.code, 1);
     assert.match(
       ended.stdout,
-      /\n\* execute: .* failed \(exit 1\)\n(?:.*\n)*1 of 1 approved command failed: `false` \(exit 1\)\n(?:.*\n)*-- ended: failed: /,
+      /\n\* execute: .* failed \(exit 1\)\n(?:.*\n)*1 of 1 approved command failed: `false` \(exit 1\)\n(?:.*\n)*-- ended: failed$/m,
     );
   });
 
