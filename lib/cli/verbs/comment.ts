@@ -29,7 +29,7 @@ export const comment = verb(async (given) => {
   );
 });
 
-// `revise` would refuse it later, so that the comment would not reach the agent.
+// The daemon refuses too, but a message is what the operator can send.
 const refuseWithoutPlan = ({ id, case_id, status, mode }: Session): void => {
   if (mode === 'plan' && !hasEnded(status)) return;
   throw new Refusal(
@@ -88,7 +88,9 @@ const blocksOf = (text: string): string[] =>
 export const revise = verb(async (given) => {
   const { dossier, words, report } = given;
   const said = words.slice(1);
-  const { case_id: id, id: sid } = await sessionOf(given);
+  const known = await sessionOf(given);
+  refuseWithoutPlan(known);
+  const { case_id: id, id: sid } = known;
   const body = said.length === 0 ? {} : { comment: said.join(' ') };
   const session = await dossier.call('POST /cases/{id}/sessions/{sid}/revise', { id, sid, body });
   report(session, `The plan was sent back; session ${sid.slice(0, 8)} is ${session.status}`);

@@ -130,6 +130,14 @@ describe('dossier revise', () => {
     assert.deepEqual([ended.code, (await session()).sent_back], [0, true]);
     assert.equal((await said('revise', '--session', 'ffff')).code, 1);
   });
+
+  it('is refused after the end with the command that sends a message', async (t) => {
+    const { said } = await planned(t);
+    await said('abort');
+    const late = await said('revise', 'Smaller');
+    assert.equal(late.code, 1);
+    assert.match(late.stderr, /is aborted and has no plan .* dossier say [0-9a-f]{8} /);
+  });
 });
 
 describe('dossier pause, resume and abort', () => {
