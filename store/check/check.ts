@@ -11,6 +11,8 @@ import { stateAfter } from '../journal/journal-state.ts';
 import type { Layout } from '../layout.ts';
 import { pendingOnDisk } from '../pending/offline.ts';
 import type { WaitingValue } from '../records/trust.ts';
+import { readSettings, readSettingsText } from '../settings/globals.ts';
+import { readLocal } from '../settings/local.ts';
 import type { WebhookFile } from '../settings/read-webhooks.ts';
 import { untrustedProblem } from '../settings/trust/waiting.ts';
 import { holderOf } from '../workspace/daemon-lock.ts';
@@ -50,6 +52,7 @@ export const checkWorkspace = async (
   });
   const all = [
     ...checkTop(layout),
+    ...checkProjects(layout, items),
     ...globals.findings,
     ...findings,
     ...machine,
@@ -71,6 +74,20 @@ const checkTop = ({ cases }: Layout): Finding[] => {
   const stats = statsAt(cases);
   if (stats === undefined || stats.isDirectory()) return [];
   return [error(fileProblem('cases', stats.isSymbolicLink() ? LINKED_FOLDER : NO_FOLDER))];
+};
+
+// Open Work items whose project has neither a path nor a remote here, so that they have no repository.
+const checkProjects = (layout: Layout, items: readonly FoundItem[]): Finding[] => {
+  const [shared, own] = [readSettings(layout), readLocal(layout)];
+  if (shared?.problem !== undefined || own?.problem !== undefined) return [];
+  const paths = { ...readSettingsText(layout)?.settings.projects, ...own?.value?.projects };
+  return items.flatMap(({ dir, files }) => {
+    const { project = 'default', state } = files.case.value?.matter ?? {};
+    const isClosed = state === 'RESOLVED' || state === 'NON_ISSUE';
+    if (isClosed || project === 'default' || Object.hasOwn(paths, project)) return [];
+    const message = `project: there is no project ${project}. Run \`dossier\` in its repository, or set its path in workspace.md under projects`;
+    return [warning({ file: `${dir}/case.md`, code: 'missing_project', message })];
+  });
 };
 
 // Values that need the operator's trust on this machine, one finding for each file.

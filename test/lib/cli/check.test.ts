@@ -65,6 +65,21 @@ const used = async (t: TestContext): Promise<WithCase & { proof: Proof; root: st
 };
 
 describe('dossier check', () => {
+  it('names a Work item whose project is missing, with what to do', async (t) => {
+    const root = fresh(t);
+    writeFiles(root, { 'cases/a/case.md': CASE(3).replace('\n---', '\nproject: shop\n---') });
+    const { code, text } = await run(root);
+    assert.equal(code, 0);
+    assert.match(text, /^cases\/a\/case\.md warning missing_project .* no project shop\. Run /m);
+    writeFiles(root, {
+      'workspace.md': '---\nprojects:\n  shop: git@example.com:a/shop.git\n---\n',
+    });
+    assert.deepEqual(
+      (await found(root)).filter((each) => each.includes('missing_project')),
+      [],
+    );
+  });
+
   it('finds nothing where nothing is wrong, and writes nothing', async (t) => {
     const root = fresh(t);
     const before = fingerprint(root);
