@@ -1,7 +1,7 @@
 /** A turn's repository while the operator goes on: nothing of either is lost, whoever dies. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { stateOf } from '../../lib/code/worktrees/inspect/status.ts';
@@ -9,7 +9,7 @@ import { getWorktree } from '../../lib/code/worktrees/read.ts';
 import type { TurnNotice } from '../../lib/code/worktrees/turn/notices.ts';
 import { type OpenTurn, openTurn } from '../../lib/code/worktrees/turn/open.ts';
 import type { Case } from '../../store/records/case.ts';
-import { turnPlaces } from '../../store/worktrees/turn-records.ts';
+import { turnOwners, turnPlaces } from '../../store/worktrees/turn-records.ts';
 import { gitScene, type Scene, skipOf } from '../helpers/git-scene.ts';
 import { NOBODY } from '../helpers/nobody.ts';
 import { gitIn, makeRepository, type TestRepository, writeFiles } from '../helpers/repository.ts';
@@ -296,17 +296,64 @@ const attachedClone = async (on: Scene, clone: TestRepository): Promise<void> =>
   assert.equal(attached.status, 201, attached.text);
 };
 
+const cloneWithCommit = async (t: TestContext, on: Scene) => {
+  const clone = makeRepository(t, { files: { 'a.txt': 'one\n' } });
+  clone.git('switch', '-q', '-c', 'work');
+  clone.git(...ME, 'commit', '-q', '--allow-empty', '-m', 'mine');
+  await attachedClone(on, clone);
+  return { clone, mine: clone.git('rev-parse', 'HEAD').trim() };
+};
+
+describe('an attached clone without a sandbox whose daemon is killed in a turn', () => {
+  it('keeps the commit that the turn began with and reset away, and the session names it', async (t) => {
+    const on = await gitScene(t, 'off');
+    const { clone, mine } = await cloneWithCommit(t, on);
+    const { running, item, planned, eventsOf } = on.test;
+    const { id } = await planned();
+    await openTurn(running.service, getWorktree(running.service.store, item.id), {
+      marker: NOBODY,
+      session_id: id,
+    });
+    clone.git('reset', '-q', '--hard', 'HEAD~1');
+    clone.git('reflog', 'expire', '--expire=now', '--all');
+    clone.git('gc', '--quiet', '--prune=now');
+    await running.restart();
+    const refs = clone.git('for-each-ref', '--format=%(refname)', '--contains', mine).trim();
+    assert.match(refs, /^refs\/dossier\/undone\/\S+\/replaced-commits$/);
+    const told = (await eventsOf(id)).filter(({ data }) => data.code === 'refs_kept');
+    assert.deepEqual(
+      told.map(({ data }) => String(data.message).includes(`${mine.slice(0, 12)}, with which`)),
+      [true],
+    );
+  });
+
+  it('starts without a word where the clone is gone', async (t) => {
+    const on = await gitScene(t, 'off');
+    const { clone } = await cloneWithCommit(t, on);
+    const { running, item, planned, eventsOf } = on.test;
+    const { id } = await planned();
+    const { layout } = running.service.store;
+    await openTurn(running.service, getWorktree(running.service.store, item.id), {
+      marker: NOBODY,
+      session_id: id,
+    });
+    rmSync(clone.root, { recursive: true });
+    await running.restart();
+    assert.deepEqual(
+      (await eventsOf(id)).filter(({ data }) => data.code === 'repository_kept'),
+      [],
+    );
+    assert.deepEqual(turnOwners(layout), []);
+  });
+});
+
 describe('an attached clone, with the sandbox off or on', () => {
   for (const sandbox of ['off', 'auto'] as const)
     it(`keeps its commit that a session reset away, with the sandbox ${sandbox}`, {
       skip: skipOf(sandbox),
     }, async (t) => {
       const on = await gitScene(t, sandbox);
-      const clone = makeRepository(t, { files: { 'a.txt': 'one\n' } });
-      clone.git('switch', '-q', '-c', 'work');
-      clone.git(...ME, 'commit', '-q', '--allow-empty', '-m', 'mine');
-      const mine = clone.git('rev-parse', 'HEAD').trim();
-      await attachedClone(on, clone);
+      const { clone, mine } = await cloneWithCommit(t, on);
       await on.work('git reset -q --hard HEAD~1; echo 2 > two.txt');
       assert.match(
         clone.git('for-each-ref', '--format=%(refname)', '--contains', mine).trim(),

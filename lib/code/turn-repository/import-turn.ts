@@ -12,11 +12,16 @@ import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { RecordedRepositories } from '../../../store/records/turn.ts';
-import type { Checkout, Git, GitWorktree } from '../../tools/git/run/git.ts';
+import type { Checkout, Git, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { pathText } from '../../tools/git/run/path-text.ts';
 import { plainFilesBelow } from '../../tools/git/run/plain-file.ts';
 import { removeEmptyModules, type SanitizeResult, sanitizeNestedRepositories } from './guard.ts';
-import { type FinishedTurn, type ImportedCommits, importCommits } from './import-commits.ts';
+import {
+  type FinishedTurn,
+  type ImportedCommits,
+  importCommits,
+  keepReplaced,
+} from './import-commits.ts';
 import { type ClearedSetIds, clearSetIds } from './setuid.ts';
 
 export interface ImportedTurn extends ImportedCommits {
@@ -71,13 +76,21 @@ const importBranch = async (
 ): Promise<{ taken: ImportedCommits; failed?: { error: unknown } }> => {
   let taken = NOTHING_TAKEN;
   try {
-    // Without the directory the turn never began.
-    if (existsSync(over.dir)) taken = await importCommits(git.at(worktree), over);
+    taken = await (existsSync(over.dir) ? importCommits : keepStart)(git.at(worktree), over);
     await importLfsObjects(worktree, over);
     return { taken };
   } catch (error) {
     return { taken, failed: { error } };
   }
+};
+
+// Without the directory the turn never began, or worked in the operator's repository itself.
+const keepStart = async (
+  git: GitAt<GitWorktree>,
+  { head }: FinishedTurn,
+): Promise<ImportedCommits> => {
+  const kept = await keepReplaced(git, head === null ? [] : [head], head);
+  return { ...NOTHING_TAKEN, kept };
 };
 
 const NOTHING_TAKEN: ImportedCommits = {

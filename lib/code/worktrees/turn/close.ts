@@ -59,7 +59,8 @@ export const closeTurnLocked = async (
   } catch (error) {
     service.log.error({ err: error, case_id: caseId }, NOT_TAKEN);
     const { home } = turnPlaces(service.store.layout, caseId);
-    const message = `${NOT_TAKEN}: ${messageOf(error)} The repository is kept at ${home}; the import is tried again with the next turn.`;
+    const kept = pathKind(home) === 'nothing' ? '' : ` The repository is kept at ${home}.`;
+    const message = `${NOT_TAKEN}: ${messageOf(error)}${kept} The import is tried again with the next turn.`;
     tell([{ code: 'repository_kept', message }]);
     return { blocked: message };
   }
@@ -80,6 +81,11 @@ const close = async (
   disableGitSettings(turnPlaces(layout, caseId).dir, turn.pointed);
   if (worktree === undefined || pathKind(worktree.path) === 'nothing') {
     await unpinGone(service.git, turn);
+    // Such as the turn of an attached clone, which had no repository of its own.
+    if (pathKind(turnPlaces(layout, caseId).home) === 'nothing') {
+      await removeTurn(layout, caseId);
+      return NOTHING;
+    }
     return keepTurnRepository(service, turn, { why: GONE, tell });
   }
   const { item_dir, taken } = await importWork(service, turn, worktree);

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
-import { messageOf } from '../../../../store/base/attempt.ts';
 import { isAtOrBelow } from '../../../../store/base/paths.ts';
 import type { TurnRecord } from '../../../../store/records/turn.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
@@ -20,18 +19,12 @@ import type { WithGit } from '../../../tools/git/run/git.ts';
 import { cleanEnvironment } from '../../../tools/process/environment.ts';
 import { makeRepository } from '../../turn-repository/begin.ts';
 import { pointGitFile, turnView } from '../../turn-repository/dot-git.ts';
-import { keepReplaced } from '../../turn-repository/import-commits.ts';
+import { indexHashOf } from '../../turn-repository/import-index.ts';
 import { pinRefs } from '../../turn-repository/pins.ts';
 import { listText } from '../../turn-repository/refs.ts';
 import { otherWorktrees } from '../read.ts';
 import { closeTurn } from './close.ts';
-import {
-  keptRefsNotices,
-  NOTHING,
-  type TurnListener,
-  type TurnNotice,
-  type TurnResult,
-} from './notices.ts';
+import type { TurnListener, TurnNotice, TurnResult } from './notices.ts';
 import { reclaimTurn } from './reclaim.ts';
 
 interface TurnOptions {
@@ -63,9 +56,9 @@ export const openTurn = async (
   const { layout } = service.store;
   const { case_id, git_dir, common_dir } = worktree;
   const isHeld = service.sandbox().kind !== 'none';
-  // An attached clone without a sandbox cannot be covered by a mount: the turn uses it directly.
-  if (!isHeld && git_dir === common_dir) return openClone(service, worktree);
   await reclaimTurn(service, case_id);
+  // An attached clone without a sandbox cannot be covered by a mount: the turn uses it directly.
+  if (!isHeld && git_dir === common_dir) return openClone(service, worktree, wanted);
   const places = turnPlaces(layout, case_id);
   const made = join(layout.tmp, randomUUID());
   const { refs, kinds, ...begun } = await makeRepository(service.git, worktree, {
@@ -90,24 +83,27 @@ export const openTurn = async (
   return { view, unheld: [], close: (tell) => closeTurn(service, case_id, tell) };
 };
 
+// Its record has no repository to import; closing the turn keeps the commit that it began with.
 const openClone = async (
-  { git, log }: WithGit & WithLog,
+  service: WithGit & WithLog & WithStore,
   worktree: WorktreeRecord,
+  wanted: Pick<TurnRecord, 'marker' | 'session_id'>,
 ): Promise<OpenTurn> => {
-  const head = await headCommit(git.at(worktree));
+  const { layout } = service.store;
+  const { case_id, common_dir, created_at: worktree_created_at } = worktree;
+  const git = service.git.at(worktree);
+  const head = (await headCommit(git)) ?? null;
+  const begun = { ref: 'HEAD', head, index: indexHashOf([]), operation: {}, pointed: false };
+  await saveTurn(layout, { case_id, ...wanted, ...begun, worktree_created_at, common_dir }, '');
+  if (head !== null)
+    await pinRefs(git, case_id, {
+      refs: new Map([['HEAD', head]]),
+      kinds: new Map([[head, 'commit']]),
+    });
   return {
-    view: { writable: [worktree.common_dir], kept: [] },
+    view: { writable: [common_dir], kept: [] },
     unheld: [CLONE],
-    close: async (tell) => {
-      try {
-        if (head !== undefined)
-          tell(keptRefsNotices(await keepReplaced(git.at(worktree), [head], head)));
-      } catch (error) {
-        log.error({ err: error, case_id: worktree.case_id }, NOT_KEPT);
-        tell([{ code: 'git_noted', message: `${NOT_KEPT} ${head}: ${messageOf(error)}` }]);
-      }
-      return NOTHING;
-    },
+    close: (tell) => closeTurn(service, case_id, tell),
   };
 };
 
@@ -116,8 +112,6 @@ const CLONE: TurnNotice = {
   message:
     'This turn runs without a sandbox directly in your repository: it can change branches, tags, stashes, settings and hooks, and such changes are neither undone nor reported. Only the commit that it begins with is kept if it drops it.',
 };
-
-const NOT_KEPT = 'It could not be told whether the turn dropped the commit that it began with,';
 
 const pointToTurn = (store: Store, worktree: WorktreeRecord, turn_dir: string): Promise<void> =>
   withWorktreeLock(store, worktree.case_id, async () => {
