@@ -21,6 +21,8 @@ const UNAVAILABLE = [
   /(?:status|error|code|http)\W{0,9}(?:50[0234]|529)\b|overloaded|internal server error|bad gateway|service unavailable|gateway time-?out/i,
   /stream (?:disconnected|error|ended|closed)|connection (?:error|refused|reset|closed|lost)/i,
   /\b(?:ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ENOTFOUND)\b|fetch failed|socket hang up|premature close/i,
+  // fetch of Node.js, where a response is cut off.
+  /other side closed|\(terminated\)/i,
 ];
 
 /**
@@ -37,10 +39,13 @@ export const outageIn = (error: string, now: Date): Outage | undefined => {
   return says(UNAVAILABLE) ? { reason: 'model_unavailable' } : undefined;
 };
 
-/** The error of its model that an agent sends as its message before it ends its turn as usual; undefined for other messages. */
+/**
+ * The error of its model that an agent sends as its message, or at the end of one that was cut off, before it ends its turn as
+ * usual; undefined for other messages.
+ */
 export const modelErrorIn = (message: string): string | undefined =>
   // Gemini CLI and Qwen Code, which also exit with 0 then.
-  /^\[API Error: .{0,1000}/s.exec(message)?.[0];
+  /^\[API Error: [\s\S]{0,1000}|\[API Error: .{1,1000}\]$/.exec(message)?.[0];
 
 /** Converts seconds since the epoch; undefined for an implausible number. */
 export const momentOf = (seconds: number | undefined): string | undefined =>

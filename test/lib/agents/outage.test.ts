@@ -39,6 +39,11 @@ describe('outageIn', () => {
     ['API Error: 529 {"type":"overloaded_error"}', { reason: 'model_unavailable' }],
     ['stream disconnected before completion', { reason: 'model_unavailable' }],
     ['connect ECONNREFUSED 127.0.0.1:1', { reason: 'model_unavailable' }],
+    ['[API Error: terminated (cause: other side closed)]', { reason: 'model_unavailable' }],
+    [
+      'The agent answered with an error: Internal error (terminated).',
+      { reason: 'model_unavailable' },
+    ],
   ];
   for (const [error, outage] of CASES)
     it(`reads ${error}`, () => assert.deepEqual(outageIn(error, NOW), outage));

@@ -166,12 +166,12 @@ describe('a command as provider', () => {
 });
 
 describe('the output of a known program', () => {
-  for (const [status, reason] of [
-    [500, 'model_unavailable'],
-    [429, 'usage_limit'],
+  for (const [text, reason] of [
+    ['[API Error: 500 scripted error]', 'model_unavailable'],
+    ['[API Error: 429 scripted error]', 'usage_limit'],
+    ['I will now[API Error: terminated (cause: other side closed)]', 'model_unavailable'],
   ] as const)
-    it(`fails where the model of Qwen Code failed and it says success (${status})`, async (t) => {
-      const text = `[API Error: ${status} scripted error]`;
+    it(`fails where the model of Qwen Code failed and it says success: ${text}`, async (t) => {
       const message = { role: 'assistant', content: [{ type: 'text', text }], stop_reason: null };
       const end = { subtype: 'success', is_error: false, num_turns: 1, result: text };
       const lines = [
