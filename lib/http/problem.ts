@@ -122,7 +122,7 @@ const FAILED: [ErrorCode, string] = [
 ];
 const MANY: [ErrorCode, string] = [
   'unavailable',
-  'Too many files are open. Try again; if it happens again, raise the limit (ulimit -n).',
+  'Too many files are open. Try again; if it happens again, raise the limit (ulimit -n 4096) and start the daemon again.',
 ];
 
 const FILE_SYSTEM: Record<string, [ErrorCode, string]> = {

@@ -45,6 +45,9 @@ export const orElseUnlessDiskFault = <T, F>(read: () => T, otherwise: F): T | F 
   }
 };
 
-/** The message of anything thrown. */
-export const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);
+/** The message of anything thrown. At the limit of open files it says how to raise it. */
+export const messageOf = (error: unknown): string => {
+  const message = error instanceof Error ? error.message : String(error);
+  if (!hasCode(error, 'EMFILE')) return message;
+  return `${message}. Raise the limit of open files with ulimit -n 4096, or with LimitNOFILE=4096 in a systemd unit, then start the daemon again`;
+};

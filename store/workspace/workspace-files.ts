@@ -114,6 +114,9 @@ const WHY_NOT: readonly (readonly [code: string, words: string])[] = [
   ['ENOSPC', 'is on a disk that is full'],
   ['EDQUOT', 'is on a disk on which this user has reached the quota'],
   ['EIO', 'is on a disk that fails'],
-  ['EMFILE', 'cannot be opened: this process has too many open files (ulimit -n)'],
+  [
+    'EMFILE',
+    'cannot be opened: this process has too many open files. Raise the limit (ulimit -n 4096)',
+  ],
   ['ENFILE', 'cannot be opened: this system has too many open files'],
 ];

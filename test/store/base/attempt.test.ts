@@ -1,0 +1,14 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { messageOf } from '../../../store/base/attempt.ts';
+
+describe('messageOf', () => {
+  it('says at the limit of open files how to raise it', () => {
+    const error = Object.assign(new Error('EMFILE: too many open files, open'), { code: 'EMFILE' });
+    assert.match(
+      messageOf(error),
+      /^EMFILE: .*\. Raise the limit of open files with ulimit -n 4096/,
+    );
+    assert.equal(messageOf(Object.assign(new Error('No'), { code: 'EIO' })), 'No');
+  });
+});
