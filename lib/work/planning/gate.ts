@@ -121,25 +121,26 @@ export const checkPlanningGate = (store: Store, caseId: string): void => {
   const gate = planningGate(store, caseId);
   const { status } = gate;
   if (status === 'not_started' || status === 'approved') return;
-  throw new ServiceError('planning_gate_closed', gateRefusal(gate), {
+  throw new ServiceError('planning_gate_closed', gateRefusal(caseId, gate), {
     members: { planning: status },
   });
 };
 
-export const gateRefusal = ({
-  status,
-  artifacts,
-  approved_elsewhere = false,
-}: PlanningGate): string => {
+/** Why the gate is closed, and how to approve the files. */
+export const gateRefusal = (
+  caseId: string,
+  { status, artifacts, approved_elsewhere = false }: PlanningGate,
+): string => {
   const names = artifacts.filter(({ approved }) => !approved).map(({ filename }) => filename);
   const what = names.length === 0 ? 'an approved file is missing' : names.join(', ');
+  const page = `on the Planning page (\`dossier open ${caseId.slice(0, 8)}\`), or with POST …/planning/approve`;
   if (approved_elsewhere)
-    return `The planning files were not approved on this machine (${what}). Read them, then approve them again with POST …/planning/approve.`;
+    return `The planning files were not approved on this machine (${what}). Read them, then approve them again ${page}.`;
   const why =
     status === 'pending'
       ? `The planning files are not approved (${what}).`
       : `The planning files changed since they were approved (${what}).`;
-  return `${why} Read them, approve them with POST …/planning/approve, then approve the session's plan.`;
+  return `${why} Read and approve them ${page}. Then approve the session's plan.`;
 };
 
 /** The existing planning files, in the order of their stages. */
