@@ -86,7 +86,7 @@ const Form = ({ at: { wanted, view, what, closed, projects } }: { at: BoardView 
       defaultValue={wanted.search}
       maxLength={200}
       aria-label="Search titles and descriptions"
-      placeholder="Search titles and descriptions"
+      placeholder="Search"
       data-key="/"
     />
     <select name="state" aria-label="State">
