@@ -57,9 +57,9 @@ type NextProps = WorkspaceSettings & { providers: Provider[] };
 
 /** The next steps of a first visit. */
 const Next = ({ projects, provider, providers }: NextProps) => {
-  const hasDefault = projects.some(({ name, repository }) => name === 'default' && repository);
+  const hasProject = projects.some(({ repository }) => repository);
   const canWork = providers.some(({ id, available }) => id === provider && available);
-  if (hasDefault && canWork)
+  if (hasProject && canWork)
     return (
       <p class="line">
         <a class="button" href="/dashboard/new">
@@ -74,7 +74,7 @@ const Next = ({ projects, provider, providers }: NextProps) => {
     <div class="box" role="note">
       <strong>First steps</strong>
       <ol class="steps">
-        <li>{hasDefault ? 'Done: the project is set.' : 'Add the git repository to work in.'}</li>
+        <li>{hasProject ? 'Done: the project is set.' : 'Add the git repository to work in.'}</li>
         <li>
           {canWork
             ? `${provider} is available. You can choose another provider.`

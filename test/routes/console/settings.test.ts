@@ -96,6 +96,7 @@ describe('the page of projects and provider', { skip: noBrowser }, () => {
     await page.keyboard.press('Enter');
     const row = page.getByRole('listitem').filter({ hasText: 'next.js' });
     await row.getByText(root).waitFor();
+    await page.getByText('Add the git repository').waitFor({ state: 'detached' });
     await assertAccessible(page);
     await page.keyboard.press('Escape');
     await row.focus();
