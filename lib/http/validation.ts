@@ -36,7 +36,7 @@ const explain = (schema: JsonSchema, complaints: SchemaError[]): FieldError[] =>
 };
 
 // typebox reports an unknown field twice, for the field and for its object, and a mismatch with a union once for each
-// branch.
+// branch. What is wrong in the branch for a value of this type says more.
 const isEcho = (one: SchemaError, all: SchemaError[]): boolean => {
   if (one.keyword === 'additionalProperties') return true;
   return isMisfit(one) && all.some((other) => isWithin(other, one.instancePath));
@@ -46,8 +46,7 @@ const isMisfit = (one: SchemaError): boolean =>
   one.keyword === 'anyOf' || (BRANCH.test(one.schemaPath) && IN_BRANCH.has(one.keyword));
 
 const isWithin = (other: SchemaError, path: string): boolean =>
-  other.instancePath.startsWith(`${path}/`) ||
-  (other.instancePath === path && other.keyword === 'required');
+  other.instancePath.startsWith(`${path}/`) || (other.instancePath === path && !isMisfit(other));
 
 const BRANCH = /\/anyOf\/\d+$/;
 const IN_BRANCH = new Set(['const', 'enum', 'type']);

@@ -104,7 +104,10 @@ describe('PUT /api/worktrees/config', () => {
     for (const [body, path] of wrong) {
       const answer = await put(fixture, body);
       assert.deepEqual(codes(answer), [[400, 'bad_request']], JSON.stringify(body));
-      assert.equal((answer.body.errors as { path: string }[])[0]?.path, path);
+      assert.deepEqual(
+        (answer.body.errors as { path: string }[]).map((each) => each.path),
+        [path],
+      );
     }
     assert.equal((await fixture.send('GET', CONFIG)).etag, before);
     assert.equal((await put(fixture, { root: '.dossier/worktrees/deep' })).status, 200);
