@@ -9,7 +9,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Script } from 'node:vm';
-import { orElse } from '../store/base/attempt.ts';
+import { hasCode, orElse } from '../store/base/attempt.ts';
 
 /** Defined by the build: the name of the chunk of `dossier serve`, and the code that every chunk begins with. */
 declare const SERVE: string;
@@ -50,7 +50,7 @@ interface Start {
 let start: Start | undefined;
 
 const scriptOf = (path: string): Script => {
-  const bytes = readFileSync(path);
+  const bytes = read(path);
   // The build writes ASCII, so each byte is a character.
   const text = `(function(require,module,__url,__dirname){"use strict";${HELPERS}${bytes.toString('latin1')}\n})`;
   if (start === undefined) return new Script(text, { filename: path });
@@ -59,6 +59,17 @@ const scriptOf = (path: string): Script => {
   const script = new Script(text, { filename: path, ...(cachedData && { cachedData }) });
   start.scripts.set(key, script);
   return script;
+};
+
+// An upgrade replaces the chunks of a daemon that runs.
+const read = (path: string): Buffer => {
+  try {
+    return readFileSync(path);
+  } catch (cause) {
+    if (!hasCode(cause, 'ENOENT', 'ENOTDIR')) throw cause;
+    const message = `${path} is gone: Dossier was upgraded or removed meanwhile`;
+    throw Object.assign(new Error(message, { cause }), { code: 'PROGRAM_REPLACED' });
+  }
 };
 
 const digestOf = (bytes: Buffer): Buffer => hash('sha256', bytes, 'buffer');

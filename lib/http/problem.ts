@@ -141,6 +141,10 @@ const FILE_SYSTEM: Record<string, [ErrorCode, string]> = {
   EMFILE: MANY,
   ENFILE: MANY,
   EINTR: ['unavailable', 'The file system was interrupted. Try again.'],
+  PROGRAM_REPLACED: [
+    'unavailable',
+    'Dossier was upgraded or removed while this daemon runs. Start it again: dossier stop, then dossier up.',
+  ],
 };
 
 const fromFileSystem = (thrown: Error, claim = ''): ServiceError | undefined => {

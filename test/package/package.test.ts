@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -101,6 +102,23 @@ describe('the package', () => {
     if (spawnSync('man', ['-w', 'man'], { env }).status !== 0) return;
     const found = execFileSync('man', ['-w', 'dossier'], { env, encoding: 'utf8' }).trim();
     assert.equal(readFileSync(found, 'utf8'), page);
+  });
+
+  it('says to start it again where an upgrade replaces it while it runs', async (t) => {
+    const { place } = install(t);
+    const { workspace, env } = settle(t, process.getuid?.() ?? 0);
+    const bin = join(place, 'node_modules/.bin/dossier');
+    const args = [bin, 'serve', '--workspace', workspace, '--port', '0'];
+    const daemon = spawn(process.execPath, args, {
+      ...{ cwd: place, env },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    killAtEnd(t, daemon);
+    const url = await firstUrl(daemon);
+    rmSync(join(place, 'node_modules/dossierd'), { recursive: true });
+    const page = await fetch(`${url}/dashboard`, { headers: { accept: 'text/html' } });
+    assert.equal(page.status, 503);
+    assert.match(await page.text(), /upgraded or removed .* dossier stop, then dossier up/);
   });
 
   for (const uid of users)
