@@ -114,7 +114,7 @@ export const notFoundOnHost: Make = ({ status, message }, { host, about, graphql
 export const gone: Make = ({ message }, { host, about }) =>
   new ServiceError(
     'codehost_gone',
-    `${about} no longer exists on ${host}${quoted(message)} Link the Work item to another issue, or continue without a link.`,
+    `${about} no longer exists on ${host}${quoted(message)} If it is an issue, link the Work item to another one, or continue without a link.`,
     { members: { moved_to: null } },
   );
 

@@ -124,10 +124,11 @@ const failureOf = (error: unknown): Failure | undefined => {
 
 /** The subject of a request for error messages, such as `acme/app#12`. */
 const placeOf = ({ url, variables, ...parameters }: HostRequest): string => {
-  const { owner, repo, name = repo, number, ...more } = { ...parameters, ...record(variables) };
+  // GraphQL calls the repository `name`, as REST does a label.
+  const { owner, name, repo = name, number, ...more } = { ...parameters, ...record(variables) };
   if (owner === undefined) return /^\/user$/.test(url) ? 'the user' : 'what was asked';
   const count = number ?? more.issue_number ?? more.pull_number;
-  return `${owner}/${name}${count === undefined ? '' : `#${count}`}`;
+  return `${owner}/${repo}${count === undefined ? '' : `#${count}`}`;
 };
 
 /** The context of a request for error messages. */

@@ -260,6 +260,7 @@ describe('labels of a pull request', () => {
     host.fail('not found', { method: 'DELETE' });
     const refused = await refusal(hosted.setLabels(number, () => ['docs']));
     assert.equal(refused.code, 'codehost_not_found');
+    assert.match(refused.message, new RegExp(`^acme/app#${number} was not found`));
   });
 
   it('of dots are removed, but for those that are a part of a path', async (t) => {
