@@ -132,11 +132,15 @@ const alarmsOf = ({ missing, sandbox, reason, network }: Boundary): string[] => 
 const SHELL = /^(?:sh|shell|bash)$/i;
 const MOST = 20;
 
-/** Lists the commands and files in the text of a plan, as parsed from it and not as the agent summarizes it. */
-export const planReferences = (plan: string): string[] => [
-  ...listed('Commands', commandsIn(plan)),
-  ...listed('Files', filesIn(plan)),
-];
+/**
+ * Lists the commands and files in the text of a plan, as parsed from it and not as the agent summarizes it. No commands, if
+ * all of them run `unasked` and are listed as such.
+ */
+export const planReferences = (plan: string, unasked: readonly string[] = []): string[] => {
+  const commands = commandsIn(plan);
+  const isListed = commands.every((command) => unasked.includes(command.trim()));
+  return [...listed('Commands', isListed ? [] : commands), ...listed('Files', filesIn(plan))];
+};
 
 const listed = (name: string, all: readonly string[]): string[] => {
   if (all.length === 0) return [];
@@ -187,7 +191,7 @@ export const planLines = async ({ dossier, values }: Verb, plan: PlanRead): Prom
     ...head,
     ...alarms,
     ...unasked,
-    ...planReferences(plan.text),
+    ...planReferences(plan.text, approval.commands),
     '',
     plan.text.trimEnd(),
   ];

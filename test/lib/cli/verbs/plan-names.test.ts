@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { planReferences } from '../../../../lib/cli/verbs/plan.ts';
 
-describe('namesIn', () => {
+describe('planReferences', () => {
   it('lists the lines of shell blocks and the files of the text, and nothing of other blocks', () => {
     const plan = [
       '# Change `src/a.ts`',
@@ -28,5 +28,11 @@ describe('namesIn', () => {
     const block = `\`\`\`bash\n${'true\n'.repeat(25)}\`\`\`\n`;
     assert.equal(planReferences(block).at(-1), '  … and 5 more in the plan');
     assert.deepEqual(planReferences('Think about it.'), []);
+  });
+
+  it('lists no commands where all of them are listed as unasked', () => {
+    const plan = '```sh\nnpm test\n  rm -rf build\n```';
+    assert.deepEqual(planReferences(plan, ['npm test', 'rm -rf build']), []);
+    assert.equal(planReferences(plan, ['npm test']).length, 3);
   });
 });
