@@ -63,5 +63,9 @@ const hostOf = (name: string): string | undefined => {
   if (name.startsWith('[') && isIP(name.slice(1, -1).split('%')[0] ?? '') !== 6) return undefined;
   const address = `http://${name.startsWith('[') ? name.replace(/%.*\]$/, ']') : name}/`;
   const hostname = orElse(() => new URL(address).hostname, '');
-  return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '') || undefined;
+  const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  return EMPTY_LABEL.test(host) ? undefined : host;
 };
+
+// No name, such as `localhost..`, which resolvers may read as another.
+const EMPTY_LABEL = /^$|^\.|\.\.|\.$/;
