@@ -128,9 +128,12 @@ describe('the page of a Work item', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await text.waitFor({ state: 'hidden' });
     assert.equal((await read()).description, 'Mine.\n');
+    // An edit begins with what the page shows.
+    await page.locator('main p', { hasText: 'Mine.' }).waitFor();
     await page.keyboard.press('e');
     await text.fill('Not this.\n');
     byHand('Mine.', 'Theirs.');
+    await page.locator('main p', { hasText: 'Theirs.' }).waitFor();
     await page.getByRole('button', { name: 'Discard yours' }).click();
     await text.waitFor({ state: 'hidden' });
     await page.keyboard.press('e');
