@@ -45,7 +45,10 @@ export const outageIn = (error: string, now: Date): Outage | undefined => {
  */
 export const modelErrorIn = (message: string): string | undefined =>
   // Gemini CLI and Qwen Code, which also exit with 0 then.
-  /^\[API Error: [\s\S]{0,1000}|\[API Error: .{1,1000}\]$/.exec(message)?.[0];
+  CUT_OFF.exec(message)?.[0];
+
+const CUT_OFF =
+  /^\[API Error: [\s\S]{0,1000}|\[API Error: (?:terminated|fetch failed|premature close|socket hang up)[\s\S]{0,1000}\]\s*$/;
 
 /** Converts seconds since the epoch; undefined for an implausible number. */
 export const momentOf = (seconds: number | undefined): string | undefined =>

@@ -143,7 +143,7 @@ const FILE_SYSTEM: Record<string, [ErrorCode, string]> = {
   EINTR: ['unavailable', 'The file system was interrupted. Try again.'],
   PROGRAM_REPLACED: [
     'unavailable',
-    'Dossier was upgraded or removed while this daemon runs. Start it again: dossier stop, then dossier up.',
+    'Dossier was upgraded or removed while this daemon runs. Start it again: `dossier stop`, then `dossier up`.',
   ],
 };
 

@@ -123,13 +123,19 @@ export const networkWords = (network: 'host' | 'proxy' | { allow: readonly strin
 
 interface Failure {
   error: string | null;
-  commands?: { message: string | null; failed: readonly { command: string }[] };
+  commands?: {
+    message: string | null;
+    failed: readonly { command: string; exit_code: number | null }[];
+  };
 }
 
-/** The error of a session; null also where it only names a failed command, which `commands` describes with its output. */
+/** The error of a session; null also where it only names a command that failed, which `commands` describes with its exit code. */
 export const ownError = ({ error, commands }: Failure): string | null => {
   const failed = commands?.message == null ? [] : commands.failed;
-  return failed.some(({ command }) => error?.includes(`(${command})`)) ? null : error;
+  const isTold = failed.some(
+    ({ command, exit_code }) => exit_code !== null && error?.includes(`(${command})`),
+  );
+  return isTold ? null : error;
 };
 
 interface Approved {

@@ -118,7 +118,7 @@ describe('the package', () => {
     rmSync(join(place, 'node_modules/dossierd'), { recursive: true });
     const page = await fetch(`${url}/dashboard`, { headers: { accept: 'text/html' } });
     assert.equal(page.status, 503);
-    assert.match(await page.text(), /upgraded or removed .* dossier stop, then dossier up/);
+    assert.match(await page.text(), /upgraded or removed .* <?.*dossier stop.*, then .*dossier up/);
   });
 
   for (const uid of users)

@@ -373,9 +373,12 @@ describe('completed work', () => {
       bodyOf(it),
       /Not in the patch, nor committed[^\n]*:\n\n```text\n\.claude\/\n\.gitignore\nnew\.txt\n/,
     );
-    assert.match(bodyOf(it), /\*\*Settings of agents or editors were changed:\*\* `\.claude\/`/);
+    assert.match(
+      bodyOf(it),
+      /\*\*Settings of agents or editors are there that git does not show:\*\* `\.claude\/`/,
+    );
     const told = (await it.eventsOf(session.id)).find(({ data }) => data.code === 'git_noted');
-    assert.match(String(told?.data.message), /hides them: \.claude\/, \.gitignore, new\.txt/);
+    assert.match(String(told?.data.message), /committed: \.claude\/, \.gitignore, new\.txt, src/);
   });
 
   it('leaves out what the repository has a filter for, tracked or staged files too', async (t) => {

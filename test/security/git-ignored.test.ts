@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -130,6 +131,20 @@ describe('what a turn leaves', () => {
     assert.deepEqual(again.unseen, ['.']);
     const rest = await sanitizeNestedRepositories(git, { before, links: [], aside });
     assert.deepEqual([rest.taken.map(({ path }) => path), rest.unseen], [['zz', 'bb/cc'], []]);
+  });
+
+  it('is taken aside where the settings are gone, and where its path is long', async (t) => {
+    const { on, git, base, aside } = await scene(t);
+    const deep = join('a'.repeat(150), 'b'.repeat(150));
+    for (const name of ['inner', deep]) gitIn(on.path)('init', '--quiet', name);
+    const before = await guard(git, base);
+    rmSync(join(on.path, 'inner/.git/config'));
+    for (const name of ['inner', deep])
+      writeFiles(join(on.path, name, '.git/hooks'), { 'pre-commit': 'exit 1\n' });
+    const { mended } = await sanitizeNestedRepositories(git, { before, links: [], aside });
+    assert.deepEqual(mended.toSorted(), [deep, 'inner']);
+    for (const name of mended) assert.ok(!existsSync(join(on.path, name, '.git/hooks')), name);
+    assert.equal(readdirSync(aside).filter((name) => name.endsWith('.hooks')).length, 2);
   });
 
   it('is kept where it cannot be copied', async (t) => {

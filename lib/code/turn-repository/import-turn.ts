@@ -45,7 +45,9 @@ export const importTurn = async (
 ): Promise<ImportedTurn> => {
   const { guarded: before, room, aside } = over;
   try {
-    const set_ids = await clearWorktreeSetIds(worktree);
+    // Without it the turn never began, or worked in the operator's repository itself.
+    const isApart = existsSync(over.dir);
+    const set_ids = isApart ? await clearWorktreeSetIds(worktree) : { dropped: [], unseen: [] };
     const { taken, failed } = await importBranch(git, worktree, over);
     const disarmed =
       before === undefined

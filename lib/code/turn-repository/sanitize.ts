@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { lstatSync, mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { cp, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { hasCode, orElse } from '../../../store/base/attempt.ts';
+import { orElse } from '../../../store/base/attempt.ts';
 import { sha256 } from '../../../store/base/sha256.ts';
 import type { ProgramSettings } from '../../../store/records/turn.ts';
 import { type ConfigEntry, configText, entriesIn } from '../../tools/git/run/config.ts';
@@ -65,7 +65,8 @@ export const sanitizeGitDirectory = async (
 
 const takeOut = async ({ dir, name, aside }: GitDirectory, part: string): Promise<void> => {
   const from = join(dir, part);
-  const to = unusedPath(join(aside, `${name.replaceAll('/', '-')}.${part}`));
+  if (!isThere(from)) return;
+  const to = unusedPath(join(aside, `${shortName(name)}.${part}`));
   mkdirSync(dirname(to), { recursive: true });
   grantOwnerAccess(from);
   await move(Buffer.from(from), to);
@@ -173,18 +174,19 @@ const isInsideWorktree = (root: string, path: Buffer): boolean =>
 
 const plus = (path: Buffer, end: string): Buffer => Buffer.concat([path, Buffer.from(end)]);
 
-const nameOf = (path: string): string => {
-  const name = pathText(path).replaceAll('/', '-');
-  if (Buffer.byteLength(name) <= 200) return name;
-  return `${name.slice(0, 40)}-${sha256(path).slice(0, 8)}`;
+const nameOf = (path: string): string => shortName(pathText(path));
+
+const shortName = (path: string): string => {
+  const name = path.replaceAll('/', '-');
+  return Buffer.byteLength(name) <= 200 ? name : `${name.slice(0, 40)}-${sha256(path).slice(0, 8)}`;
 };
 
 const move = async (from: Buffer, to: string): Promise<Buffer> => {
   try {
     await rename(from, to);
     return Buffer.from(to);
-  } catch (error) {
-    if (!hasCode(error, 'EXDEV')) throw error;
+  } catch {
+    // Such as on another file system.
   }
   if (await copied(from, to)) return Buffer.from(to);
   // If it cannot be copied, rename it in place.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { failureIn, noticeIn } from '../../../lib/agents/acp/notices.ts';
-import { outageIn } from '../../../lib/agents/outage.ts';
+import { modelErrorIn, outageIn } from '../../../lib/agents/outage.ts';
 
 const NOW = new Date('2026-01-01T00:00:00Z');
 
@@ -112,5 +112,17 @@ describe('noticeIn', () => {
   it('finds none in what tells of something else', () => {
     assert.equal(noticeIn('session/update', { update: { sessionUpdate: 'plan' } }, NOW), undefined);
     assert.equal(noticeIn('x', null, NOW), undefined);
+  });
+});
+
+describe('modelErrorIn', () => {
+  it('is the error that ends a message, with what follows it, and no text that quotes one', () => {
+    const cut = '[API Error: terminated (cause: other\nside closed)]\n';
+    assert.equal(modelErrorIn(`I will now${cut}`), cut);
+    for (const text of [
+      'The handler prints [API Error: 503 service unavailable]',
+      '[API Error: terminated] is what it prints.',
+    ].map((each) => `Done. ${each}`))
+      assert.equal(modelErrorIn(text), undefined, text);
   });
 });

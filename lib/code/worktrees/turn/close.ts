@@ -59,8 +59,11 @@ export const closeTurnLocked = async (
   } catch (error) {
     service.log.error({ err: error, case_id: caseId }, NOT_TAKEN);
     const { home } = turnPlaces(service.store.layout, caseId);
-    const kept = pathKind(home) === 'nothing' ? '' : ` The repository is kept at ${home}.`;
-    const message = `${NOT_TAKEN}: ${messageOf(error)}${kept} The import is tried again with the next turn.`;
+    const why = messageOf(error);
+    const message =
+      pathKind(home) === 'nothing'
+        ? `The turn could not be closed: ${why} It is tried again with the next turn.`
+        : `${NOT_TAKEN}: ${why} The repository is kept at ${home}; the import is tried again with the next turn.`;
     tell([{ code: 'repository_kept', message }]);
     return { blocked: message };
   }

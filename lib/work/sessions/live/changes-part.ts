@@ -93,7 +93,7 @@ const leftOut = ({ left_out, unseen = [], withheld = [] }: KnownChanges): string
 const LEFT_OUT =
   'Not in the patch (git repositories of their own, uncommitted changes in submodules, files over 1 GiB, names that git refuses, ignored files that were removed from the index alone, and text after `$Id:` that `ident` in .gitattributes hides):';
 const UNSEEN =
-  'Not in the patch, nor committed, but in the worktree alone (a .gitignore that ignores itself hides them from git):';
+  'Not in the patch, nor committed, but in the worktree alone (hidden by a .gitignore that git ignores, too):';
 const WITHHELD =
   'Not in the patch, but in the worktree alone (new files that are named like secrets, or were copied from your checkout):';
 
@@ -107,12 +107,21 @@ const SETTINGS = [
  */
 export const settingsTouched = (changes: WorktreeChanges | undefined): string[] => {
   if (changes === undefined || 'unknown' in changes) return [];
-  const touched = [...changes.files.map(({ path }) => path), ...(changes.unseen ?? [])].filter(
-    (path) => SETTINGS.some((pattern) => pattern.test(path)),
-  );
-  if (touched.length === 0) return [];
+  const { files, unseen = [] } = changes;
   return [
-    `**Settings of agents or editors were changed:** ${touched.map((path) => `\`${path}\``).join(', ')}. An agent or editor that is started there may run what they name, outside of the sandbox. Read them first.`,
+    ...settingsPart(
+      'were changed',
+      files.map(({ path }) => path),
+    ),
+    ...settingsPart('are there that git does not show', unseen),
+  ];
+};
+
+const settingsPart = (what: string, paths: readonly string[]): string[] => {
+  const named = paths.filter((path) => SETTINGS.some((pattern) => pattern.test(path)));
+  if (named.length === 0) return [];
+  return [
+    `**Settings of agents or editors ${what}:** ${named.map((path) => `\`${path}\``).join(', ')}. An agent or editor that is started there may run what they name, outside of the sandbox. Read them first.`,
   ];
 };
 

@@ -83,8 +83,7 @@ const keepSince = async (store: Store, git: Git, { dir, worktree, secrets }: Kep
 
 const UNSEARCHED = 'Whether the attribute ident hides text could not be determined';
 
-const UNKNOWN_IGNORED =
-  'Which files a .gitignore that ignores itself hides could not be determined';
+const UNKNOWN_IGNORED = 'Which files an ignored .gitignore hides could not be determined';
 
 const UNLISTED = 'The commits of the branch that Dossier did not make could not be listed';
 
@@ -101,7 +100,7 @@ const leftOutText = (named: readonly string[]): string =>
   `Not in diff.patch: ${someOf(named)}. The summary in session.md says what it leaves out.`;
 
 const unseenText = (named: readonly string[]): string =>
-  `Not in diff.patch nor committed, because a .gitignore that ignores itself hides them: ${someOf(named)}. They are in the worktree alone.`;
+  `Neither in diff.patch nor committed: ${someOf(named)}. They are in the worktree alone, hidden by a .gitignore that git ignores, too.`;
 
 const withheldText = (named: readonly string[]): string =>
   `Not in diff.patch, because they are named like files with secrets or were copied from your checkout: ${someOf(named)}. They are in the worktree alone.`;
