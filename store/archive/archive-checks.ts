@@ -1,5 +1,6 @@
+import { parentsOf } from '../base/paths.ts';
 import { type ArchiveEntry, ArchiveError, printableName } from './archive.ts';
-import { ancestorsOf, isExcluded, unfitReason } from './archive-files.ts';
+import { isExcluded, unfitReason } from './archive-files.ts';
 
 // The limits of Linux and most other systems.
 const LONGEST_PATH = 1024;
@@ -16,7 +17,7 @@ export const checkNames = (paths: Iterable<string>): void => {
     seen.set(folded, path);
   }
   for (const [folded, path] of seen) {
-    const file = ancestorsOf(folded).find((above) => seen.has(above));
+    const file = parentsOf(folded).find((above) => seen.has(above));
     if (file !== undefined)
       throw new ArchiveError(
         `The entry ${printableName(seen.get(file) ?? file)} is a file, and ${printableName(path)} is below it. Nothing was imported.`,

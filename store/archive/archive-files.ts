@@ -1,3 +1,5 @@
+import { parentsOf } from '../base/paths.ts';
+
 // Files of this machine or of the moment, in any directory. Case-insensitive, as some file systems are.
 const LEFT_OUT = [
   /(?:^|\/)\.(?:dossier|git)(?:\/|$)/i,
@@ -44,15 +46,9 @@ export const fileCounts = (paths: readonly string[]) => {
 /** The directories of the Work items among these files. */
 export const casesIn = (paths: readonly string[]): string[] => {
   const holders = new Set(paths.flatMap((path) => CASE.exec(path)?.[1] ?? []));
-  return [...holders].filter((dir) => !ancestorsOf(dir).some((above) => holders.has(above)));
+  return [...holders].filter((dir) => !parentsOf(dir).some((above) => holders.has(above)));
 };
 
 // Names that start with a dot are not Work items.
 const CASE = /^(cases(?:\/[^./][^/]*)*)\/case\.md$/;
 const SESSION = /^(.+)\/sessions\/[^/]+\/session\.md$/;
-
-/** The parent directories of a path, outermost first. */
-export const ancestorsOf = (path: string): string[] => {
-  const parts = path.split('/');
-  return parts.slice(1).map((_, at) => parts.slice(0, at + 1).join('/'));
-};

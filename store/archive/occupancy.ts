@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ownValue } from '../base/own-value.ts';
+import { parentsOf } from '../base/paths.ts';
 import { sha256 } from '../base/sha256.ts';
 import { parseFrontMatter } from '../front-matter/front-matter.ts';
 import { ifReadable } from '../front-matter/problem.ts';
@@ -10,7 +11,6 @@ import { statsAt } from '../fs/plain-path.ts';
 import { caseFile, type Layout } from '../layout.ts';
 import { walk } from '../reconcile/walk.ts';
 import { WORKSPACE_FILES } from '../workspace/workspace-files.ts';
-import { ancestorsOf } from './archive-files.ts';
 
 /** The Work items that a workspace already has. */
 export interface WorkspaceStanding {
@@ -56,7 +56,7 @@ export interface WantedFile {
 }
 
 export const occupancyOf = async ({ root }: Layout, wanted: WantedFile): Promise<Occupancy> => {
-  for (const above of ancestorsOf(wanted.path)) {
+  for (const above of parentsOf(wanted.path)) {
     const stats = statsAt(join(root, above));
     if (stats === undefined) return 'free';
     if (!stats.isDirectory()) return 'blocked';
@@ -86,4 +86,4 @@ export const defaultAt = async (layout: Layout, path: string): Promise<string | 
 /** Whether a path, relative to the workspace, is taken, or a parent is a link or a file. */
 export const isTaken = ({ root }: Layout, path: string): boolean =>
   statsAt(join(root, path)) !== undefined ||
-  ancestorsOf(path).some((above) => statsAt(join(root, above))?.isDirectory() === false);
+  parentsOf(path).some((above) => statsAt(join(root, above))?.isDirectory() === false);

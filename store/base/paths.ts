@@ -6,6 +6,12 @@ import { orElse } from './attempt.ts';
 export const isAtOrBelow = (path: string, directory: string): boolean =>
   path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep);
 
+/** The parent directories of a relative path, the topmost first. */
+export const parentsOf = (path: string): string[] => {
+  const names = path.split('/').slice(0, -1);
+  return names.map((_, at) => names.slice(0, at + 1).join('/'));
+};
+
 /** Whether two directories are the same, or one lies in the other. */
 export const overlap = (one: string, other: string): boolean =>
   isAtOrBelow(one, other) || isAtOrBelow(other, one);

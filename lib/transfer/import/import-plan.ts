@@ -1,4 +1,4 @@
-import { ancestorsOf, casesIn } from '../../../store/archive/archive-files.ts';
+import { casesIn } from '../../../store/archive/archive-files.ts';
 import {
   defaultAt,
   isTaken,
@@ -6,6 +6,7 @@ import {
   type WantedFile,
   type WorkspaceStanding,
 } from '../../../store/archive/occupancy.ts';
+import { parentsOf } from '../../../store/base/paths.ts';
 import type { Layout } from '../../../store/layout.ts';
 
 /** Why a file or Work item cannot be imported. */
@@ -100,7 +101,7 @@ const judgeItem = async (
 };
 
 const insideItem = (standing: WorkspaceStanding, path: string): ImportConflict | undefined => {
-  const item = ancestorsOf(path).find((dir) => standing.dirs.has(dir));
+  const item = parentsOf(path).find((dir) => standing.dirs.has(dir));
   if (item === undefined) return undefined;
   return { path, why: `would become part of the Work item ${item}, which is here`, isFault: false };
 };
@@ -151,7 +152,7 @@ export const groupByCase = (
   );
   const singles: WantedFile[] = [];
   for (const file of files) {
-    const home = ancestorsOf(file.path).find((dir) => items.has(dir));
+    const home = parentsOf(file.path).find((dir) => items.has(dir));
     (home === undefined ? singles : (items.get(home)?.files ?? singles)).push(file);
   }
   return { items: [...items.values()], singles };

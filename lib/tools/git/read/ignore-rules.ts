@@ -3,13 +3,13 @@ import { mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from '
 import { dirname, join } from 'node:path';
 import { inSlices } from '../../../../store/base/async.ts';
 import { orElse } from '../../../../store/base/attempt.ts';
+import { parentsOf } from '../../../../store/base/paths.ts';
 import { isRefusal } from '../run/error.ts';
 import type { GitAt, GitWorktree, RunOptions } from '../run/git.ts';
 import { MOST_LISTED, nulls, onDisk } from '../run/index-copy.ts';
 import { latin1 } from '../run/path-text.ts';
 import { inTemporary } from '../run/temporary.ts';
 import { readBlobs } from './blobs.ts';
-import { parentsOf } from './working-files.ts';
 
 /** A snapshot of the ignore rules of a commit and of the operator, as plain data. */
 export interface IgnoreRules {

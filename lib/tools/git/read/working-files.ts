@@ -1,6 +1,7 @@
 import { chmodSync, lstatSync } from 'node:fs';
 import { chmod, lstat, mkdir, rmdir, symlink, unlink, writeFile } from 'node:fs/promises';
 import { hasCode, orElse } from '../../../../store/base/attempt.ts';
+import { parentsOf } from '../../../../store/base/paths.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
 import { MOST_LISTED, nulls, onDisk } from '../run/index-copy.ts';
 import { pathText } from '../run/path-text.ts';
@@ -93,12 +94,6 @@ const putFile = async (target: Buffer, content: Buffer, permissions?: number): P
   // Private until its permissions are set, independent of the umask.
   await writeFile(target, content, { flag: 'wx', mode: 0o600 });
   await chmod(target, permissions);
-};
-
-/** The parent directories of a path, the topmost first. */
-export const parentsOf = (path: string): string[] => {
-  const names = path.split('/').slice(0, -1);
-  return names.map((_, at) => names.slice(0, at + 1).join('/'));
 };
 
 /**

@@ -1,8 +1,9 @@
 import { constants } from 'node:fs';
 import { copyFile, mkdir } from 'node:fs/promises';
 import { hasCode } from '../../../../store/base/attempt.ts';
+import { parentsOf } from '../../../../store/base/paths.ts';
 import { ignoredNames } from '../read/ignore-rules.ts';
-import { kindOf, parentsOf, topmost } from '../read/working-files.ts';
+import { kindOf, topmost } from '../read/working-files.ts';
 import type { Checkout, GitAt, GitSource, GitWorktree } from '../run/git.ts';
 import { onDisk } from '../run/index-copy.ts';
 import { lossyPath } from '../run/path-text.ts';
