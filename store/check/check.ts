@@ -10,6 +10,7 @@ import { readNewestJournal } from '../journal/journal-file.ts';
 import { stateAfter } from '../journal/journal-state.ts';
 import type { Layout } from '../layout.ts';
 import { pendingOnDisk } from '../pending/offline.ts';
+import { CLOSED_STATES } from '../records/case.ts';
 import type { WaitingValue } from '../records/trust.ts';
 import { readSettings, readSettingsText } from '../settings/globals.ts';
 import { readLocal } from '../settings/local.ts';
@@ -83,7 +84,7 @@ const checkProjects = (layout: Layout, items: readonly FoundItem[]): Finding[] =
   const paths = { ...readSettingsText(layout)?.settings.projects, ...own?.value?.projects };
   return items.flatMap(({ dir, files }) => {
     const { project = 'default', state } = files.case.value?.matter ?? {};
-    const isClosed = state === 'RESOLVED' || state === 'NON_ISSUE';
+    const isClosed = CLOSED_STATES.some((each) => each === state);
     if (isClosed || project === 'default' || Object.hasOwn(paths, project)) return [];
     const message = `project: there is no project ${project}. Run \`dossier\` in its repository, or set its path in workspace.md under projects`;
     return [warning({ file: `${dir}/case.md`, code: 'missing_project', message })];

@@ -12,6 +12,10 @@ export const STATES = [
   'NON_ISSUE',
 ] as const;
 export type State = (typeof STATES)[number];
+
+/** Of a Work item that was closed. */
+export const CLOSED_STATES: readonly State[] = ['RESOLVED', 'NON_ISSUE'];
+
 export const State = Type.Enum([...STATES], { $id: 'State', description: 'A Work item state' });
 
 /** Events write INVESTIGATING as PLANNING; requests and files may use either name. */

@@ -1,6 +1,7 @@
 import { messageOf } from '../../../../store/base/attempt.ts';
 import { matchesFilter } from '../../../../store/cases/case-filter.ts';
 import { itemOf } from '../../../../store/reconcile/items.ts';
+import { CLOSED_STATES } from '../../../../store/records/case.ts';
 import { isEnded } from '../../../../store/records/session.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type {
@@ -111,10 +112,8 @@ const isStale = (
 
 const isOfClosed = (store: Store, caseId: string): boolean => {
   const item = itemOf(store, caseId);
-  return item !== undefined && CLOSED.some((state) => matchesFilter(item, { state }));
+  return item !== undefined && CLOSED_STATES.some((state) => matchesFilter(item, { state }));
 };
-
-const CLOSED = ['RESOLVED', 'NON_ISSUE'] as const;
 
 const idleMs = (store: Store, last: number): number => Math.max(0, store.clock().getTime() - last);
 
