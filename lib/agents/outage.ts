@@ -43,11 +43,10 @@ export const outageIn = (error: string, now: Date): Outage | undefined => {
  * The error of its model that an agent sends as its message, or at the end of one that was cut off, before it ends its turn as
  * usual; undefined for other messages.
  */
-export const modelErrorIn = (message: string): string | undefined =>
-  // Gemini CLI and Qwen Code, which also exit with 0 then.
-  CUT_OFF.exec(message)?.[0];
+export const modelErrorIn = (message: string): string | undefined => MODEL_ERROR.exec(message)?.[0];
 
-const CUT_OFF =
+// Of Gemini CLI and Qwen Code, which also exit with 0 then.
+const MODEL_ERROR =
   /^\[API Error: [\s\S]{0,1000}|\[API Error: (?:terminated|fetch failed|premature close|socket hang up)[\s\S]{0,1000}\]\s*$/;
 
 /** Converts seconds since the epoch; undefined for an implausible number. */

@@ -45,10 +45,11 @@ export const importTurn = async (
 ): Promise<ImportedTurn> => {
   const { guarded: before, room, aside } = over;
   try {
-    // Without it the turn never began, or worked in the operator's repository itself.
+    // Without the directory the turn never began, or worked in the operator's repository itself.
     const isApart = existsSync(over.dir);
     const set_ids = isApart ? await clearWorktreeSetIds(worktree) : { dropped: [], unseen: [] };
-    const { taken, failed } = await importBranch(git, worktree, over);
+    const take = isApart ? importCommits : keepStart;
+    const { taken, failed } = await importBranch(git, worktree, { ...over, take });
     const disarmed =
       before === undefined
         ? { taken: [], mended: [], removed: [], unseen: [] }
@@ -74,11 +75,11 @@ const clearWorktreeSetIds = async ({ path, git_dir }: GitWorktree): Promise<Clea
 const importBranch = async (
   git: Git,
   worktree: GitWorktree,
-  over: TurnImport,
+  { take, ...over }: TurnImport & { take: typeof importCommits },
 ): Promise<{ taken: ImportedCommits; failed?: { error: unknown } }> => {
   let taken = NOTHING_TAKEN;
   try {
-    taken = await (existsSync(over.dir) ? importCommits : keepStart)(git.at(worktree), over);
+    taken = await take(git.at(worktree), over);
     await importLfsObjects(worktree, over);
     return { taken };
   } catch (error) {
@@ -86,7 +87,7 @@ const importBranch = async (
   }
 };
 
-// Without the directory the turn never began, or worked in the operator's repository itself.
+// Of a turn without a repository of its own.
 const keepStart = async (
   git: GitAt<GitWorktree>,
   { head }: FinishedTurn,

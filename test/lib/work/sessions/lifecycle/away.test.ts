@@ -235,7 +235,8 @@ describe('a run that begins before a failed recovery is repeated', () => {
 });
 
 describe('a queued session that cannot be read when its turn comes', () => {
-  it('starts once it can be read, and is logged once until then', async (t) => {
+  /** Its turn has come once. */
+  const unreadable = async (t: TestContext) => {
     const test = await withCase(t, WORK);
     const lock = `/api/worktrees/${test.item.id}/lock`;
     assert.equal((await test.call('POST', lock, { name: 'Ann' })).status, 201);
@@ -245,6 +246,11 @@ describe('a queued session that cannot be read when its turn comes', () => {
     writeFileSync(file, text.replace('status: queued', 'status: [queued'));
     assert.equal((await test.call('DELETE', lock)).status, 204);
     await startQueued(test.service);
+    return { test, id, file, text };
+  };
+
+  it('starts once it can be read, and is logged once until then', async (t) => {
+    const { test, id, file, text } = await unreadable(t);
     await startQueued(test.service);
     const told = test.logged.filter(({ message }) => /queued session cannot be read/.test(message));
     assert.equal(told.length, 1);
@@ -254,14 +260,7 @@ describe('a queued session that cannot be read when its turn comes', () => {
   });
 
   it('is forgotten with its Work item', async (t) => {
-    const test = await withCase(t, WORK);
-    const lock = `/api/worktrees/${test.item.id}/lock`;
-    assert.equal((await test.call('POST', lock, { name: 'Ann' })).status, 201);
-    const { id } = await test.start();
-    const file = join(newestSession(test, test.item), 'session.md');
-    writeFileSync(file, readFileSync(file, 'utf8').replace('status: queued', 'status: [queued'));
-    assert.equal((await test.call('DELETE', lock)).status, 204);
-    await startQueued(test.service);
+    const { test, id } = await unreadable(t);
     const { unread } = test.service.engine;
     assert.deepEqual([...unread], [id]);
     assert.equal((await test.call('DELETE', test.at)).status, 204);
