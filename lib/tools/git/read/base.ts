@@ -151,6 +151,8 @@ export const distance = async (
   one: string,
   other: string,
 ): Promise<{ ahead: number; behind: number } | undefined> => {
+  // As in every worktree whose work is not committed: no git process is started.
+  if (one === other) return { ahead: 0, behind: 0 };
   const range = ['--end-of-options', `${one}...${other}`, '--'];
   const said = await git.find(['rev-list', '--left-right', '--count', ...range], { ok: [0, 128] });
   const [ahead = 0, behind = 0] = (said ?? '').split('\t').map(Number);
