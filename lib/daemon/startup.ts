@@ -193,7 +193,7 @@ const recover = async (service: Service): Promise<void> => {
   await recoverSessions(service);
   await pauseImports(service.store);
   await endLeftoverRuns(service, former);
-  logUnconfirmedSessions(service);
+  await logUnconfirmedSessions(service);
 };
 
 const createService = (

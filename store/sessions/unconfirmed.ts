@@ -1,4 +1,5 @@
 import { join, relative } from 'node:path';
+import { inSlices } from '../base/async.ts';
 import { trustHash } from '../consent/seal.ts';
 import { listDirectory } from '../front-matter/folder.ts';
 import { ifReadable } from '../front-matter/problem.ts';
@@ -6,6 +7,7 @@ import { readRegularFile } from '../front-matter/record-file.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import type { Layout } from '../layout.ts';
 import { approvedFile, planFile, sessionFile, sessionsDir } from '../layout.ts';
+import type { Item } from '../reconcile/item.ts';
 import { allItems, itemOf } from '../reconcile/items.ts';
 import { isEnded, type Session, type SessionMatter } from '../records/session.ts';
 import type { WaitingValue } from '../records/trust.ts';
@@ -13,9 +15,16 @@ import { remembered, type Store } from '../store.ts';
 import { grantApproval, grantFeedback, grantStart } from './consent.ts';
 import { claimSession, readSession, readSessionAt, type StoredSession } from './sessions.ts';
 
-/** Open sessions whose files claim a start or an approval without a record on this machine, each with what would run. */
-export const unconfirmedSessions = (store: Store): WaitingValue[] =>
-  openSessions(store).map((kept) => waitingOf(store, kept));
+/**
+ * Open sessions whose files claim a start or an approval without a record on this machine, each with what would run. Looks
+ * at all Work items, and yields to other requests.
+ */
+export const unconfirmedSessions = async (store: Store): Promise<WaitingValue[]> =>
+  (await allClaims(store)).map((kept) => waitingOf(store, kept));
+
+/** Those of one Work item, as its files are now. */
+export const claimsIn = (store: Store, { id, dir }: Pick<Item, 'id' | 'dir'>): StoredSession[] =>
+  sessionDirs(store.layout.root, dir).flatMap((path) => claimAt(store, id, path) ?? []);
 
 /** The claim of one session; undefined if the operator decided on this machine, or the session is not in the journal. */
 export const unconfirmedSession = (
@@ -50,7 +59,8 @@ export const importedClaims = (
   if (dir === undefined || unmet.length === 0) return [];
   const folder = sessionsDir(join(store.layout.root, dir));
   return unmet
-    .flatMap(([name]) => unknownSessionAt(store, caseId, join(folder, name)) ?? [])
+    .flatMap(([name]) => claimAt(store, caseId, join(folder, name)) ?? [])
+    .filter(({ session }) => !store.journal.runs.has(session.id))
     .map((kept) => ({ session: kept.session, waiting: waitingOf(store, kept) }));
 };
 
@@ -60,7 +70,7 @@ export const confirmSessions = async (
   values: readonly WaitingValue[],
 ): Promise<string[]> => {
   const wanted = new Set(values.map(({ key, hash }) => `${key} ${hash}`));
-  const meant = openSessions(store).filter((kept) => {
+  const meant = (await allClaims(store)).filter((kept) => {
     const { key, hash } = waitingOf(store, kept);
     return wanted.has(`${key} ${hash}`);
   });
@@ -73,14 +83,11 @@ export const confirmSessions = async (
   return meant.map(({ session }) => session.case_id);
 };
 
-const openSessions = (store: Store): StoredSession[] => [
-  ...[...store.journal.runs].flatMap(
-    ([id, { case_id }]) => unconfirmedAt(store, case_id, id) ?? [],
-  ),
-  ...allItems(store).flatMap(({ id, dir }) =>
-    sessionDirs(store.layout.root, dir).flatMap((path) => unknownSessionAt(store, id, path) ?? []),
-  ),
-];
+const allClaims = async (store: Store): Promise<StoredSession[]> => {
+  const found: StoredSession[] = [];
+  await inSlices(allItems(store), (item) => void found.push(...claimsIn(store, item)));
+  return found;
+};
 
 const unconfirmedAt = (store: Store, caseId: string, id: string): StoredSession | undefined => {
   const kept = ifReadable(() => readSession(store, caseId, id), undefined);
@@ -95,15 +102,14 @@ export const sessionDirs = (root: string, dir: string): string[] => {
 
 const ended = remembered(() => new Map<string, string>());
 
-// A session that is not in the journal. Ended sessions are read once.
-const unknownSessionAt = (store: Store, caseId: string, dir: string): StoredSession | undefined => {
+// Ended sessions are read once.
+const claimAt = (store: Store, caseId: string, dir: string): StoredSession | undefined => {
   const stats = statsAt(sessionFile(dir));
   const mark = `${stats?.mtimeMs} ${stats?.ctimeMs} ${stats?.size}`;
   if (stats === undefined || ended(store).get(dir) === mark) return undefined;
   const kept = ifReadable(() => readSessionAt(store, caseId, dir), undefined);
   if (kept !== undefined && isEnded(kept.session.status)) ended(store).set(dir, mark);
-  if (kept === undefined || store.journal.runs.has(kept.session.id)) return undefined;
-  return kept.session.unconfirmed === undefined ? undefined : kept;
+  return kept?.session.unconfirmed === undefined ? undefined : kept;
 };
 
 /** A session whose files claim a start or an approval. */

@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { sha256 } from '../../../store/base/sha256.ts';
 import { cachedClaims } from '../../../store/pending/claimed-worktrees.ts';
 import {
@@ -15,7 +15,7 @@ import {
 } from '../../../store/reconcile/problem-events.ts';
 import { type AttentionItem, trustOne } from '../../../store/records/attention.ts';
 import type { WaitingValue } from '../../../store/records/trust.ts';
-import { unconfirmedSessions } from '../../../store/sessions/unconfirmed.ts';
+import { claimsIn } from '../../../store/sessions/unconfirmed.ts';
 import { settingsEntry, untrustedSettings } from '../../../store/settings/globals.ts';
 import { plain } from '../../../store/settings/trust/waiting.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
@@ -82,9 +82,16 @@ export const workspaceEntries = (store: Store): AttentionItem[] => {
 
 // An unconfirmed approval is one entry, which stands for the problems of its texts.
 const withoutForged = (store: Store, told: ReportedProblem[]): ReportedProblem[] => {
-  if (!told.some(({ code }) => OF_APPROVALS.has(code))) return told;
-  const forged = new Set(unconfirmedSessions(store).map(({ file }) => dirname(file)));
-  return told.filter(({ code, file }) => !OF_APPROVALS.has(code) || !forged.has(dirname(file)));
+  const isOfApproval = ({ code }: ReportedProblem) => OF_APPROVALS.has(code);
+  const ids = new Set(told.filter(isOfApproval).map(({ case_id = '' }) => case_id));
+  const forged = new Set(
+    [...ids].flatMap((id) => {
+      const item = itemOf(store, id);
+      return item === undefined ? [] : claimsIn(store, item).map(({ dir }) => dir);
+    }),
+  );
+  const dirOf = ({ file }: ReportedProblem) => dirname(join(store.layout.root, file));
+  return told.filter((problem) => !isOfApproval(problem) || !forged.has(dirOf(problem)));
 };
 
 const OF_APPROVALS = new Set(['approval_mismatch', 'plan_edited']);

@@ -23,8 +23,9 @@ export interface WithReceivers {
   readonly dispatcher: { changed(): void };
 }
 
-/** A kind of values that wait for the operator's trust. */
+/** Kinds of values that wait for the operator's trust. */
 interface TrustSource {
+  kinds: readonly WaitingValue['kind'][];
   /** The values that wait now. */
   list(service: WithReceivers & WithStore): Promise<WaitingValue[]>;
   /** Trusts these values, which `list` has just returned; on disk when it resolves. */
@@ -32,6 +33,7 @@ interface TrustSource {
 }
 
 const settings: TrustSource = {
+  kinds: ['setting'],
   list: async ({ store, dispatcher }) => {
     await refreshGlobals(store);
     // The refresh consumes the change, so the dispatcher must be notified here.
@@ -48,6 +50,7 @@ const settings: TrustSource = {
 };
 
 const webhooks: TrustSource = {
+  kinds: ['webhook'],
   list: async ({ store }) => waitingRegistrations(store),
   accept: async ({ store, dispatcher }, values) => {
     store.consent.grant(values.map(wordOf));
@@ -65,21 +68,24 @@ export const announceTrustChange = (store: Store, key: string): void => {
 const wordOf = ({ key, value }: WaitingValue) => ({ key, value: value ?? undefined });
 
 const keys: TrustSource = {
+  kinds: ['key'],
   list: async ({ store: { layout, consent } }) => pendingKeys(layout, consent),
   accept: async ({ store }, values) => store.consent.grant(values.map(wordOf)),
 };
 
 // Sessions that are started or approved only in their files.
-const sessionsThat = (isMeant: (kind: WaitingValue['kind']) => boolean): TrustSource => ({
-  list: async ({ store }) => unconfirmedSessions(store).filter(({ kind }) => isMeant(kind)),
+const sessions: TrustSource = {
+  kinds: ['session', 'approval'],
+  list: ({ store }) => unconfirmedSessions(store),
   accept: async ({ store }, values) => {
     // The pending values of the Work item have changed.
     for (const id of await confirmSessions(store, values)) notifyItemChanged(store, id);
   },
-});
+};
 
 // Worktree records that this machine did not write.
 const worktrees: TrustSource = {
+  kinds: ['worktree'],
   list: async ({ store }) => refreshClaims(store),
   accept: async ({ store }, values) => {
     for (const id of await confirmWorktrees(store.layout, values)) notifyItemChanged(store, id);
@@ -88,10 +94,10 @@ const worktrees: TrustSource = {
 };
 
 /** File changes that are held because an unsandboxed program ran. */
-const heldSource = {
-  list: async ({ store }: WithStore): Promise<WaitingValue[]> =>
-    pendingChanges(store).map(asWaiting),
-  accept: async ({ store }: WithStore, chosen: readonly WaitingValue[]): Promise<void> => {
+const heldChanges: TrustSource = {
+  kinds: ['change'],
+  list: async ({ store }) => pendingChanges(store).map(asWaiting),
+  accept: async ({ store }, chosen) => {
     const wanted = new Set(chosen.map(({ key, hash }) => `${key} ${hash}`));
     const meant = pendingChanges(store).filter((change) =>
       wanted.has(`${changeKey(change)} ${change.sha}`),
@@ -113,13 +119,12 @@ const asWaiting = (change: PendingChange): WaitingValue => ({
 /** The key under which a held change is trusted. */
 export const changeKey = ({ file, field }: PendingChange): string => `${file}#${field}`;
 
-/** The sources of values that wait for trust, by kind. */
-export const SOURCES: Partial<Record<WaitingValue['kind'], TrustSource>> = {
-  setting: settings,
-  webhook: webhooks,
-  change: heldSource,
-  session: sessionsThat((kind) => kind === 'session'),
-  approval: sessionsThat((kind) => kind === 'approval'),
-  key: keys,
-  worktree: worktrees,
-};
+/** All kinds of values that wait for trust, each with one source. */
+export const SOURCES: readonly TrustSource[] = [
+  settings,
+  webhooks,
+  heldChanges,
+  sessions,
+  keys,
+  worktrees,
+];

@@ -26,7 +26,7 @@ export interface WithTrusted {
 /** All values that wait for the operator's trust, such as settings, webhooks and held changes, by file and line. */
 export const listWaiting = async (service: WithReceivers & WithStore): Promise<WaitingValue[]> => {
   const found: WaitingValue[] = [];
-  for (const source of Object.values(SOURCES)) found.push(...(await source.list(service)));
+  for (const source of SOURCES) found.push(...(await source.list(service)));
   return found.toSorted((a, b) => order(a, b));
 };
 
@@ -45,8 +45,8 @@ export const trust = (
       'all' in wish
         ? waiting.filter(isIncludedInAll)
         : chosenOf(service.store, waiting, wish.values);
-    for (const [kind, source] of Object.entries(SOURCES)) {
-      const ofKind = chosen.filter((value) => value.kind === kind);
+    for (const source of SOURCES) {
+      const ofKind = chosen.filter(({ kind }) => source.kinds.includes(kind));
       if (ofKind.length > 0)
         await noted(service.store, () => source.accept(service, ofKind), {
           isDone: ({ wasGranted }) => ofKind.some(({ key, hash }) => wasGranted(key, hash)),
@@ -114,8 +114,11 @@ const tellTrusted = (trusted: Set<() => void>): void => {
 };
 
 /** Logs unconfirmed sessions and plans at the start. Settings, webhooks and worktrees are reported as file problems. */
-export const logUnconfirmedSessions = ({ store, log }: WithLog & WithStore): void => {
-  const all = unconfirmedSessions(store);
+export const logUnconfirmedSessions = async ({
+  store,
+  log,
+}: WithLog & WithStore): Promise<void> => {
+  const all = await unconfirmedSessions(store);
   if (all.length === 0) return;
   const waiting = all.map(({ kind, key, title = '' }) => `${kind} ${key} ${plain(title)}`);
   const command = trustCommandFor(store.layout);

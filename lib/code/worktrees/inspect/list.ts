@@ -1,3 +1,4 @@
+import { inSlices } from '../../../../store/base/async.ts';
 import { groupBy } from '../../../../store/base/group-by.ts';
 import { allItems } from '../../../../store/reconcile/items.ts';
 import type { KnownWorktree } from '../../../../store/records/worktree-upkeep.ts';
@@ -39,9 +40,12 @@ const keptItems = async (service: ProjectNeeds, records: FoundRecord[]): Promise
   const { store } = service;
   const refs = await allRefs(service, records);
   const isKept = (id: string) => hasKept(store, id, refs.get(recoveryPrefix(id)) ?? []);
-  const items = allItems(store).filter(({ id, dir }) => isKept(id) || hasPatch(store, dir));
+  const found = new Set<string>();
   // Recoveries of a deleted Work item have no route; `git for-each-ref` lists them.
-  return new Set(items.map(({ id }) => id));
+  await inSlices(allItems(store), ({ id, dir }) => {
+    if (isKept(id) || hasPatch(store, dir)) found.add(id);
+  });
+  return found;
 };
 
 const hasKept = (store: Store, id: string, refs: string[]): boolean => {
