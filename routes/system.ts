@@ -40,8 +40,17 @@ export const systemRoutes = [
     summary: 'List the problems of files in the workspace',
     description:
       'The files are not changed. Until they are fixed, their last valid content is served.',
+    query: Type.Object({
+      path: Type.Optional(
+        Type.String({
+          minLength: 1,
+          description:
+            'Only problems of files at or below this path of the workspace, such as the `path` of a Work item',
+        }),
+      ),
+    }),
     response: Type.Array(ProblemRecord),
-    handler: (_input, service) => listProblems(service),
+    handler: ({ query }, service) => listProblems(service, query.path),
   }),
   route('GET /api/machine', {
     summary: 'Read the directories and the missing protections of this machine',

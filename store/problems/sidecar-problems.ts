@@ -1,5 +1,6 @@
 import { basename, dirname, join } from 'node:path';
 import { inSlices } from '../base/async.ts';
+import { overlap, parentsOf } from '../base/paths.ts';
 import { dropLinks, refreshLink } from '../codehost/link-index.ts';
 import { dropPulls, refreshPull } from '../codehost/pulls.ts';
 import { type ReadEntry, readEntry, sameEntries, withProblem } from '../front-matter/entry.ts';
@@ -15,7 +16,7 @@ import { entryProblem } from '../front-matter/problems.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { memoryDir, sessionFile, sessionsDir } from '../layout.ts';
 import type { Item } from '../reconcile/item.ts';
-import { allItems, isFromBaseline, itemOf, notice } from '../reconcile/items.ts';
+import { allItems, isFromBaseline, itemIn, itemOf, notice } from '../reconcile/items.ts';
 import { LockMatter } from '../records/lock.ts';
 import { isEnded } from '../records/session.ts';
 import { forgetComments, journalComments } from '../sessions/comments.ts';
@@ -30,15 +31,24 @@ import { readSidecarFiles } from './sidecar-files.ts';
  * ago. Yields to requests every few milliseconds.
  */
 export const checkSidecars = async (store: Store): Promise<void> => {
-  const passes = passesOf(store);
-  const isBaseline = ({ id }: Item): boolean => !passes.done && isFromBaseline(store, id);
-  await inSlices(allItems(store), (item) => checkItemSidecars(store, item, isBaseline(item)));
-  passes.done = true;
+  await inSlices(allItems(store), (item) => checkAgain(store, item));
+  passesOf(store).done = true;
   for (const id of filesOf(store).keys())
     if (itemOf(store, id) === undefined) removeGone(store, id);
   dropLinks(store);
   dropPulls(store);
 };
+
+/** As `checkSidecars`, but for the Work items alone whose files may be at or below this path of the workspace. */
+export const checkSidecarsBelow = async (store: Store, path: string): Promise<void> => {
+  const dirs = [path, ...parentsOf(path)];
+  const item = dirs.map((dir) => itemIn(store, dir)).find((one) => one !== undefined);
+  if (item !== undefined) checkAgain(store, item);
+  else if (overlap(path, basename(store.layout.cases))) await checkSidecars(store);
+};
+
+const checkAgain = (store: Store, item: Item): void =>
+  checkItemSidecars(store, item, !passesOf(store).done && isFromBaseline(store, item.id));
 
 /** The checked files of each Work item. */
 export const filesOf = remembered(() => new Map<string, SessionFiles>());

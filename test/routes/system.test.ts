@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
+import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { systemRoutes } from '../../routes/system.ts';
+import type { Case } from '../../store/records/case.ts';
+import type { ProblemRecord } from '../../store/records/problem.ts';
 import { GUIDES } from '../examples/guides.ts';
+import { writeFiles } from '../helpers/repository.ts';
 import { startForTest } from '../helpers/service.ts';
 import { json, serverOf } from '../lib/http/serve.ts';
 
@@ -40,6 +44,38 @@ describe('POST /api/daemon/challenge', () => {
   it('refuses what is no challenge: validation_failed', async () => {
     for (const challenge of ['', 'ab', 'XY'.repeat(16), 'a'.repeat(129)])
       assert.equal((await ask({ challenge })).statusCode, 400);
+  });
+});
+
+describe('GET /api/diagnostics', () => {
+  it('lists the problems at or below a path, and looks at no other Work item', async (t) => {
+    const running = await startForTest(t, { watch: false });
+    const { call, workspace } = running;
+    const [one, other] = await Promise.all(
+      ['One', 'Other'].map(async (title) => {
+        const { body } = await call<Case>('POST', '/cases', { title, type: 'chore' });
+        writeFiles(join(workspace, body.path), { 'pr/pr.md': '---\nnumber: none\n---\n' });
+        return `${body.path}/pr/pr.md`;
+      }),
+    );
+    const filesAt = async (query: string) => {
+      const { body } = await call<ProblemRecord[]>('GET', `/api/diagnostics${query}`);
+      return [...new Set(body.map(({ file }) => file))].toSorted();
+    };
+    const dir = dirname(dirname(one ?? ''));
+    for (const path of [dir, `${dir}/`, `${dir}/pr`, one])
+      assert.deepEqual(await filesAt(`?path=${path}`), [one]);
+    for (const path of ['workspace.md', 'webhooks', 'case'])
+      assert.deepEqual(await filesAt(`?path=${path}`), []);
+    const { problems } = running.service.store;
+    assert.deepEqual(
+      problems.all().filter(({ file }) => file === other),
+      [],
+    );
+    const both = [one, other].toSorted();
+    for (const query of ['?path=cases', `?path=${dirname(dir)}`, ''])
+      assert.deepEqual(await filesAt(query), both);
+    assert.deepEqual(await filesAt(`?path=${dir.slice(0, -1)}`), []);
   });
 });
 

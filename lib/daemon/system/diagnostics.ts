@@ -1,6 +1,7 @@
+import { isAtOrBelow } from '../../../store/base/paths.ts';
 import { importProblems } from '../../../store/codehost/imports.ts';
 import type { FileProblem } from '../../../store/front-matter/problem.ts';
-import { checkSidecars } from '../../../store/problems/sidecar-problems.ts';
+import { checkSidecars, checkSidecarsBelow } from '../../../store/problems/sidecar-problems.ts';
 import type { Store } from '../../../store/store.ts';
 import { readSnapshots } from '../../../store/worktrees/snapshots.ts';
 import type { Log } from '../../log.ts';
@@ -9,17 +10,21 @@ import { reportSettingsProblems } from './settings-advice.ts';
 
 /**
  * Lists every invalid file of the workspace, with line and column if known. Does not read free texts (memory, plans), nor
- * look for files that belong to no Work item, as `dossier check` does.
+ * look for files that belong to no Work item, as `dossier check` does. `below`: only of files at or below this path of the
+ * workspace; those of one Work item cost no look at the others.
  */
-export const listProblems = async (service: Service): Promise<FileProblem[]> => {
+export const listProblems = async (service: Service, below?: string): Promise<FileProblem[]> => {
   const { store } = service;
   await reportSettingsProblems(service);
-  await checkSidecars(store);
-  return [
+  const path = below?.replace(/\/+$/, '');
+  if (path === undefined) await checkSidecars(store);
+  else await checkSidecarsBelow(store, path);
+  const all = [
     ...store.problems.all(),
     ...readSnapshots(store).problems,
     ...importProblems(store.layout),
   ];
+  return path === undefined ? all : all.filter(({ file }) => isAtOrBelow(file, path));
 };
 
 /** Logs each problem of a file when it is found and when it is solved. */

@@ -45,10 +45,10 @@ const loadFileProblems = async (
   { call }: Api,
   { item, settings }: OfFiles,
 ): Promise<FileProblem[]> => {
-  const place = item?.path === undefined ? settings && 'workspace.md' : `${item.path}/`;
-  if (place === undefined) return [];
-  const problems = await call('GET /api/diagnostics').catch(() => []);
-  return problems.filter(({ file }) => file.startsWith(place)).slice(0, MOST);
+  const path = item?.path ?? (settings && 'workspace.md');
+  if (path === undefined) return [];
+  const problems = await call('GET /api/diagnostics', { query: { path } }).catch(() => []);
+  return problems.slice(0, MOST);
 };
 
 /** The result of a call, or the problem it was refused with: for pages that show the rest all the same. */
@@ -73,11 +73,11 @@ const explainMissing = async (api: Api, error: Problem, { params }: At): Promise
   if (id === undefined) return problem;
   const item = await orNone(api.call('GET /cases/{id}', { id }));
   if (item === undefined || sid === undefined) return { ...problem, ...NO_ITEM };
-  const fileProblems = (await orNone(api.call('GET /api/diagnostics'))) ?? [];
-  const record = `-${sid.slice(0, 8)}/session.md`;
-  const fault = fileProblems.find(
-    ({ file }) => file.startsWith(item.path) && file.endsWith(record),
+  const fileProblems = await orNone(
+    api.call('GET /api/diagnostics', { query: { path: item.path } }),
   );
+  const record = `-${sid.slice(0, 8)}/session.md`;
+  const fault = fileProblems?.find(({ file }) => file.endsWith(record));
   if (fault === undefined) return { ...problem, ...NO_SESSION, on: ofItem(id) };
   const detail = `${placeIn(fault.file, fault.line)}: ${fault.message}.`;
   return { ...problem, ...UNREADABLE, detail };
