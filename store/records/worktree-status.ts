@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { orNull } from './fields.ts';
 import { Lock } from './lock.ts';
-import { Worktree } from './worktree.ts';
+import { NewInBase, Worktree } from './worktree.ts';
 
 const State = Type.Enum(['ok', 'missing', 'tampered'], {
   description: 'Whether the worktree is as it was created. It is never repaired silently',
@@ -56,13 +56,12 @@ export const WorktreeHealth = Type.Object({
   branch: Type.Optional(Text),
   head: Type.Optional(Text),
   dirty: Type.Optional(Type.Boolean()),
+  uncommitted: Type.Optional(
+    Type.Integer({ description: 'The number of uncommitted files, without those in submodules' }),
+  ),
   ahead: Type.Optional(Count),
   behind: Type.Optional(Count),
-  new_in_base: Type.Optional(
-    Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
-      description: 'Commits of the base that the branch does not have; null if unknown',
-    }),
-  ),
+  new_in_base: Type.Optional(NewInBase),
   submodules: Submodules,
   rebase_in_progress: Type.Optional(Type.Boolean()),
   lock: Type.Optional(Lock),

@@ -79,6 +79,10 @@ export const Worktree = Type.Object(
 );
 export type Worktree = Static<typeof Worktree>;
 
+export const NewInBase = Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
+  description: 'Commits of the base that the branch does not have; null if unknown',
+});
+
 /** The base of a worktree, or the base that it would get now. */
 export const WorktreeBase = Type.Object(
   {
@@ -86,6 +90,7 @@ export const WorktreeBase = Type.Object(
     base_commit: Worktree.properties.base_commit,
     subject: Type.String({ description: "The first line of the commit's message" }),
     committed_at: Time,
+    new_in_base: Type.Optional(NewInBase),
     notes: Type.Array(Type.String(), {
       description: 'Warnings about the choice, one sentence each',
     }),

@@ -10,6 +10,7 @@ interface Base {
   base: string;
   base_commit: string;
   subject: string;
+  new_in_base?: number | null;
   notes: string[];
   exists: boolean;
 }
@@ -37,7 +38,12 @@ describe('GET /api/worktrees/{case_id}/base', () => {
     assert.equal(worktree.base_commit, repository.git('rev-parse', 'main').trim());
     repository.git('reset', '--quiet', '--hard', 'main');
     rmSync(join(repository.root, 'new.txt'));
-    assert.deepEqual(await read(), { ...before, exists: true });
+    assert.deepEqual(await read(), { ...before, new_in_base: 0, exists: true });
+    repository.git('switch', '--quiet', 'main');
+    repository.git('commit', '--quiet', '--allow-empty', '-m', 'On main');
+    assert.equal((await read()).new_in_base, 1);
+    rmSync(worktree.path, { recursive: true });
+    assert.deepEqual(await read(), { ...before, new_in_base: null, exists: true });
   });
 
   it('refuses a base that is not there, a Work item that is not, and what cannot be read', async (t) => {

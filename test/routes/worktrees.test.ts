@@ -345,6 +345,7 @@ describe('GET /api/worktrees/{case_id}/health', () => {
       branch: worktree.branch,
       head,
       dirty: true,
+      uncommitted: 1,
       ahead: 1,
       behind: 2,
       new_in_base: 2,

@@ -83,7 +83,9 @@ const explainMissing = async (api: Api, error: Problem, { params }: At): Promise
   return { ...problem, ...UNREADABLE, detail };
 };
 
-const orNone = <T>(call: Promise<T>): Promise<T | undefined> => call.catch(() => undefined);
+/** The result of a call; undefined if it was refused. */
+export const orNone = async <T>(call: Promise<T>): Promise<T | undefined> =>
+  (await orProblem(call)).value;
 
 const UNREADABLE = {
   title: 'A file cannot be read',

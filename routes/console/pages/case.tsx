@@ -7,7 +7,7 @@ import type {
   Session,
   SessionLock,
 } from '../../../lib/client/client.ts';
-import { orProblem } from '../common/load.ts';
+import { orNone, orProblem } from '../common/load.ts';
 import { type Api, definePage, followsItem, type Previous } from '../common/page.ts';
 import { type Attention, loadAttention } from '../parts/attention-rows.tsx';
 import { EditItem } from '../parts/case/edit.tsx';
@@ -88,13 +88,11 @@ const MOVES_FILES = /^(?:case_|proof_|checklist_|problem_)/;
 const hasHappened = (known: Previous<Overview> | undefined, what: RegExp): boolean =>
   known === undefined || known.since.some(({ event_type }) => what.test(event_type));
 
-const worktreeOf = async ({ call }: Api, case_id: string): Promise<WorktreeShown | undefined> => {
-  const { exists, new_in_base } = await call('GET /api/worktrees/{case_id}/health', { case_id });
-  if (!exists) return undefined;
-  return call('GET /api/worktrees/{case_id}/status', { case_id }).then(
-    (status) => ({ ...status, new_in_base: new_in_base ?? 0 }),
-    () => undefined,
-  );
+const worktreeOf = async ({ call }: Api, id: string): Promise<WorktreeShown | undefined> => {
+  const health = await call('GET /api/worktrees/{case_id}/health', { case_id: id });
+  if (!health.exists) return undefined;
+  const worktree = await orNone(call('GET /api/cases/{id}/worktree', { id }));
+  return worktree && { ...worktree, health };
 };
 
 // An unreadable file is shown as a problem and must not hide the rest.
@@ -118,8 +116,8 @@ const isUnmerged = async (
   { id, merged }: Case,
   worktree: WorktreeShown | undefined,
 ): Promise<boolean> => {
-  if (merged !== undefined || worktree?.head == null) return false;
-  if (worktree.head === worktree.base_commit) return false;
+  if (merged !== undefined || worktree?.health.head == null) return false;
+  if (worktree.health.head === worktree.base_commit) return false;
   return !(await hasCodeHost(api, id));
 };
 

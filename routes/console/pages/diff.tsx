@@ -1,7 +1,7 @@
 import type { Case, Session, SessionMessage } from '../../../lib/client/client.ts';
 import { counted } from '../../../lib/text/wording.ts';
 import { visible } from '../../../store/base/visible.ts';
-import { orProblem } from '../common/load.ts';
+import { orNone } from '../common/load.ts';
 import { type Api, definePage, followsItem } from '../common/page.ts';
 import { type ListedFile, listFiles } from '../parts/diff/files.ts';
 import type { DiffBase } from '../parts/diff/review-state.ts';
@@ -116,9 +116,6 @@ const None = ({ session: { status }, isEmpty, worktree }: NoneProps) => (
 const MOST = 16_384;
 /** The most uncommitted files listed while a session works. */
 const SOME = 200;
-
-const orNone = async <T,>(answer: Promise<T>): Promise<T | undefined> =>
-  (await orProblem(answer)).value;
 
 const patchOf = async ({ call }: Api, at: { id: string; sid: string }, since: DiffBase) => {
   const [text, plan] = await Promise.all([

@@ -9,10 +9,11 @@ import { counted } from '../../../text/wording.ts';
 import { chooseBase, describeCommit } from '../../../tools/git/read/base.ts';
 import { checkBranchName, commitOf, type Repository } from '../../../tools/git/read/repository.ts';
 import { status } from '../../../tools/git/read/status.ts';
-import type { WithGit } from '../../../tools/git/run/git.ts';
+import { repositoryOf, type WithGit } from '../../../tools/git/run/git.ts';
 import { listWorktrees } from '../../../tools/git/write/worktree.ts';
 import { getItem, type ProjectNeeds, repositoryFor } from '../../projects/project.ts';
 import { worktreeConfig } from '../config.ts';
+import { newInBase } from '../inspect/status.ts';
 import { fillTemplate, wrongTemplate } from './names.ts';
 
 /** The base of the Work item's worktree, or of a new one. Creates and fetches nothing. */
@@ -25,9 +26,12 @@ export const baseOf = async (
   const item = await getItem(store, caseId);
   const known = readWorktree(store, caseId);
   if (known !== undefined && wanted === undefined) {
-    const { base, base_commit, base_notes = [], repository: _, ...place } = known;
-    const summary = await commitSummary(describeCommit(git.at(place), base_commit));
-    return { base, base_commit, ...summary, notes: base_notes, exists: true };
+    const { base, base_commit, base_notes = [] } = known;
+    const [summary, new_in_base] = await Promise.all([
+      commitSummary(describeCommit(git.at(repositoryOf(known)), base_commit)),
+      newInBase(git, known).catch(() => null),
+    ]);
+    return { base, base_commit, ...summary, new_in_base, notes: base_notes, exists: true };
   }
   const repository = await repositoryFor(service, item.project);
   const { base_branch } = worktreeConfig(store);

@@ -76,7 +76,8 @@ const gitHealth = async (
   const distance = await distanceOf(git, record, now);
   const inside = await inSubmodules(git, record);
   const dirty = now.dirty || inside.submodules?.some(({ files }) => files > 0) === true;
-  return { status: state, branch, head, dirty, ...distance, rebase_in_progress, ...inside };
+  const seen = { branch, head, dirty, uncommitted: now.files.length };
+  return { status: state, ...seen, ...distance, rebase_in_progress, ...inside };
 };
 
 interface Distance {
@@ -85,6 +86,12 @@ interface Distance {
 }
 
 const UNKNOWN: Distance = { ahead: null, behind: null };
+
+/** How many commits of the base the branch of a worktree does not have; null if unknown. Reads no file of the worktree. */
+export const newInBase = async (git: Git, record: WorktreeRecord): Promise<number | null> => {
+  const head = await commitNamed(git.at(record), 'HEAD');
+  return head === undefined ? null : (await distanceFromBase(git, record, head)).behind;
+};
 
 // From the upstream, as `git status` reports it; from the base if the branch was never pushed.
 const distanceOf = async (

@@ -7,7 +7,7 @@ import { labelOf } from '../labels.ts';
 import { HostLink } from '../links.tsx';
 import { RelativeTime } from '../relative-time.tsx';
 import { UsageFact } from './memory.tsx';
-import type { WorktreeStatus } from './worktree.tsx';
+import type { WorktreeShown } from './worktree.tsx';
 
 /** The properties of a Work item. */
 export const Facts = ({ of: item, usage }: { of: Case; usage: CaseUsage }) => (
@@ -44,7 +44,7 @@ interface VersionProps {
 interface DeleteProps extends VersionProps {
   /** The number of sessions. */
   sessions: number;
-  worktree: WorktreeStatus | undefined;
+  worktree: WorktreeShown | undefined;
 }
 
 /** Deletes a Work item, after the operator typed “delete”. */
@@ -71,9 +71,9 @@ export const Delete = ({ of: { id }, etag, sessions, worktree }: DeleteProps) =>
   </details>
 );
 
-const lostOf = ({ files = [] }: WorktreeStatus): string => {
-  if (files.length === 0) return 'no uncommitted files';
-  return files.length === 1 ? 'one uncommitted file' : `${files.length} uncommitted files`;
+const lostOf = ({ health: { uncommitted = 0 } }: WorktreeShown): string => {
+  if (uncommitted === 0) return 'no uncommitted files';
+  return uncommitted === 1 ? 'one uncommitted file' : `${uncommitted} uncommitted files`;
 };
 
 const ConfirmDelete = ({ what = '' }: { what?: string }) => (

@@ -6,16 +6,16 @@ import { ApiForm, CallButton } from '../form.tsx';
 import { Copy, OpenInEditor } from '../links.tsx';
 import { RelativeTime } from '../relative-time.tsx';
 
-export type WorktreeStatus = Data<'GET /api/worktrees/{case_id}/status'>;
-
-/** Also counts the commits of the base that the branch does not have; 0 if unknown. */
-export type WorktreeShown = WorktreeStatus & { new_in_base: number };
+/** A worktree as recorded, and its current state. */
+export interface WorktreeShown extends Data<'GET /api/cases/{id}/worktree'> {
+  health: Data<'GET /api/worktrees/{case_id}/health'>;
+}
 
 /** The worktree of a Work item. */
 export const WorktreeFacts = ({ of }: { of: WorktreeShown }) => {
-  const { path, branch, base, base_commit, base_notes = [], status, detail, files = [] } = of;
-  const { new_in_base } = of;
-  const undiffed = undiffedText(of.submodules);
+  const { path, branch, base, base_commit, base_notes = [] } = of;
+  const { status, detail, uncommitted = 0, submodules, new_in_base } = of.health;
+  const undiffed = undiffedText(submodules);
   return (
     <section aria-label="Worktree">
       <h2>Worktree</h2>
@@ -25,7 +25,7 @@ export const WorktreeFacts = ({ of }: { of: WorktreeShown }) => {
         </Fact>
         <Fact name="Based on">
           {visible([`${base} (${base_commit.slice(0, 7)}).`, ...base_notes].join(' '))}
-          {new_in_base > 0 && (
+          {new_in_base != null && new_in_base > 0 && (
             <>
               {' '}
               <span class="tag">{baseHasMoved(new_in_base)}</span>
@@ -35,7 +35,7 @@ export const WorktreeFacts = ({ of }: { of: WorktreeShown }) => {
         <Fact name="Path">
           <code>{visible(path)}</code>
         </Fact>
-        {files.length > 0 && <Fact name="Uncommitted">{counted(files.length, 'file')}</Fact>}
+        {uncommitted > 0 && <Fact name="Uncommitted">{counted(uncommitted, 'file')}</Fact>}
       </dl>
       {undiffed !== '' && <p class="box warn">{visible(undiffed)}</p>}
       {status !== 'ok' && <p class="box warn">{detail ?? `The worktree is ${status}.`}</p>}

@@ -1,4 +1,4 @@
-import type { Session } from '../../../../lib/client/client.ts';
+import type { Session, WorktreeBase } from '../../../../lib/client/client.ts';
 import { baseHasMoved, describeBase } from '../../../../lib/text/wording.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import { Fact } from '../facts.tsx';
@@ -6,10 +6,10 @@ import { Copy } from '../links.tsx';
 import { boundaryFacts, IsolationWarnings } from './boundary.tsx';
 import type { PlanRead } from './read.ts';
 
-type HeadProps = Pick<PlanRead, 'session' | 'boundary' | 'new_in_base' | 'base'>;
+type HeadProps = Pick<PlanRead, 'session' | 'boundary' | 'base'>;
 
 /** The provider, base, boundary and hash of a plan. */
-export const PlanHead = ({ session, boundary, new_in_base, base }: HeadProps) => {
+export const PlanHead = ({ session, boundary, base }: HeadProps) => {
   const { provider, model, effort, base_commit, usage } = session;
   const { approval_sha256 } = boundary?.unasked ?? {};
   const hash = session.approved_sha256 ?? approval_sha256 ?? session.plan_sha256;
@@ -26,9 +26,7 @@ export const PlanHead = ({ session, boundary, new_in_base, base }: HeadProps) =>
         <Fact name="Provider">{visible([provider, model, effort].filter(Boolean).join(', '))}</Fact>
         {base_commit !== null && (
           <Fact name="Base">
-            {visible(
-              `${base === undefined ? `${base_commit.slice(0, 10)}.` : describeBase(base)}${movedBy(new_in_base)}`,
-            )}
+            {visible(base === undefined ? `${base_commit.slice(0, 10)}.` : baseText(base))}
           </Fact>
         )}
         {boundary &&
@@ -48,9 +46,10 @@ export const PlanHead = ({ session, boundary, new_in_base, base }: HeadProps) =>
   );
 };
 
-const movedBy = (new_in_base: number | null): string => {
-  if (new_in_base === null) return '';
-  return new_in_base === 0 ? ' Up to date.' : ` ${baseHasMoved(new_in_base)}`;
+const baseText = (base: WorktreeBase): string => {
+  const { new_in_base: count = null } = base;
+  if (count === null) return describeBase(base);
+  return `${describeBase(base)} ${count === 0 ? 'Up to date.' : baseHasMoved(count)}`;
 };
 
 const Hash = ({ of: hash }: { of: string }) => (

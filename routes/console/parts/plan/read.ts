@@ -18,8 +18,6 @@ export interface PlanRead {
   boundary: Boundary | undefined;
   /** Commands taken off the list of those that run without asking. */
   ask: readonly string[];
-  /** The number of new commits on the base branch, if known. */
-  new_in_base: number | null;
   /** What the worktree was created from, if known. */
   base: WorktreeBase | undefined;
 }
@@ -70,18 +68,15 @@ export const isTextOf = (plan: CommentsFile | undefined, sha256: string | null):
  */
 const readAround = async (
   { call }: Pick<Api, 'call'>,
-  { case_id, id, base_commit, status }: Session,
+  { case_id, id, status }: Session,
   ask?: string,
-): Promise<Pick<PlanRead, 'boundary' | 'ask' | 'new_in_base' | 'base'>> => {
-  if (hasEnded(status)) return { boundary: undefined, ask: [], new_in_base: null, base: undefined };
-  const [within, health, base] = await Promise.all([
+): Promise<Pick<PlanRead, 'boundary' | 'ask' | 'base'>> => {
+  if (hasEnded(status)) return { boundary: undefined, ask: [], base: undefined };
+  const [within, base] = await Promise.all([
     boundaryOf({ call }, { id: case_id, sid: id }, ask),
-    base_commit === null
-      ? null
-      : call('GET /api/worktrees/{case_id}/health', { case_id }).catch(() => null),
     call('GET /api/worktrees/{case_id}/base', { case_id }).catch(() => undefined),
   ]);
-  return { ...within, new_in_base: health?.new_in_base ?? null, base };
+  return { ...within, base };
 };
 
 // If the plan no longer has a command of `ask`, the full list is requested.
