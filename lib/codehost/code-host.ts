@@ -101,11 +101,16 @@ export interface HostedRepository {
   /** Resolves a thread of the pull request. */
   resolveThread(number: number, threadId: string): Promise<void>;
   /** Creates or updates the one comment with a hidden marker. */
-  comment(
+  comment(number: number, comment: MarkedComment): Promise<WrittenComment>;
+  /** The comment with the marker, if it has this body: to verify a `comment` whose answer was lost. */
+  findComment(
     number: number,
-    comment: { marker: string; body: string },
-  ): Promise<{ id: number; url: string; updated: boolean }>;
+    comment: MarkedComment,
+  ): Promise<Omit<WrittenComment, 'updated'> | undefined>;
 }
+
+export type MarkedComment = Record<'marker' | 'body', string>;
+type WrittenComment = Pick<Pull, 'url'> & { id: number; updated: boolean };
 
 export type TokenSource = NonNullable<Availability['token_source']>;
 

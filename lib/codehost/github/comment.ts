@@ -1,18 +1,15 @@
 import { type Static, Type } from 'typebox';
 import { lockOn } from '../../../store/base/locks.ts';
 import type { IssueComment } from '../../../store/records/code-host.ts';
+import type { MarkedComment } from '../code-host.ts';
 import { me } from './account.ts';
 import { apiPath, fullNameOf, hostClient, type RepositoryContext } from './client.ts';
 import { issueComments } from './issues.ts';
 import { hasErrorCode } from './problem.ts';
 import { pullToWrite } from './pulls.ts';
 
-export const Written = Type.Object({
-  id: Type.Integer(),
-  url: Type.String(),
-  /** Whether it existed before. */
-  updated: Type.Boolean(),
-});
+export const Found = Type.Object({ id: Type.Integer(), url: Type.String() });
+export const Written = Type.Object({ ...Found.properties, updated: Type.Boolean() });
 type Written = Static<typeof Written>;
 
 /**
@@ -22,19 +19,34 @@ type Written = Static<typeof Written>;
 export const comment = (
   place: RepositoryContext,
   number: number,
-  { marker, body }: { marker: string; body: string },
+  wanted: MarkedComment,
 ): Promise<Written> =>
   place.context.locks.take(
     lockOn.comment(`${place.name.host}/${fullNameOf(place.name)}#${number}`),
     async () => {
-      // Two dashes would end the HTML comment.
-      const hidden = `<!-- ${marker.replaceAll('--', '- -')} -->`;
-      const text = `${body.trimEnd()}\n\n${hidden}\n`;
+      const { hidden, text } = textsOf(wanted);
       if (place.check !== undefined) await pullToWrite(place, number);
       const known = await find(place, number, hidden);
       return known === undefined ? create(place, number, text) : update(place, known, text);
     },
   );
+
+// Two dashes would end the HTML comment.
+const textsOf = ({ marker, body }: MarkedComment): { hidden: string; text: string } => {
+  const hidden = `<!-- ${marker.replaceAll('--', '- -')} -->`;
+  return { hidden, text: `${body.trimEnd()}\n\n${hidden}\n` };
+};
+
+/** Our comment with a hidden marker, if it has this body. */
+export const findComment = async (
+  place: RepositoryContext,
+  number: number,
+  wanted: MarkedComment,
+): Promise<Static<typeof Found> | undefined> => {
+  const { hidden, text } = textsOf(wanted);
+  const { id, url, body } = (await find(place, number, hidden)) ?? {};
+  return body === text && id !== undefined && url !== undefined ? { id, url } : undefined;
+};
 
 // A comment by another author that quotes ours must not be changed.
 const find = async (

@@ -25,7 +25,7 @@ import {
 import { authRefresh, authStatus, availability, me } from './account.ts';
 import { failingChecks } from './checks.ts';
 import { createHostContext, type GitHubOptions, type RepositoryContext } from './client.ts';
-import { comment, Written } from './comment.ts';
+import { comment, Found, findComment, Written } from './comment.ts';
 import { image } from './images.ts';
 import { countOpenIssues, issue, issueComments, issues, issuesByNumber } from './issues.ts';
 import { jobLog } from './job-log.ts';
@@ -128,4 +128,5 @@ const CALLS: Calls = {
   markReady: { call: postReady, result: Pull, writes: true },
   resolveThread: { call: resolveThread, result: null, writes: true },
   comment: { call: comment, result: Written, writes: true },
+  findComment: { call: findComment, result: Type.Union([Found, Type.Undefined()]) },
 };

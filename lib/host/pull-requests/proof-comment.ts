@@ -12,7 +12,7 @@ import { getGate, listChecklist } from '../../work/proof/checklist.ts';
 import { verifiedProofs } from './compose.ts';
 import { checkedLine, listed, MAX_BODY } from './compose-body.ts';
 import { hostedToWrite } from './own-pull.ts';
-import { getPull, underPullLock } from './record.ts';
+import { getPull, underPullLock, writeOrVerify } from './record.ts';
 
 /**
  * Posts the verified proofs as one comment of the pull request, or updates it. Throws 422 while no proof is verified.
@@ -41,8 +41,13 @@ export const postProof = async (
   const marker = `dossier:proof ${case_id}`;
   const digest = sha256(body);
   const hosted = await hostedToWrite(service, kept);
-  // Not repeated where the outcome is unknown: the next call finds the comment by its marker.
-  const { id, url, updated } = await hosted.comment(matter.number, { marker, body });
+  const { id, url, updated } = await writeOrVerify(
+    () => hosted.comment(matter.number, { marker, body }),
+    async () => {
+      const found = await hosted.findComment(matter.number, { marker, body });
+      return found && { ...found, updated: found.id === matter.proof_comment?.id };
+    },
+  );
   const at = service.store.clock().toISOString();
   const proof_comment = { id, url, sha256: digest, at };
   const changed = await changePull(service.store, case_id, { changes: { proof_comment } });

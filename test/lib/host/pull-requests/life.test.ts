@@ -409,15 +409,27 @@ describe('POST /api/cases/{id}/pr/comment-proof', () => {
     assertProblem(await scene.post('comment-proof'), 422, 'proof_gate_blocked');
     await scene.prove();
     scene.host.fail('reset', { method: 'POST', path: /\/comments$/, when: 'after' });
-    const lost = await scene.post('comment-proof');
-    assertProblem(lost, 503, 'codehost_unreachable');
-    assert.equal(lost.body.outcome, 'unknown');
+    const found = await scene.post('comment-proof');
+    assert.deepEqual([found.status, found.body.updated], [200, false], found.text);
+    assert.match(scene.read('pr/pr.md'), /^proof_comment:/m);
     await scene.prove();
+    scene.host.fail('bad gateway', { method: 'PATCH', path: /\/comments\//, when: 'after' });
     const again = await scene.post('comment-proof');
     assert.deepEqual([again.status, again.body.updated], [200, true], again.text);
     const comments = await scene.host.pulls.comments(scene.number);
     assert.equal(comments.length, 1);
     assert.match(comments[0]?.body ?? '', /2 verified proofs/);
+  });
+
+  it('says that the outcome is unknown only where the comment is not there', async (t) => {
+    const scene = await openedScene(t);
+    await scene.prove();
+    scene.host.fail('reset', { method: 'POST', path: /\/comments$/ });
+    const lost = await scene.post('comment-proof');
+    assertProblem(lost, 503, 'codehost_unreachable');
+    assert.equal(lost.body.outcome, 'unknown');
+    assert.deepEqual(await scene.host.pulls.comments(scene.number), []);
+    assert.doesNotMatch(scene.read('pr/pr.md'), /proof_comment/);
   });
 });
 
