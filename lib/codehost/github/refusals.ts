@@ -54,7 +54,7 @@ export const movedRefusal: Make = ({ headers }, { host, base, about, write }) =>
 export const notGitHub: Make = ({ status }, { host, write }) =>
   new ServiceError(
     'codehost_gateway',
-    `The response for ${host} (${status}) is not from GitHub, perhaps from a proxy or a login page. Check HTTPS_PROXY, api_url and your network, then try again.`,
+    `The response for ${host} (${status}) is not from GitHub, perhaps from a proxy or a login page. ${write && status < 400 ? UNKNOWN : 'Check HTTPS_PROXY, api_url and your network, then try again.'}`,
     { members: { host_status: status, ...outcome(write && status < 400) } },
   );
 

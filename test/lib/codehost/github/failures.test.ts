@@ -85,6 +85,7 @@ for (const enterprise of [false, true]) {
         const refused = await refusal(write(hosted));
         assert.equal(refused.code, code, what);
         assert.equal(refused.members.outcome, unknown ? 'unknown' : undefined, what);
+        assert.equal(/may have been made: check there/.test(refused.message), unknown, what);
         assert.equal(host.requests.length - began, reads + 1, `${what}: writes`);
       }
     });
