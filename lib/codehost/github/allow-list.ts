@@ -20,8 +20,8 @@ export interface HostRequest {
   [parameter: string]: unknown;
 }
 
-/** The effect of a request; `question` is a read by POST. */
-export type Effect = 'read' | 'question' | 'write';
+/** The effect of a request. A query of GraphQL is a read, too. */
+export type Effect = 'read' | 'write';
 
 /**
  * Classifies a request that Octokit is about to send. Throws for anything not on the allow-list: other writes, other
@@ -53,7 +53,7 @@ const isGraphql = ({ method, url }: HostRequest, base: string): boolean =>
 const graphqlEffect = (asked: HostRequest): Effect | undefined => {
   const document = String(asked.query);
   if (!hasOnly(asked, ['query', 'variables'])) return undefined;
-  if (QUERIES.has(document)) return 'question';
+  if (QUERIES.has(document)) return 'read';
   return MUTATIONS.has(document) ? 'write' : undefined;
 };
 

@@ -90,7 +90,7 @@ const once = async (
       ...(token !== undefined && { authorization: `Bearer ${token.value}` }),
     },
     // A write is never retried. For reads no number is set, because it would override `doNotRetry`.
-    request: { ...record(asked.request), ...(effect !== 'read' && { retries: 0 }) },
+    request: { ...record(asked.request), ...(effect === 'write' && { retries: 0 }) },
   });
   const answer = await send().catch((error: unknown) => {
     const failure = failureOf(error);
