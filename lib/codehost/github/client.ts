@@ -107,7 +107,7 @@ const open = async (connection: HostConnection, means: Means): Promise<HostClien
     api,
     ask: async <T>(document: string, variables: Variables, options: QueryOptions = {}) => {
       try {
-        return await api.graphql<T>(document, variables);
+        return await api.graphql<T>(document, { ...variables, request: { about: options.about } });
       } catch (error) {
         if (options.absent && isAbsence(error)) return error.data as T;
         throw await graphqlProblem(error, { connection, variables, options });

@@ -114,7 +114,7 @@ export const notFoundOnHost: Make = ({ status, message }, { host, about, graphql
 export const gone: Make = ({ message }, { host, about }) =>
   new ServiceError(
     'codehost_gone',
-    `${about} no longer exists on ${host}${quoted(message)} If it is an issue, link the Work item to another one, or continue without a link.`,
+    `${host} reports that ${about} is gone${quoted(message)} Check it there. If a file of the Work item names it, correct that: link.md for an issue, pr/pr.md for a pull request.`,
     { members: { moved_to: null } },
   );
 

@@ -123,7 +123,9 @@ const failureOf = (error: unknown): Failure | undefined => {
 };
 
 /** The subject of a request for error messages, such as `acme/app#12`. */
-const placeOf = ({ url, variables, ...parameters }: HostRequest): string => {
+const placeOf = ({ url, variables, request, ...parameters }: HostRequest): string => {
+  const { about } = record(request);
+  if (typeof about === 'string') return about;
   // GraphQL calls the repository `name`, as REST does a label.
   const { owner, name, repo = name, number, ...more } = { ...parameters, ...record(variables) };
   if (owner === undefined) return /^\/user$/.test(url) ? 'the user' : 'what was asked';

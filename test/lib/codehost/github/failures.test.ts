@@ -102,6 +102,19 @@ for (const enterprise of [false, true]) {
   });
 }
 
+describe('what an error is about', () => {
+  it('is the thread for a mutation, and each kind of record for what is gone', async (t) => {
+    const { host, hosted } = await startAsking(t);
+    host.fail('forbidden', { graphql: 'resolveReviewThread' });
+    const refused = await refusal(hosted.resolveThread(1, 'PRRT_1'));
+    assert.match(refused.message, /refused access to the thread PRRT_1 /);
+    host.fail('gone', { graphql: 'pullRequest' });
+    const gone = await refusal(hosted.pull(1));
+    assert.equal(gone.code, 'codehost_gone');
+    assert.match(gone.message, /acme\/app#1 is gone .*pr\/pr\.md for a pull request\.$/);
+  });
+});
+
 describe('a connection', () => {
   it('that nobody takes is out of reach, and a write is known not to be done', async (t) => {
     const { host, hosted } = await startAsking(t);
