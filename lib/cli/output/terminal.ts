@@ -18,16 +18,29 @@ export const sayJson = (say: Say, value: unknown): void => say(jsonText(value, 2
 export const isTerminal = (): boolean =>
   process.stdin.isTTY === true && process.stdout.isTTY === true;
 
-/** Asks for a line. The end of the input, or an abort of `signal`, is an empty answer. Throws Interrupted after Ctrl-C. */
-export const ask = async (question: string, signal?: AbortSignal): Promise<string> => {
+/** Asks for a line. Throws Interrupted after Ctrl-C and at the end of the input: neither takes a default. */
+export const ask = async (question: string): Promise<string> => {
+  const line = await readLine(question);
+  if (line === undefined) throw new Interrupted();
+  return line;
+};
+
+/** Asks for yes or no; anything but yes is no, also the end of the input and an abort of `signal`. Throws Interrupted after Ctrl-C. */
+export const askYesNo = async (question: string, signal?: AbortSignal): Promise<boolean> =>
+  /^y(es)?$/i.test((await readLine(`${question} [y/N] `, signal)) ?? '');
+
+// Returns undefined at the end of the input and after an abort.
+const readLine = async (question: string, signal?: AbortSignal): Promise<string | undefined> => {
   const lines = createInterface({ input: process.stdin, output: process.stdout });
-  const closed = new Promise<string>((resolve, reject) => {
-    lines.once('close', () => resolve(''));
+  const closed = new Promise<undefined>((resolve, reject) => {
+    lines.once('close', () => resolve(undefined));
     lines.once('SIGINT', () => reject(new Interrupted()));
   });
   const asked = lines.question(question, signal === undefined ? {} : { signal });
   try {
-    return (await Promise.race([asked.catch(() => ''), closed])).trim();
+    const line = await Promise.race([asked.catch(() => undefined), closed]);
+    if (line === undefined) process.stdout.write('\n');
+    return line?.trim();
   } catch (error) {
     process.stdout.write('\n');
     throw error;
@@ -35,7 +48,3 @@ export const ask = async (question: string, signal?: AbortSignal): Promise<strin
     lines.close();
   }
 };
-
-/** Asks for yes or no; anything but yes is no. */
-export const askYesNo = async (question: string, signal?: AbortSignal): Promise<boolean> =>
-  /^y(es)?$/i.test(await ask(`${question} [y/N] `, signal));

@@ -110,6 +110,19 @@ describe('dossier in a new workspace at a terminal', { skip: noTerminal }, () =>
     assert.match((await type('trust', '--list')).stdout, /^Nothing to confirm in /);
   });
 
+  it('takes no default from Ctrl-D', async (t) => {
+    const { home, shown } = newUser(t);
+    assert.equal((await shown([[PLACE, '\u0004']])).code, 130);
+    assert.equal(existsSync(join(home, 'dossier')), false);
+    const { code, text } = await shown([
+      [PLACE, '\n'],
+      [AGENT_ASKED, '\n'],
+      [SETUP, '\u0004'],
+    ]);
+    assert.equal(code, 130, text);
+    assert.doesNotMatch(readFileSync(join(home, 'dossier/workspace.md'), 'utf8'), /npm ci/);
+  });
+
   it('stops with its command under npx', async (t) => {
     const { shown, type } = newUser(t);
     const { text } = await shown(
