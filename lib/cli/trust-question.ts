@@ -3,6 +3,7 @@ import { waitingLines } from '../guard/trust/show.ts';
 import { listWaiting, trust } from '../guard/trust/trust.ts';
 import type { Service } from '../service.ts';
 import { counted } from '../text/wording.ts';
+import { Interrupted } from './args/refusal.ts';
 import { askYesNo, isTerminal, toStandardOutput as say } from './output/terminal.ts';
 
 /** If the daemon was started at a terminal, asks about untrusted values, while the daemon serves requests. */
@@ -11,7 +12,12 @@ export const askAboutTrust = async (service: Service, signal: AbortSignal): Prom
   const waiting = await listWaiting(service);
   if (waiting.length === 0) return;
   say(`\n${waitingLines(waiting).join('\n')}`);
-  const yes = await askYesNo(`Trust ${counted(waiting.length, 'value')} on this machine?`, signal);
+  const question = `Trust ${counted(waiting.length, 'value')} on this machine?`;
+  const yes = await askYesNo(question, signal).catch((error: unknown) => {
+    if (!(error instanceof Interrupted)) throw error;
+    // The question reads Ctrl-C as a key, so the daemon does not receive the signal.
+    return !process.kill(process.pid, 'SIGINT');
+  });
   if (!yes) {
     if (!signal.aborted)
       say(`Not trusted. To be asked again: ${trustCommandFor(service.store.layout)}`);

@@ -10,6 +10,7 @@ import { killAtEnd } from '../helpers/at-end.ts';
 import { DOSSIER, startDaemon } from '../helpers/daemon.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { temporaryDirectory, writeFiles } from '../helpers/repository.ts';
+import { atTerminal, noTerminal } from '../helpers/terminal.ts';
 
 const HOSTILE = '---\nsandbox: off\nworktrees: { setup: ["\\e[2Jmake", x] }\n---\n';
 const ESC = String.fromCharCode(27);
@@ -149,5 +150,17 @@ describe('dossier trust', () => {
     child.stdin.write('\u0003');
     child.stdin.end();
     await once(child, 'exit');
+  });
+
+  it('lets Ctrl-C at the question of serve stop the daemon', { skip: noTerminal }, async (t) => {
+    const dir = workspaceWith(t, HOSTILE);
+    const { code, text } = await atTerminal(
+      t,
+      ['serve', '--port', '0', '--workspace', dir],
+      [[/Trust 2 values on this machine\? \[y\/N\]/, '\u0003']],
+      { env: { DOSSIER_TRUST: '' } },
+    );
+    assert.equal(code, 0, text);
+    assert.doesNotMatch(text, /ERROR/);
   });
 });
