@@ -84,7 +84,7 @@ const runImport = async (call: Call, signal: AbortSignal | undefined): Promise<R
   if (kind === 'other') throw new Refusal(`${source} is neither a file nor a directory.`);
   const found = findTasks(source);
   if (found.length > 0) return fromTasks(call, found, signal);
-  if (kind === 'file') return fromArchive(call, await openZip(source), signal);
+  if (kind === 'zip') return fromArchive(call, await openZip(source), signal);
   if (kind === 'export') return fromArchive(call, openUnpacked(source), signal);
   throw new Refusal(`${source} ${kind === 'workspace' ? WORKSPACE : STRANGE}`);
 };
@@ -94,7 +94,8 @@ const WORKSPACE =
   'export it (dossier export) and import that.';
 const STRANGE =
   'contains nothing that can be imported. Name the zip file of an export, the directory it was unpacked to, or the ' +
-  'tasks of Backlog.md, beads, veritas-kanban, Cline Kanban or vibe-kanban (dossier help export).';
+  'tasks of Backlog.md, beads, veritas-kanban, Cline Kanban or vibe-kanban (dossier help export). dossier new --file FILE ' +
+  'makes one Work item of a text.';
 
 const fromArchive = async (
   call: Call,

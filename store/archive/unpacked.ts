@@ -1,4 +1,12 @@
-import { constants, lstatSync, readdirSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  statSync,
+} from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../base/attempt.ts';
@@ -62,17 +70,31 @@ const bytesOf = async function* (
 const openPlain = (path: string) => open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
 
 /** What a path can be imported as. */
-type SourceKind = 'absent' | 'file' | 'export' | 'workspace' | 'directory' | 'other';
+type SourceKind = 'absent' | 'zip' | 'export' | 'workspace' | 'unknown' | 'other';
 
 export const sourceKindOf = (path: string): SourceKind => {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return 'absent';
-  if (stats.isFile()) return 'file';
+  if (stats.isFile()) return beginsAsZip(path) ? 'zip' : 'unknown';
   if (!stats.isDirectory()) return 'other';
   if (has(path, MANIFEST_NAME)) return 'export';
   return ['workspace.md', 'cases', '.dossier'].some((name) => has(path, name))
     ? 'workspace'
-    : 'directory';
+    : 'unknown';
+};
+
+// Every part of a zip file, also an empty one, begins with these bytes.
+const SIGNATURE = 'PK';
+
+const beginsAsZip = (path: string): boolean => {
+  const file = openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(SIGNATURE.length);
+    readSync(file, bytes);
+    return bytes.toString('latin1') === SIGNATURE;
+  } finally {
+    closeSync(file);
+  }
 };
 
 const has = (dir: string, name: string): boolean =>

@@ -142,7 +142,7 @@ describe('dossier import', () => {
     assert.equal((await output(wrong)).code, 2);
     const { code, said } = await output(startImport(t, workspace, DOSSIER));
     assert.equal(code, 1);
-    assert.match(said, /^dossier: .* is not a complete zip file\. .*\n$/);
+    assert.match(said, /^dossier: .* contains nothing that can be imported\. .*\n$/);
   });
 });
 

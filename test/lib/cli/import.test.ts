@@ -53,6 +53,12 @@ const run = async (workspace: string, source: string, ...flags: string[]): Promi
   return { code, said: said.join('\n') };
 };
 
+const fileAt = (t: TestContext, name: string, text: string): string => {
+  const dir = temporaryDirectory(t);
+  writeFiles(dir, { [name]: text });
+  return join(dir, name);
+};
+
 const zipAt = (t: TestContext, bytes: Buffer): string => {
   const path = join(temporaryDirectory(t), 'export.zip');
   writeFileSync(path, bytes);
@@ -399,6 +405,12 @@ describe('import', () => {
     const dir = temporaryDirectory(t);
     await refuses(t, join(dir, 'nothing'), /does not exist/);
     await refuses(t, dir, /contains nothing that can be imported/);
+    for (const text of ['[]', ''])
+      await refuses(
+        t,
+        fileAt(t, 'tasks.json', text),
+        /contains nothing that can be imported\. Name the zip file.*dossier new --file FILE/,
+      );
     writeFiles(dir, { 'workspace.md': '' });
     await refuses(t, dir, /is a workspace and not an export.*dossier serve/);
     await refuses(t, '/dev/null', /neither a file nor a directory/);
