@@ -102,7 +102,7 @@ export const WORK = inGroup('Work items', [
   {
     name: 'close',
     words: 'ITEM',
-    summary: 'Close a Work item without proof, as not actionable',
+    summary: 'Close a Work item as not actionable, or with --state RESOLVED as proved',
     options: {
       state: 'RESOLVED if the proof gate is satisfied (default: NON_ISSUE)',
       outcome: 'The reason (default: non_issue, or resolved)',
