@@ -2,11 +2,12 @@ import type { Case, Dossier, Session, Worktree } from '../../client/client.ts';
 import { baseHasMoved, undiffedText } from '../../text/wording.ts';
 import { findItem } from '../connection/find.ts';
 import type { Words } from '../output/out.ts';
+import { commandFor } from './inbox.ts';
 import { failureLines, readBaseText, statusText, unlessRefused } from './session-text.ts';
 import { verb } from './verb.ts';
 
 /** `dossier show ITEM`: shows a Work item with its sessions. */
-export const show = verb(async ({ dossier, words: [word], values, out }) => {
+export const show = verb(async ({ dossier, typed, words: [word], values, out }) => {
   const id = await findItem(dossier, word);
   const [item, sessions] = await Promise.all([
     dossier.call('GET /cases/{id}', { id }),
@@ -25,6 +26,9 @@ export const show = verb(async ({ dossier, words: [word], values, out }) => {
     sessions.map((each) => [each.id.slice(0, 8), each.mode, statusText(each), each.provider]),
   );
   for (const line of await resultLines(dossier, newest, worktree)) out.say(line);
+  const waiting = await dossier.call('GET /attention');
+  const next = waiting.filter((entry) => entry.case_id === id).map(commandFor);
+  for (const command of new Set(next)) out.say(`Next: ${typed(command)}`);
 });
 
 const mergedText = ({ into, commit }: NonNullable<Case['merged']>): string =>

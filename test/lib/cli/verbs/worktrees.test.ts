@@ -103,7 +103,9 @@ describe('dossier worktrees', () => {
     assert.match((await said()).stdout, new RegExp(`${id.slice(0, 8)}\t${told}\tFailing`));
     assert.match((await said()).stdout, /\tOPEN\tWhole\t/);
     assert.match((await run('ls')).stdout, new RegExp(`${told}\tFailing`));
-    assert.match((await run('show', 'Failing')).stdout, /^1 uncommitted file$/m);
+    const { stdout: shown } = await run('show', 'Failing');
+    assert.match(shown, /^1 uncommitted file$/m);
+    assert.match(shown, new RegExp(`^Next: dossier start ${id.slice(0, 8)} --provider `, 'm'));
     const git = gitIn(failing.path);
     git('add', '--all');
     git('-c', 'user.name=A', '-c', 'user.email=a@b', 'commit', '-qm', 'by hand');
