@@ -20,7 +20,10 @@ export interface Out {
   json(value: unknown): void;
   /** Prints a value as one line of JSON. */
   jsonLine(value: unknown): void;
-  /** Prints rows: at a terminal in columns, otherwise separated by tabs for cut and awk. */
+  /**
+   * Prints rows: at a terminal in columns, with further lines of the last cell below the row, otherwise separated by tabs for
+   * cut and awk.
+   */
   table(rows: readonly (readonly Words[])[]): void;
 }
 
@@ -58,19 +61,36 @@ export const createOutput = (
     json: (value) => line(jsonText(value, 2)),
     jsonLine: (value) => line(jsonText(value)),
     table: (rows) => {
-      const widths = isTerminal ? widthsOf(rows) : [];
-      for (const cells of rows)
-        line(
-          cells
-            .map((cell, column) => shown(inOneLine(cell), widths[column]))
-            .join(isTerminal ? '  ' : '\t')
-            .trimEnd(),
-        );
+      for (const text of tableLines(rows, isTerminal, shown)) line(text);
     },
   };
 };
 
+const tableLines = (
+  rows: readonly (readonly Words[])[],
+  isTerminal: boolean,
+  shown: (words: Words, width?: number) => string,
+): string[] => {
+  const widths = isTerminal ? widthsOf(rows) : [];
+  const separator = isTerminal ? '  ' : '\t';
+  return rows.flatMap((row) => {
+    const [last = '', ...below] = isTerminal ? linesOf(row.at(-1)) : row.slice(-1);
+    const cells = [...row.slice(0, -1), last].map((cell, column) =>
+      shown(inOneLine(cell), widths[column]),
+    );
+    return [cells.join(separator), ...below.map((text) => `  ${shown(text)}`)].map((text) =>
+      text.trimEnd(),
+    );
+  });
+};
+
 const textOf = (words: Words): string => visible(typeof words === 'string' ? words : words.text);
+
+const linesOf = (words: Words = ''): Words[] =>
+  textOf(words)
+    .trimEnd()
+    .split('\n')
+    .map((text) => (typeof words === 'string' ? text : { ...words, text }));
 
 const inOneLine = (words: Words): Words => {
   const text = textOf(words).replaceAll(/\s+/g, ' ');
