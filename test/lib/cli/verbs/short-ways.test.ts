@@ -72,7 +72,10 @@ describe('dossier close, reopen and rm', () => {
     assert.equal(going.code, 1);
     assert.match(going.stderr, /planning.*nothing was closed\. Abort it first: dossier abort/);
     await said('abort', 'One');
-    assert.match((await said('close', '--help')).stdout, /as not actionable, or with --state RESOLVED/);
+    assert.match(
+      (await said('close', '--help')).stdout,
+      /as not actionable, or with --state RESOLVED/,
+    );
     assert.equal((await said('close', id, '--state', 'done')).code, 2);
     assert.match((await said('close', id, '--state', 'RESOLVED')).stderr, /proof is missing/);
     assert.equal((await said('rm', id)).code, 0);
