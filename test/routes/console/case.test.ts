@@ -97,6 +97,22 @@ describe('the page of a Work item', { skip: noBrowser }, () => {
     await until(async () => asked.includes('health'));
   });
 
+  it('shows the newest version in its form while nothing was typed', async (t) => {
+    const { url, read, byHand } = await start(t);
+    const { page } = await look(t, url);
+    await page.keyboard.press('e');
+    const title = page.locator('#title:focus');
+    await title.waitFor();
+    const { title: before } = await read();
+    byHand(`title: ${before}`, 'title: By hand');
+    await page.getByRole('heading', { name: 'By hand' }).waitFor();
+    assert.equal(await title.inputValue(), 'By hand');
+    assert.equal(await page.getByText('was changed since you began').count(), 0);
+    await title.fill('Mine');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Mine' }).waitFor();
+  });
+
   it('is edited in place by keyboard, over nothing that was not seen', async (t) => {
     const { url, read, byHand } = await start(t);
     const { page } = await look(t, url);

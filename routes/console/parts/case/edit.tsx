@@ -11,24 +11,26 @@ interface Version {
 
 /** Edits title, type and description. The ETag keeps a save from replacing an unseen version. */
 export const EditItem = (now: Version) => {
-  // The version that the edit began with.
+  // The version that was shown when something was typed. Until then the fields follow the page.
   const [editBase, setEditBase] = useState<Version>();
   const fold = useRef<HTMLDetailsElement>(null);
   const seen = editBase ?? now;
   // A form is reset after its call succeeded.
   const onReset = () => {
     if (fold.current !== null) fold.current.open = false;
+    setEditBase(undefined);
   };
-  const onToggle = () => setEditBase(fold.current?.open === true ? now : undefined);
+  const begin = () => setEditBase(editBase ?? now);
   const { id, title, type, description } = seen.item;
   return (
-    <details ref={fold} class="edit" onToggle={onToggle} onReset={onReset}>
+    <details ref={fold} class="edit" onInput={begin} onReset={onReset}>
       <summary data-key="e">Edit</summary>
       <ApiForm
         call={`PUT /cases/${id}`}
         if_match={seen.etag}
         was={wasOf(seen.item)}
         keep
+        onRestore={begin}
         class="fields"
       >
         {editBase !== undefined && editBase.etag !== now.etag && (
