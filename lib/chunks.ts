@@ -67,7 +67,7 @@ const read = (path: string): Buffer => {
     return readFileSync(path);
   } catch (cause) {
     if (!hasCode(cause, 'ENOENT', 'ENOTDIR')) throw cause;
-    const message = `${path} is gone: Dossier was upgraded or removed meanwhile`;
+    const message = `${path} does not exist: Dossier was upgraded or removed since this process started`;
     throw Object.assign(new Error(message, { cause }), { code: 'PROGRAM_REPLACED' });
   }
 };

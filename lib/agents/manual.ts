@@ -21,7 +21,7 @@ const awaitPlan = (spec: RunSpec, tell: (event: RunEvent) => void): Run => {
     (plan): RunResult => ({ outcome: 'completed', plan }),
     (error: unknown): RunResult => ({
       outcome: 'failed',
-      error: `plan.md could not be read: ${messageOf(error)}`,
+      error: `plan.md cannot be read: ${messageOf(error)}`,
     }),
   );
   say(

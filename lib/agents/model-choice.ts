@@ -32,7 +32,7 @@ const missing = (
   const choices = options.map(({ value }) => value);
   if (choices.includes(wanted)) return undefined;
   if (choices.length === 0)
-    return { what, choices, why: `${who} has no choice of ${what}. Leave ${what} out.` };
+    return { what, choices, why: `${who} offers no choice of ${what}. Leave ${what} out.` };
   const some = choices.slice(0, MOST_NAMED);
   const more = choices.length > some.length ? ` and ${choices.length - some.length} more` : '';
   return {

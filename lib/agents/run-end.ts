@@ -2,20 +2,24 @@ import { messageOf } from '../../store/base/attempt.ts';
 import type { Exit } from '../tools/process/spawn.ts';
 import type { Run, RunResult } from './provider.ts';
 
-/** How a program ended, as a predicate: `was ended by signal SIGKILL`. */
+/** How a program ended, as a predicate: `was killed by SIGKILL`. */
 export const describeExit = (exit: Exit): string => `${howItEnded(exit)}${whatItMet(exit)}`;
 
 // Nothing in the program's own error leads to the sandbox.
 const whatItMet = ({ explained = [] }: Exit): string =>
   explained.length === 0 ? '' : ` (${explained.join('; ')})`;
 
+const LIMITS: Partial<Record<Exit['ended_by'], string>> = {
+  idle_limit: 'the idle limit: it wrote nothing for longer than limits.idle_minutes',
+  wall_limit: 'the time limit of a turn: it ran for longer than limits.wall_hours',
+  output_limit: 'the output limit: it wrote more than limits.output_mb',
+};
+
 const howItEnded = (exit: Exit): string => {
   if (exit.ended_by === 'not_started') return `could not be started: ${exit.stderr_tail}`;
-  if (exit.ended_by === 'idle_limit')
-    return 'was ended by the idle limit: it wrote nothing for too long';
-  if (exit.ended_by === 'wall_limit') return 'was ended by the time limit of a turn';
-  if (exit.ended_by === 'output_limit') return 'was ended by the output limit';
-  if (exit.signal !== null) return `was ended by signal ${exit.signal}`;
+  const limit = LIMITS[exit.ended_by];
+  if (limit !== undefined) return `exceeded ${limit} in workspace.md`;
+  if (exit.signal !== null) return `was killed by ${exit.signal}`;
   return `ended with exit code ${exit.code}`;
 };
 

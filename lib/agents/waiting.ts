@@ -66,4 +66,4 @@ export type Watch = ReturnType<typeof watchQuiet>;
 
 const NOT_UP = 'The agent has started, but has not answered yet.';
 const NO_WORD =
-  'The agent has sent nothing since. It may wait for its model: the server may be down or busy, or a limit may be reached.';
+  'The agent has sent nothing since. It may be waiting for its model: the server may be down or busy, or a usage limit reached.';

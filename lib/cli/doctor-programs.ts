@@ -77,7 +77,7 @@ export const providers = async function* (context: DoctorContext): AsyncGenerato
     }),
     runs: createRuns(),
     states: join(tmpdir(), states),
-    keepAside: () => Promise.reject(new Error('nothing stays of a check')),
+    keepAside: () => Promise.reject(new Error('a check stores nothing')),
     isInside: pathContains,
   });
   if (known.get(known.chosen) === undefined)

@@ -34,7 +34,7 @@ export const Boundary = Type.Object(
           ...Type.Required(PermissionSettings).properties,
           prefixes: Type.Array(Type.String(), {
             description:
-              'Prefixes of plain commands that you allowed for this session or its project',
+              'Prefixes of simple commands that you allowed for this session or its project',
           }),
         },
         { description: 'For agents that can ask; absent for other providers' },

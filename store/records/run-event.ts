@@ -24,14 +24,14 @@ export const PermissionOption = Type.Object(
 );
 export type PermissionOption = Static<typeof PermissionOption>;
 
-/** The daemon's option for a plain command, which no agent offers. */
+/** The daemon's option for a simple command, which no agent offers. */
 export const PrefixOption = Type.Object(
   {
     option_id: Type.Enum(['allow_prefix', 'allow_project']),
     kind: Type.Enum(['allow_prefix', 'allow_project']),
     name: Text,
   },
-  { description: 'An option of the daemon for a plain command' },
+  { description: 'An option that the daemon adds for a simple command' },
 );
 export type PrefixOption = Static<typeof PrefixOption>;
 

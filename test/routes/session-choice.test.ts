@@ -66,7 +66,7 @@ describe('model and effort of a session', () => {
     assert.deepEqual(await wordsOf(test, id), ['Chosen: brain=deep.']);
     const { choices, detail } = await refused(test, DEEP);
     assert.deepEqual(choices, []);
-    assert.match(detail, /agent has no choice of effort\. Leave effort out/);
+    assert.match(detail, /agent offers no choice of effort\. Leave effort out/);
   });
 
   it('are left as they are where nobody chooses', async (t) => {
@@ -130,7 +130,7 @@ describe('model and effort of a session', () => {
       for (const choice of [{ model: 'x' }, { effort: 'x' }]) {
         const { status, code, detail } = await refused(test, { provider, ...choice });
         assert.deepEqual([status, code], [422, 'choice_not_offered'], provider);
-        assert.match(detail, new RegExp(`${provider} has no choice of ${Object.keys(choice)}`));
+        assert.match(detail, new RegExp(`${provider} offers no choice of ${Object.keys(choice)}`));
       }
     assert.deepEqual((await test.running.call('GET', `${test.at}/sessions`)).body, []);
   });

@@ -125,10 +125,7 @@ describe('the runbook', () => {
     const it = await withCase(t, '```sh\nls\u200b\n```\n');
     const { id } = await it.start();
     const { error } = await it.until(id, 'failed');
-    assert.match(
-      error ?? '',
-      /^Block 1 of 1 \(ls⟦U\+200B⟧\) has ⟦U\+200B⟧ in its line 1, column 3/,
-    );
+    assert.match(error ?? '', /^Block 1 of 1 \(ls⟦U\+200B⟧\) has ⟦U\+200B⟧ in line 1, column 3/);
   });
 
   it('shows what a command writes, without its colours', async (t) => {

@@ -181,11 +181,11 @@ describe('a shell block', () => {
     );
     assert.match(
       hiddenBlock(plan(`ls\n${'\n'.repeat(400)}rm -rf ~`)) ?? '',
-      /empty lines that push “rm -rf ~” out of sight in its line 2/,
+      /empty lines that push “rm -rf ~” out of sight in line 2/,
     );
     assert.match(
       hiddenBlock(plan('true\nrm\u00A0-rf build')) ?? '',
-      /has ⟦U\+00A0⟧ in its line 2, column 3/,
+      /has ⟦U\+00A0⟧ in line 2, column 3/,
     );
     assert.equal(hiddenBlock(plan('printf "hello 😀\\n"\n\techo "é"')), undefined);
     assert.equal(hiddenBlock('Prose \u001b[8m alone.\n'), undefined);

@@ -18,7 +18,7 @@ export const describeFailure = async (
   login?: string,
 ): Promise<string> => {
   if (agent.tooLarge() !== undefined) {
-    return `The agent was ended by the output limit: one of its messages was larger than ${MAX_MESSAGE_BYTES >> 20} MiB.`;
+    return `The agent exceeded the output limit: it sent a message of more than ${MAX_MESSAGE_BYTES >> 20} MiB.`;
   }
   if (error instanceof AgentError) return error.message;
   if (error instanceof RequestError) return describeAnswer(error, login);
@@ -32,7 +32,7 @@ export const describeFailure = async (
 
 /** The advice for an agent without a valid login. */
 export const LOG_IN =
-  'Log in with the agent itself, or put its key into the environment of the daemon.';
+  'Log in with the agent itself, or start the daemon with its API key in the environment.';
 
 /** Whether the agent requires a login. */
 export const isLoggedOut = (error: unknown): boolean =>
@@ -43,5 +43,5 @@ const describeAnswer = ({ code, message, data }: RequestError, login = LOG_IN): 
   const hint = code === AUTH_REQUIRED ? ` ${login}` : '';
   const because =
     detail === '' || detail === message ? '' : ` (${detail.slice(0, DETAIL_CHARACTERS)})`;
-  return `The agent answered with an error: ${message}${because}.${hint}`;
+  return `The agent returned an error: ${message}${because}.${hint}`;
 };

@@ -31,7 +31,7 @@ const ofClaude = (message: Wire, now: Date): Notice | undefined => {
   const http_status = number(message.error_status);
   const kind = text(message.error) ?? 'unknown';
   const delay = number(message.retry_delay_ms);
-  return withHope(`The agent's model answers with an error (${kind}).`, http_status, {
+  return withHope(`The agent's model returned an error (${kind}).`, http_status, {
     ...count('attempt', message.attempt),
     ...count('attempts', message.max_retries),
     ...(delay !== undefined && { retry_at: new Date(now.getTime() + delay).toISOString() }),

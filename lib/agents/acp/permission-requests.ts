@@ -224,12 +224,12 @@ const OWN_OPTIONS: readonly PrefixOption[] = [
   {
     option_id: 'allow_prefix',
     kind: 'allow_prefix',
-    name: 'Allow, and in this session every plain command that begins with `prefix`',
+    name: 'Allow in this session: this and every simple command that begins with `prefix`',
   },
   {
     option_id: ALLOW_PROJECT,
     kind: ALLOW_PROJECT,
-    name: 'Always allow in this project: every plain command that begins with `prefix`',
+    name: 'Always allow in this project: every simple command that begins with `prefix`',
   },
 ];
 
@@ -239,7 +239,7 @@ const fitting = (ask: PermissionAsk, prefix = ask.command ?? ''): string => {
 };
 
 const PREFIX =
-  'The prefix must be the first words of the requested command. Send those, or none for the whole command.';
+  'The prefix must be the first words of the requested command. Send these words, or no prefix for the whole command.';
 
 // The title is the agent's text: the operator also sees the command, what else the call has, and the paths.
 const shown = (call: ToolCall, cwd: string) => {

@@ -123,7 +123,7 @@ const shown = (content: AnswerContent): AnswerContent =>
   Object.fromEntries(Object.entries(content).map(([name, value]) => [name, visibleWithin(value)]));
 
 const checkAnswer = ({ fields }: Question, { action, content }: QuestionAnswer): void => {
-  const needless = [{ path: '/content', message: 'is allowed only with the action accept' }];
+  const needless = [{ path: '/content', message: 'requires the action accept' }];
   const unfit = content === undefined ? [] : needless;
   const errors = action === 'accept' ? validateAnswer(fields, content ?? {}) : unfit;
   if (errors.length === 0) return;

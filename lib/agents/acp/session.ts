@@ -34,7 +34,7 @@ export const initialize = async (
   const spoken = number(answer.protocolVersion);
   if (spoken !== PROTOCOL_VERSION) {
     throw new AgentError(
-      `The agent cannot be used. It uses version ${spoken} of the protocol, not ${PROTOCOL_VERSION}.`,
+      `The agent speaks version ${spoken} of the Agent Client Protocol, not ${PROTOCOL_VERSION}. Update the agent.`,
     );
   }
   const { loadSession, sessionCapabilities, ...capabilities } = record(answer.agentCapabilities);
@@ -91,7 +91,7 @@ export const openSession = async (
   });
   const session_id = text(record(opened).sessionId);
   if (session_id === undefined)
-    throw new AgentError('The agent cannot be used. It returned no session id.');
+    throw new AgentError('The agent returned no session id. Update the agent.');
   return { session_id, opened };
 };
 

@@ -80,7 +80,7 @@ const planned = (plan: string): TurnVerdict =>
 
 const earlyEnd = ({ stop_reason: reason = '', refused, phase }: AgentTurnEnd): string => {
   if (reason === 'cancelled' && refused !== undefined)
-    return `The agent gave up after this was refused: ${refused}.${phase === 'plan' ? ONLY_READS : ''}`;
+    return `The agent gave up after a request was refused: ${refused}.${phase === 'plan' ? ONLY_READS : ''}`;
   return EARLY.get(reason) ?? `The agent ended its turn for an unknown reason (${reason}).`;
 };
 

@@ -217,7 +217,7 @@ const resultOf = (phase: Phase, exit: Exit, reader: OutputReader): RunResult => 
     return { ...failed(why), ...cutOff(reader), not_begun: hasNotBegun(exit) };
   }
   const reported = error ?? modelErrorIn(reader.lastMessage());
-  if (reported !== undefined) return failed(`The program reports a failure: ${reported}`);
+  if (reported !== undefined) return failed(`The program reported an error: ${reported}`);
   if (phase === 'work') {
     tellErrors(exit, reader);
     return { ...used, outcome: 'completed' };

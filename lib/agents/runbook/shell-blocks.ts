@@ -48,7 +48,7 @@ const languageOf = (info: string): string => info.split(/[ \t]/, 1)[0]?.toLowerC
 export const hiddenBlock = (plan: string): string | undefined => {
   const { too_deep } = readLeaves(plan);
   if (too_deep !== undefined)
-    return `Line ${too_deep} of the plan is nested in more than ${DEEPEST} quotes and lists, so nothing from there on would be run.`;
+    return `Line ${too_deep} of the plan is nested in more than ${DEEPEST} quotes and lists, so no block from there on would run.`;
   const blocks = shellBlocks(plan);
   if (blocks.length === 0) return undefined;
   for (const [at, { script }] of blocks.entries()) {
@@ -58,7 +58,7 @@ export const hiddenBlock = (plan: string): string | undefined => {
     const blanks = PUSHING[kind];
     const what = blanks === undefined ? text : `${blanks} that push “${text}” out of sight`;
     const name = `Block ${at + 1} of ${blocks.length} (${nameOf(script)})`;
-    return `${name} has ${what} in its line ${line}, column ${column}.`;
+    return `${name} has ${what} in line ${line}, column ${column}.`;
   }
   return returns(plan) ?? otherBlocks(plan, blocks);
 };

@@ -31,7 +31,7 @@ export const createTerminal = (
 const notEnforced = ({ sandbox, network }: ProviderDeps): string =>
   sandbox.kind === 'none'
     ? `The terminal interface of an agent needs an enforced sandbox, because you approve its actions there: ${sandbox.reason ?? 'there is none'} See sandbox in workspace.md.`
-    : `The terminal interface of an agent needs an enforced sandbox, because you approve its actions there, and network: ${network.kind} lets a program get around it. Set network: proxy in workspace.md.`;
+    : `The terminal interface of an agent needs an enforced sandbox, because you approve its actions there, and with network: ${network.kind} a program can bypass it. Set network: proxy in workspace.md.`;
 
 interface Context {
   agent: AcpAgent;

@@ -17,14 +17,14 @@ const ALLOWED = 'allowed/';
 
 export const isAllowedKey = (key: string): boolean => key.startsWith(ALLOWED);
 
-/** Records that the operator always allows plain commands with this prefix; on disk when it returns. */
+/** Records that the operator always allows simple commands with this prefix; on disk when it returns. */
 export const allowAlways = (log: ConsentLog, place: CommandPlace, prefix: string): void => {
   const value: AllowedCommand = { ...place, prefix };
   log.grant([{ key: `${ALLOWED}${place.project}/${trustHash(value).slice(0, 12)}`, value }]);
 };
 
 /**
- * The prefixes of plain commands that the operator always allows in a project, for the same repository. A prefix allowed in
+ * The prefixes of simple commands that the operator always allows in a project, for the same repository. A prefix allowed in
  * a sandbox applies only in a sandbox.
  */
 export const alwaysAllowed = (log: ConsentLog, place: CommandPlace): string[] =>

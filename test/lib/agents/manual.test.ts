@@ -40,7 +40,7 @@ describe('manual in Plan mode', () => {
 
     assert.deepEqual(await run.done, {
       outcome: 'failed',
-      error: 'plan.md could not be read: EACCES',
+      error: 'plan.md cannot be read: EACCES',
     });
   });
 

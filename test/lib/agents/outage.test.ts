@@ -40,10 +40,7 @@ describe('outageIn', () => {
     ['stream disconnected before completion', { reason: 'model_unavailable' }],
     ['connect ECONNREFUSED 127.0.0.1:1', { reason: 'model_unavailable' }],
     ['[API Error: terminated (cause: other side closed)]', { reason: 'model_unavailable' }],
-    [
-      'The agent answered with an error: Internal error (terminated).',
-      { reason: 'model_unavailable' },
-    ],
+    ['The agent returned an error: Internal error (terminated).', { reason: 'model_unavailable' }],
   ];
   for (const [error, outage] of CASES)
     it(`reads ${error}`, () => assert.deepEqual(outageIn(error, NOW), outage));
@@ -63,7 +60,7 @@ describe('noticeIn', () => {
   it('reads what Claude Code waits for, and until when', () => {
     assert.deepEqual(claude({ ...retry, ...more, error_status: 429 }), {
       trouble: {
-        message: "The agent's model answers with an error (rate_limit).",
+        message: "The agent's model returned an error (rate_limit).",
         http_status: 429,
         attempt: 2,
         attempts: 10,

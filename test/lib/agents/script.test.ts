@@ -72,7 +72,7 @@ describe('a script whose network does not close', () => {
     );
     assert.deepEqual(
       [ran.failure, ran.exit_code, ran.not_begun, ran.output],
-      ['ran, but its end is not known: no disk', null, false, 'done\n'],
+      ['ran, but its result is unknown: no disk', null, false, 'done\n'],
     );
   });
 });

@@ -234,7 +234,7 @@ describe('an acp run in Work mode', () => {
     const { outcome, error } = await run.done;
 
     assert.equal(outcome, 'failed');
-    assert.match(error ?? '', /gave up after this was refused: Edit a\.txt\. In Plan mode/);
+    assert.match(error ?? '', /gave up after a request was refused: Edit a\.txt\. In Plan mode/);
   });
 
   it('asks the operator about a command and passes the answer on', async (t) => {
@@ -437,7 +437,10 @@ describe('an acp run in Work mode', () => {
     const limits = { idle_ms: 60_000, wall_ms: 2000, output_bytes: 1e9 };
     const { run } = startOn(t, 'chatter', 'work', { limits });
 
-    assert.match((await run.done).error ?? '', /ended by the time limit of a turn/);
+    assert.match(
+      (await run.done).error ?? '',
+      /exceeded the time limit of a turn: .* limits\.wall_hours/,
+    );
   });
 
   it('tells updates of an unknown kind, capped, and goes on', async (t) => {
@@ -474,7 +477,7 @@ describe('an acp run in Work mode', () => {
     assert.match((await failing.run.done).error ?? '', /the model is on holiday/);
     assert.match((await locked.run.done).error ?? '', /Log in with the agent/);
     assert.match((await refusing.run.done).error ?? '', /refused to continue/);
-    assert.match((await old.run.done).error ?? '', /version 0 of the protocol/);
+    assert.match((await old.run.done).error ?? '', /version 0 of the Agent Client Protocol/);
   });
 
   it('goes on with the session of the plan turn, and does not tell its history again', async (t) => {
@@ -558,7 +561,7 @@ describe('the probe of an acp provider', () => {
     const info = await providerFor(place, 'old').probe();
 
     assert.equal(info.available, false);
-    assert.match(info.reason ?? '', /version 0 of the protocol/);
+    assert.match(info.reason ?? '', /version 0 of the Agent Client Protocol/);
   });
 });
 
@@ -583,7 +586,7 @@ describe('what is known of an agent', () => {
     assert.equal((await provider.probe()).available, true);
     assert.equal(readFileSync(started, 'utf8'), 'x\n');
     install('old');
-    assert.match((await provider.probe()).reason ?? '', /version 0 of the protocol/);
+    assert.match((await provider.probe()).reason ?? '', /version 0 of the Agent Client Protocol/);
   });
 
   it('says how Codex is logged in, which a key alone does not do', async (t) => {

@@ -133,7 +133,7 @@ describe('judgeTurn', () => {
       'fails with what it was refused',
       { stop_reason: 'cancelled', refused: 'Edit a.txt' },
       'failed',
-      /gave up after this was refused: Edit a\.txt\. In Plan mode it may only read/,
+      /gave up after a request was refused: Edit a\.txt\. In Plan mode it may only read/,
     ],
     ['fails on a refusal', { stop_reason: 'refusal' }, 'failed', /refused/],
     ['fails at the token limit', { stop_reason: 'max_tokens' }, 'failed', /token limit/],

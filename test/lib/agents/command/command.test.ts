@@ -104,7 +104,10 @@ describe('a command as provider', () => {
     );
     for (const name of ['gemini', 'qwen']) {
       assert.match(await said(name), new RegExp(`${quoted(model)}$`));
-      assert.equal(await said(name, 'high'), `${name} has no choice of effort. Leave effort out.`);
+      assert.equal(
+        await said(name, 'high'),
+        `${name} offers no choice of effort. Leave effort out.`,
+      );
     }
   });
 
@@ -144,7 +147,7 @@ describe('a command as provider', () => {
         output: 'codex-jsonl',
       },
     });
-    assert.match((await claimed.run.done).error ?? '', /reports a failure: no model/);
+    assert.match((await claimed.run.done).error ?? '', /reported an error: no model/);
   });
 
   it('leaves the plan to the operator when it cannot plan', async (t) => {
@@ -185,7 +188,7 @@ describe('the output of a known program', () => {
         });
         const { outcome, error, outage } = await run.done;
         assert.deepEqual([outcome, outage?.reason], ['failed', reason]);
-        assert.match(error ?? '', /reports a failure: \[API Error: /);
+        assert.match(error ?? '', /reported an error: \[API Error: /);
       }
     });
 

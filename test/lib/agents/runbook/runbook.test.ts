@@ -137,7 +137,10 @@ describe('runbook in Work mode', () => {
     assert.equal((await short.run.done).outcome, 'completed');
     const long = workOn(t, fence('sleep 1000'), { limits: { ...limits, wall_ms: 500 } });
 
-    assert.match((await long.run.done).error ?? '', /ended by the time limit of a turn/);
+    assert.match(
+      (await long.run.done).error ?? '',
+      /exceeded the time limit of a turn: .* limits\.wall_hours/,
+    );
   });
 
   it('fails a block that writes more than the output limit', async (t) => {
@@ -145,7 +148,7 @@ describe('runbook in Work mode', () => {
       limits: { idle_ms: 60_000, wall_ms: 120_000, output_bytes: 100_000 },
     });
 
-    assert.match((await run.done).error ?? '', /ended by the output limit/);
+    assert.match((await run.done).error ?? '', /exceeded the output limit: .* limits\.output_mb/);
   });
 
   it('has not begun, and does not throw, where a block cannot be started', async (t) => {
