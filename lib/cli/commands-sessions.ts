@@ -8,7 +8,7 @@ const NEW_SESSION = {
   model: 'The model, by the name that the provider uses',
   effort: 'The reasoning effort, by the name that the provider uses',
   base: 'The base branch of its worktree; current: the branch that is checked out (default: the default branch)',
-  force: 'Start even if the agent seems not to be logged in',
+  force: 'Start even if the agent does not seem to be logged in',
 };
 
 /** Commands for sessions, which call the daemon. */
@@ -79,7 +79,7 @@ export const SESSIONS = inGroup('Sessions', [
     name: 'say',
     words: 'ITEM TEXT...',
     summary:
-      'Send a message to its session; if that has ended, start another one with it; - reads standard input',
+      'Send a message to its session, or start another one with it if that has ended; - is standard input',
     options: {
       now: 'Interrupt the agent',
       approve: 'If the session has ended: use the message as the approved plan of the next session',
@@ -91,7 +91,7 @@ export const SESSIONS = inGroup('Sessions', [
   {
     name: 'attach',
     words: 'ITEM [SESSION]',
-    summary: "Open the agent's own terminal interface on the conversation of a session that waits",
+    summary: "Continue the conversation of a waiting session in the agent's own terminal interface",
     options: { session: SESSION },
     open: async () => (await import('./verbs/attach.ts')).attach,
   },

@@ -1,7 +1,7 @@
 import { inGroup } from './args/command.ts';
 import { AS_JSON, SESSION } from './args/options.ts';
 
-const ASK = 'A command of that list that must ask after all; may be repeated';
+const ASK = 'A listed command that must ask first; may be repeated';
 
 /** Options for a new Work item. */
 export const NEW_ITEM = {
@@ -27,12 +27,12 @@ export const WORK = inGroup('Work items', [
     name: 'adopt',
     words: '[NAME]',
     summary:
-      'List sessions of Claude Code and Codex, worktrees and unmerged branches that are no Work items; with a NAME, create one from it',
+      'List sessions of Claude Code and Codex, worktrees and unmerged branches that are not Work items yet; with a NAME, create one from it',
     options: {
       title: 'The title of the Work item (default: that of the session or commit)',
       type: NEW_ITEM.type,
-      file: 'Of a session: a file with the text that becomes its memory; - is standard input. Without it and without a terminal, the proposed text is printed',
-      'no-changes': 'Of a session: do not copy the uncommitted files of its directory',
+      file: 'For a session: a file with the text that becomes its memory; - is standard input. Without it and without a terminal, the proposed text is printed',
+      'no-changes': 'For a session: do not copy the uncommitted files of its directory',
       project: 'A project in the settings',
       json: AS_JSON,
     },
@@ -141,7 +141,7 @@ export const WORK = inGroup('Work items', [
       'List worktrees; rm: remove the one of ITEM; clean: remove those that are unused or of closed Work items',
     options: {
       'dry-run': 'With clean: list what would be removed, and remove nothing',
-      shared: 'With clean: delete what set-up commands installed for later worktrees instead',
+      shared: 'With clean: delete the snapshots of installed directories instead',
       force:
         'With rm: remove even if work would be lost; it is kept under a recovery ref of the repository',
       json: AS_JSON,

@@ -15,7 +15,7 @@ const SERVING = {
     'The path of another socket, alone in a directory below /run or /tmp; none: no socket (DOSSIER_SOCKET)',
   'state-dir': STATE_DIR,
   dev: 'Serve the provider endpoints too (DOSSIER_DEV=1)',
-  trust: 'Trust settings and webhooks in the files, also later changes (DOSSIER_TRUST=1)',
+  trust: 'Trust settings and webhooks in the files, including later changes (DOSSIER_TRUST=1)',
   'log-level':
     'trace, debug, info, warn, error, fatal or silent (DOSSIER_LOG_LEVEL; default: info)',
 };
@@ -28,7 +28,7 @@ const DAEMON = inGroup('Daemon', [
     summary:
       'Find the daemon, or start one in the background, and add the repository of this directory',
     options: {
-      repo: 'Another git repository than the one of this directory (DOSSIER_REPO)',
+      repo: 'A git repository other than the one of this directory (DOSSIER_REPO)',
       'no-open': 'Do not open a browser',
       ...SERVING,
       json: AS_JSON,
@@ -56,7 +56,7 @@ const DAEMON = inGroup('Daemon', [
     words: 'install|status|uninstall',
     summary: 'Run the daemon as a service of this user (systemd; for launchd the file is printed)',
     options: {
-      repo: 'Written to the unit: the option of dossier serve (DOSSIER_REPO)',
+      repo: 'An option of dossier serve, written to the unit (DOSSIER_REPO)',
       host: 'As above (DOSSIER_HOST)',
       port: 'As above (DOSSIER_PORT)',
       socket: 'As above (DOSSIER_SOCKET)',

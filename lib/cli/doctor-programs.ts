@@ -90,7 +90,7 @@ const finding = (
   { id, available, reason = '', version, isolation, login }: ProviderInfo,
   chosen: boolean,
 ): DoctorFinding => {
-  const role = chosen ? ', runs new sessions' : '';
+  const role = chosen ? ', used for new sessions' : '';
   if (available) {
     const say = login === 'no' ? note : ok;
     const about = `${isolation}${role}${LOGGED_IN[login ?? 'built_in']}`;

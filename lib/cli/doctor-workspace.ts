@@ -104,7 +104,7 @@ export const inotify = (wanted: number, limit: SystemLimit | undefined): DoctorF
   if (value >= wanted) return ok('inotify', `${name} is ${value}, and about ${wanted} are needed`);
   return note(
     'inotify',
-    `${name} is ${value}, and about ${wanted} are needed: until then, changes by hand are noticed only after 10 s. ${howToRaise(limit, wanted)}`,
+    `${name} is ${value}, and about ${wanted} are needed: changes by hand are found only within 10 s. ${howToRaise(limit, wanted)}`,
   );
 };
 
@@ -159,7 +159,7 @@ const repository = async (
     const at = `git -C ${shellQuoted(found.root)}`;
     return note(
       'repository',
-      `${project}: ${found.root} is a partial clone of ${remote}, and Dossier fetches nothing unasked: where an object is missing, a worktree cannot be created, compared or removed. To have all: ${at} fetch --refetch --no-filter ${shellQuoted(remote)} && ${at} config --unset ${shellQuoted(`remote.${remote}.partialCloneFilter`)}`,
+      `${project}: ${found.root} is a partial clone of ${remote}, and Dossier does not fetch missing objects: without them, a worktree cannot be created, compared or removed. To fetch all: ${at} fetch --refetch --no-filter ${shellQuoted(remote)} && ${at} config --unset ${shellQuoted(`remote.${remote}.partialCloneFilter`)}`,
     );
   }
   return missing(

@@ -21,7 +21,7 @@ export const askForWorkspace = async (config: Config, isNamed: boolean): Promise
   const answer = await ask(`Where should Work items be kept? [${config.workspace}] `);
   if (answer === '') return config;
   const workspace = resolve(answer.replace(/^~(?=\/|$)/, config.env.HOME ?? homedir()));
-  say(`Every command finds it with this in your shell's profile:`);
+  say(`Add this to your shell's profile, so that every command finds it:`);
   say(`  export DOSSIER_WORKSPACE=${shellQuoted(workspace)}`);
   return { ...config, workspace };
 };
@@ -48,7 +48,11 @@ const askForProvider = async (dossier: Dossier): Promise<void> => {
     `Agents: ${named.join(', ')}. Without an agent, runbook runs the shell blocks of a description.`,
   );
   const known = [...agents.map(({ id }) => id), ...BUILT_IN];
-  const provider = await askUntil(`Which one plans and works? [${preferred}] `, preferred, known);
+  const provider = await askUntil(
+    `Which one should plan and work? [${preferred}] `,
+    preferred,
+    known,
+  );
   if (provider !== 'runbook') await dossier.call('PUT /settings', { body: { provider } });
 };
 
@@ -60,7 +64,7 @@ const askUntil = async (
   for (;;) {
     const answer = (await ask(question)) || preferred;
     if (known.includes(answer)) return answer;
-    say(`${answer} is none of ${known.join(', ')}.`);
+    say(`${answer} is not one of ${known.join(', ')}.`);
   }
 };
 
@@ -85,7 +89,7 @@ const askForSetup = async (dossier: Dossier, repository: string): Promise<void> 
   const share = directory !== undefined && (await isSandboxed(dossier));
   if (share)
     say(
-      `s: run it once for each version of ${lockfile}, then copy ${directory}. It can be changed later.`,
+      `s: run it once for each version of ${lockfile}, then copy ${directory}. You can change this later.`,
     );
   const answer = await ask(`${question} [${share ? 'Y/n/s' : 'Y/n'}] `);
   if (/^n/i.test(answer)) return;

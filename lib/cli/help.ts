@@ -10,7 +10,7 @@ const COMMON: Readonly<Partial<Record<OptionName, string>>> = {
   help: 'Show this help, or after a command its options',
 };
 
-const FOOT = `Flags win over the environment. Settings that can change while the daemon runs are in workspace.md of the workspace.
+const FOOT = `Flags override the environment. Settings that can change while the daemon runs are in workspace.md of the workspace.
 DOSSIER_KEY in the environment is the API key, for a daemon that requires one (require_key).
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 no daemon is running, 4 something needs you,
 5 the timeout of wait expired, 130 left with Ctrl-C or q.

@@ -90,7 +90,7 @@ const runImport = async (call: Call, signal: AbortSignal | undefined): Promise<R
 };
 
 const WORKSPACE =
-  'is a workspace and not an export: it has no manifest.json. Use it with dossier serve --workspace, or ' +
+  'is a workspace, not an export: it has no manifest.json. Use it with dossier serve --workspace, or ' +
   'export it (dossier export) and import that.';
 const STRANGE =
   'contains nothing that can be imported. Name the zip file of an export, the directory it was unpacked to, or the ' +
@@ -134,7 +134,7 @@ const fromTasks = async (
 };
 
 const severalTools = (found: readonly FoundTasks[]): string =>
-  `There are tasks of several tools here. Name one: ${found.map(({ tool, path }) => `${path} (${tool})`).join(', ')}.`;
+  `This directory has tasks of several tools. Name one: ${found.map(({ tool, path }) => `${path} (${tool})`).join(', ')}.`;
 
 // Checks the workspace first. A dry run does not create it.
 const importOptions = (

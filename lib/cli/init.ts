@@ -88,7 +88,7 @@ const commitFirst = async (git: Git, workspace: string, say: Say): Promise<strin
   await git.turn(home.repository, async (now) => {
     const { changed } = await uncommitted(now, OURS);
     const scratch = layoutOf(workspace).tmp;
-    await commitOnly(now, { changed, message: 'workspace: made', scratch });
+    await commitOnly(now, { changed, message: 'workspace: created', scratch });
   });
   say(`Committed ${OURS.join(', ')}`);
   return OURS;

@@ -76,7 +76,7 @@ export const toListenError = (error: unknown, { host, port, workspace }: Config)
     const holder = holderOf(layoutOf(workspace));
     if (holder?.url?.endsWith(`:${port}`))
       return new Refusal(
-        `The workspace ${workspace} has a daemon already: process ${holder.pid}, listening on ${holder.url}. Use it, or stop it first: ${dossierCommand('stop', workspace)}`,
+        `The workspace ${workspace} already has a daemon: process ${holder.pid}, listening on ${holder.url}. Use it, or stop it first: ${dossierCommand('stop', workspace)}`,
       );
     return new Refusal(
       `Port ${port} is in use by another program. Give another with --port, or --port 0 for any free one.`,

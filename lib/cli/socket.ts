@@ -36,7 +36,8 @@ export const checkSocketPath = (path: string): void => {
       `${path} cannot be a socket: give an absolute path of at most ${LONGEST_SOCKET_PATH} bytes with --socket`,
     );
   const dir = dirname(path);
-  if (!existsSync(dirname(dir))) throw new Refusal(`There is no ${dirname(dir)} to make ${dir} in`);
+  if (!existsSync(dirname(dir)))
+    throw new Refusal(`${dirname(dir)} does not exist. Create it, or give --socket another path`);
   const place = join(realpathSync(dirname(dir)), basename(dir));
   if (!HIDDEN_FROM_RUNS.some((root) => place !== root && isAtOrBelow(place, root)))
     throw new Refusal(

@@ -65,7 +65,7 @@ const offerAdoption = async ({ dossier }: FoundDaemon, { name }: ProjectHere): P
   const asked = dossier.call('GET /api/adoptable', { query: { project: name } });
   const found = await asked.catch(() => undefined);
   const count = found && found.sessions.length + found.worktrees.length + found.branches.length;
-  if (count) say(`Or go on with what was begun here (${count} found): dossier adopt`);
+  if (count) say(`Or continue earlier work in this repository (${count} found): dossier adopt`);
 };
 
 const isUnderNpx = ({ env }: Config): boolean => env.npm_command === 'exec';

@@ -157,5 +157,7 @@ const streamOf = (
     });
     const type = response.headers.get('content-type') ?? 'nothing';
     if (response.status === 204 || type.startsWith('text/event-stream')) return response;
-    throw new Problem(response.status, { detail: `The answer is not a stream but ${type}.` });
+    throw new Problem(response.status, {
+      detail: `The daemon returned ${type}, not an event stream.`,
+    });
   }, input);

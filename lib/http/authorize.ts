@@ -71,7 +71,7 @@ export const readKey = async (
   if (key !== undefined) return { id: key.id, name: key.name };
   throw new ServiceError(
     'unauthorized',
-    'The API key is not valid: it is unknown or revoked, or was not created on this machine (confirm it with dossier trust), or was created by hand while a session without a sandbox is running (it becomes valid when that ends). Unless the settings require a key, leave Authorization out.',
+    'The API key is unknown, revoked or not confirmed on this machine. Confirm it with dossier trust, or send another. A key added by hand while a session without a sandbox runs becomes valid when that ends. Unless the settings require a key, you can leave Authorization out.',
     { headers: { 'www-authenticate': 'Bearer' } },
   );
 };

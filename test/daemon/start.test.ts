@@ -73,7 +73,7 @@ describe('a workspace that is a symbolic link', () => {
     const { port } = new URL(url);
     const second = await dossier(t, 'serve', '--workspace', dir, '--port', port);
     assert.equal(second.code, 1);
-    assert.match(second.stderr, new RegExp(`${dir} has a daemon already: process .* on ${url}\\.`));
+    assert.match(second.stderr, new RegExp(`${dir} already has a daemon: process .* on ${url}\\.`));
   });
 
   it('that leads in a circle is refused with a sentence', async (t) => {

@@ -254,7 +254,7 @@ describe('a workspace that dossier makes', () => {
     writeFileSync(join(home, '.gitconfig'), '[user]\n\tname = a\n\temail = a@b\n');
     const { root } = makeRepository(t);
     assert.equal((await run(root)).code, 0);
-    assert.equal(git(workspace, 'log', '--format=%s'), 'workspace: made\n');
+    assert.equal(git(workspace, 'log', '--format=%s'), 'workspace: created\n');
     assert.equal((await run(root, 'new', 'One')).code, 0);
     await until(() => git(workspace, 'ls-files', 'cases').includes('case.md'));
     const there = scene(t);

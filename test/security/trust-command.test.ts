@@ -111,7 +111,7 @@ describe('dossier trust', () => {
     assert.match(list({}).said, /require_key.*dossier key.*DOSSIER_KEY/);
     assert.match(
       list({ DOSSIER_KEY: 'dossier_x' }).said,
-      /DOSSIER_KEY is not valid: it is unknown or revoked/,
+      /DOSSIER_KEY is unknown, revoked or not confirmed/,
     );
     const { status, said } = list({ DOSSIER_KEY: key });
     assert.deepEqual([status, /sandbox/.test(said)], [0, true], said);

@@ -52,7 +52,7 @@ export const findDaemon = async (
   }
   if (said === 'late')
     throw new Refusal(
-      `The daemon of ${workspace} (process ${pid}) has not answered for ${PATIENCE_MS / 1000} s. If it is suspended, continue it: kill -CONT ${pid}. Else read its log: ${layout.log}`,
+      `The daemon of ${workspace} (process ${pid}) has not answered for ${PATIENCE_MS / 1000} s. If it is suspended, continue it: kill -CONT ${pid}. Otherwise read its log: ${layout.log}`,
     );
   if (said === undefined)
     throw new Refusal(
@@ -60,7 +60,7 @@ export const findDaemon = async (
     );
   if (!said)
     throw new Refusal(
-      `The program that listens at ${url} is not the daemon of ${workspace} (process ${pid}), so nothing was sent. Find out what it is, and end it or process ${pid}`,
+      `The program that listens at ${url} is not the daemon of ${workspace} (process ${pid}), so nothing was sent. Find out what it is, then stop it or process ${pid}`,
     );
   return { url, socket, pid, dossier: connect({ url, key: env.DOSSIER_KEY || undefined, fetch }) };
 };
@@ -69,7 +69,7 @@ export const findDaemon = async (
 const refuseOtherState = ({ workspace, state, names_state }: Config, owner: Owner): void => {
   if (names_state !== true || owner.state === undefined || owner.state === state) return;
   throw new Refusal(
-    `The daemon of ${workspace} (process ${owner.pid}) stores your decisions in ${owner.state}, not in ${state}. Give that directory, or stop the daemon and start it with the other`,
+    `The daemon of ${workspace} (process ${owner.pid}) stores your decisions in ${owner.state}, not in ${state}. Pass that one with --state-dir, or stop the daemon and start it with the other`,
   );
 };
 

@@ -7,7 +7,7 @@ import { NoDaemon, Refusal } from '../args/refusal.ts';
 const NO_KEY =
   'The settings require an API key with every call (require_key). Create one with dossier key NAME, and set it as DOSSIER_KEY in the environment.';
 const WRONG_KEY =
-  'The key in DOSSIER_KEY is not valid: it is unknown or revoked, or was not created on this machine (stop the daemon, and confirm it with dossier trust), or was created by hand while a session without a sandbox is running. Create another with dossier key NAME.';
+  'The API key in DOSSIER_KEY is unknown, revoked or not confirmed on this machine. Create another with dossier key NAME; or stop the daemon, and confirm this one with dossier trust.';
 
 /** Turns a refusal of the daemon into a Refusal, or into a UsageError if it is about an option. Returns other errors unchanged. */
 export const toRefusal = (error: unknown, { env }: Config, values: Values): unknown => {

@@ -43,7 +43,7 @@ export const adopt = verb(async (given) => {
   out.table([[case_id.slice(0, 8), made.title]]);
   if (copied > 0)
     out.say(
-      `Copied ${counted(copied, 'uncommitted file')} to ${worktree?.path}; they are unchanged where they were.`,
+      `Copied ${counted(copied, 'uncommitted file')} to ${worktree?.path}; the originals are unchanged.`,
     );
   else if (worktree !== null) out.say(`Its worktree: ${worktree.path} (${worktree.branch})`);
   out.say(`Next: ${typed(`start ${case_id.slice(0, 8)}`)}`);
@@ -98,7 +98,7 @@ const choose = ({ sessions, worktrees, branches, repository }: Adoptable, word: 
   if (other !== undefined)
     throw new Refusal(`${word} matches ${counted(found.length, 'session')}. Give more of the id`);
   throw new Refusal(
-    `No session, worktree or unmerged branch of ${repository} is named ${word}, or it is a Work item already (dossier ls). List them with dossier adopt`,
+    `No session, worktree or unmerged branch of ${repository} is named ${word}, or it is already a Work item (dossier ls). List them with dossier adopt`,
   );
 };
 
@@ -133,7 +133,7 @@ const confirmed = async (given: Verb, read: Read): Promise<string | number> => {
   if (!isTerminal()) {
     out.say(read.summary);
     warn(
-      `The summary was not confirmed, so nothing was created. Save it, and give it back: ${typed(`adopt ${nameOf(read)} --file FILE`)}`,
+      `The summary was not confirmed, so nothing was created. Save it to a file, then run ${typed(`adopt ${nameOf(read)} --file FILE`)}`,
     );
     return EXIT.needsYou;
   }

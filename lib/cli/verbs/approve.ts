@@ -44,7 +44,7 @@ export const approve = verb(async (given) => {
 const checkOptions = ({ hash, follow, json }: Values): void => {
   if (hash !== undefined && !/^[0-9a-f]{64}$/i.test(hash))
     throw new UsageError(
-      `--hash needs all 64 digits of the hash that dossier plan shows, and ${hash} is not such a hash`,
+      `--hash needs all 64 digits of the hash that dossier plan shows, not ${hash}`,
     );
   if (follow === true && json === true)
     throw new UsageError('--follow prints text: leave --json out, or run dossier tail --json');

@@ -67,7 +67,7 @@ const runsText = (files: readonly Listed[]): string => {
   return lines.length === 0 ? '' : `${RUNS}\n${lines.join('')}\n`;
 };
 
-const RUNS = 'Files that run something later, outside of the sandbox:';
+const RUNS = 'Files that run something later, outside the sandbox:';
 
 const STYLES: readonly (readonly [RegExp, Style])[] = [
   [/^(?:Files that run|diff|index|\+\+\+|---|new file|deleted file|rename|similarity)\b/, 'bold'],

@@ -86,5 +86,6 @@ const saveWorkspaceFile = async (
     before === undefined
       ? await createFile(layout, path, text)
       : await replaceFile(layout, path, before, text);
-  if (!isSaved) throw new Refusal(`${basename(path)} changed meanwhile, so it was not saved.`);
+  if (!isSaved)
+    throw new Refusal(`${basename(path)} changed while you edited it, so your text was not saved.`);
 };

@@ -98,12 +98,12 @@ const takenBack = async (
   const isLeft = squash
     ? (await uncommitted(checkout, '--untracked-files=no')) > 0
     : await isMerging(checkout, branch);
-  if (!isLeft) return `Nothing was merged: ${why}. Remedy that, then merge again`;
+  if (!isLeft) return `Nothing was merged: ${why}. Fix that, then merge again`;
   const kept = await checkout.run(...(squash ? ['reset', '--merge'] : ['merge', '--abort']));
   if (kept !== undefined) return `The merge failed: ${why}. It could not be aborted: ${kept}`;
   if (isConflict)
     return `${branch} conflicts with ${onto}, so the merge was aborted. Rebase it first: ${rebase}`;
-  return `The merge was not committed, so it was aborted: ${why}. Remedy that, then merge again`;
+  return `The merge was not committed, so it was aborted: ${why}. Fix that, then merge again`;
 };
 
 /** Whether the merge in progress is the one of this branch. */
@@ -236,7 +236,7 @@ const withoutBranch = async (checkout: OwnGit, { base, branch }: Worktree): Prom
   if ((await commitOf(checkout, `refs/remotes/${base}`)) === undefined)
     return `Its base ${base} is not a branch here. Check out the branch to merge into, then run: ${checkout.typed('merge', await branchWord(checkout, branch))}`;
   const local = await localName(checkout, base);
-  return `Its base ${base} is a branch of a remote alone. Create a local one, then merge again: ${checkout.typed('branch', '--track', local, base)}`;
+  return `Its base ${base} is a remote-tracking branch. Create a local one, then merge again: ${checkout.typed('branch', '--track', local, base)}`;
 };
 
 /** Why nothing can be merged in this checkout now, or undefined. */

@@ -48,7 +48,7 @@ const sayPlace = async ({ dossier }: Verb, project: string): Promise<void> => {
   const { projects } = await dossier.call('GET /settings');
   const found = projects.find(({ name }) => name === project || projects.length === 1);
   if (found !== undefined)
-    warn(`This directory is in no git repository: the Work item is for ${found.place}`);
+    warn(`This directory is not in a git repository, so the Work item is for ${found.place}`);
 };
 
 /** Throws a Refusal if no session could start on a new Work item, before that is created. */
@@ -59,7 +59,7 @@ export const requireRepository = async (given: Verb): Promise<void> => {
   const other =
     names.length === 0 ? '' : `, or name a project with --project ${names.join(' or ')}`;
   throw new Refusal(
-    `There is no repository to work in, so nothing was created. Run this in one${other}`,
+    `There is no repository to work in, so nothing was created. Run this in a git repository${other}`,
   );
 };
 

@@ -30,7 +30,7 @@ interface Block {
 }
 
 const interrupted = ({ title }: Block, resume: string): string =>
-  `This step was killed with the daemon, or with the directory of the session, so part of it may be done: ${title}. Look at the worktree, then run the step again: ${resume} --from again. Or continue with the next: ${resume} --from next`;
+  `This block was interrupted and may have run in part: ${title}. Check the worktree, then run the block again: ${resume} --from again. Or continue with the next one: ${resume} --from next`;
 
 /** `dossier pause ITEM` */
 export const pause = control('POST /api/cases/{id}/session/pause');

@@ -70,7 +70,7 @@ export const requireAgent = async ({ dossier, values }: Verb): Promise<void> => 
     throw new Refusal(`${agent.id} cannot be started: ${agent.reason ?? ''} Nothing was created`);
   if (agent?.login !== 'no' || values.force === true) return;
   throw new Refusal(
-    `${agent.id} seems not to be logged in, so nothing was created. Log in with the agent itself, or start the daemon with its API key in the environment. To start it anyway, use --force`,
+    `${agent.id} does not seem to be logged in, so nothing was created. Log in with the agent itself, or start the daemon with its API key in the environment. To start it anyway, use --force`,
   );
 };
 

@@ -47,7 +47,7 @@ describe('doctor', () => {
     assert.match(said, /^note {4}bubblewrap .*Install the package bubblewrap/m);
     assert.match(said, /^note {4}gh .*optional/m);
     assert.match(said, new RegExp(`^ok {6}repository +default: ${root}$`, 'm'));
-    assert.match(said, /^ok {6}provider +runbook \(\w+, runs new sessions\)$/m);
+    assert.match(said, /^ok {6}provider +runbook \(\w+, used for new sessions\)$/m);
     assert.match(said, /^note {4}provider +claude: .*Install the npm package/m);
     assert.match(said, /Nothing required is missing/);
   });

@@ -57,7 +57,7 @@ describe('dossier in a new workspace at a terminal', { skip: noTerminal }, () =>
       [SETUP, '\n'],
     ]);
     assert.equal(code, 0, text);
-    assert.match(text, /Or go on with what was begun here \(\d+ found\): dossier adopt/);
+    assert.match(text, /Or continue earlier work in this repository \(\d+ found\): dossier adopt/);
     assert.match(text, /claude \(logged in\)/);
     assert.match(text, /Next: dossier run "What should be done\?"/);
     const settings = readFileSync(join(home, 'dossier/workspace.md'), 'utf8');
@@ -77,7 +77,7 @@ describe('dossier in a new workspace at a terminal', { skip: noTerminal }, () =>
     const { code, text } = await shown([
       [PLACE, '~/cases here\n'],
       [AGENT_ASKED, 'nobody\n'],
-      [/nobody is none of claude[\s\S]*?\[claude\] /, 'runbook\n'],
+      [/nobody is not one of claude[\s\S]*?\[claude\] /, 'runbook\n'],
       [SETUP, 'n\n'],
     ]);
     assert.equal(code, 0, text);
@@ -156,6 +156,6 @@ describe('a command that starts the daemon on a new workspace', () => {
     assert.equal(code, 0, stderr);
     const log = () =>
       execFileSync('git', ['log', '--format=%s'], { cwd: join(home, 'dossier'), encoding: 'utf8' });
-    await eventually(() => assert.equal(log(), 'case Fix the typo: created\nworkspace: made\n'));
+    await eventually(() => assert.equal(log(), 'case Fix the typo: created\nworkspace: created\n'));
   });
 });

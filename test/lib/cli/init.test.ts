@@ -68,7 +68,7 @@ describe('init', () => {
       readFileSync(join(workspace, 'workspace.md'), 'utf8'),
       '---\nprovider: manual\n---\n',
     );
-    assert.equal(gitIn(workspace)('log', '--format=%s'), 'workspace: made\n');
+    assert.equal(gitIn(workspace)('log', '--format=%s'), 'workspace: created\n');
   });
 
   it('keeps secrets out of git even where the .gitignore is not its own', async (t) => {

@@ -271,7 +271,11 @@ describe('stream', () => {
     await assert.rejects(none.next(), { name: 'Problem', code: 'not_found' });
     const url = await serve(t, (_, response) => response.end('<html>'));
     await assert.rejects(connect({ url }).stream('GET /events').next(), {
-      ...{ name: 'Problem', code: 'unknown', detail: 'The answer is not a stream but nothing.' },
+      ...{
+        name: 'Problem',
+        code: 'unknown',
+        detail: 'The daemon returned nothing, not an event stream.',
+      },
     });
   });
 });

@@ -179,7 +179,7 @@ const namingBranch = (error: unknown, branch: string): unknown => {
   if (other === undefined) return error;
   return new ServiceError(
     'git_failed',
-    `git cannot create the branch ${branch} beside the branch ${other}. Rename ${other}, or change worktrees.branch_prefix in workspace.md, then try again.`,
+    `git cannot create the branch ${branch} while the branch ${other} exists. Rename ${other}, or change worktrees.branch_prefix in workspace.md, then try again.`,
     { cause: error },
   );
 };

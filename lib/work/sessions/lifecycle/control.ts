@@ -169,7 +169,7 @@ const interruptedBlock = (
 const choiceNeeded = ({ id, title }: TranscriptCall): ServiceError =>
   new ServiceError(
     'choice_needed',
-    `${id} (${title}) was killed with the daemon, or with the directory of the session, so part of it may be done. Check the worktree, then resume with {"from": "again"} (--from again) to run it again, or {"from": "next"} (--from next) to continue with the next block.`,
+    `${id} (${title}) was interrupted and may have run in part. Check the worktree, then resume with {"from": "again"} (--from again) to run it again, or {"from": "next"} (--from next) to continue with the next block.`,
     { members: { block: { tool_call_id: id, title }, choices: ['again', 'next'] } },
   );
 

@@ -60,7 +60,7 @@ describe('dossier adopt', () => {
 
   it('takes what is named by itself or by the beginning of its id, and says what is not', async (t) => {
     const { run, titles } = await start(t);
-    assertSentence(await run(['adopt', 'nowhere']), /named nowhere, or it is a Work item already/);
+    assertSentence(await run(['adopt', 'nowhere']), /named nowhere, or it is already a Work item/);
     assertSentence(await run(['adopt', 'claude:01a2']), /named claude:01a2/);
     assertSentence(await run(['adopt', 'ddb']), /named ddb/);
     assert.deepEqual(await titles(), []);
@@ -85,7 +85,7 @@ describe('dossier adopt', () => {
     const { stdout, stderr } = await run(['adopt', 'claude:ddb0', '--file', '-'], said);
     assert.match(
       stdout,
-      /\nCopied 1 uncommitted file to .*; they are unchanged where they were\.\n/,
+      /\nCopied 1 uncommitted file to .*; the originals are unchanged\.\n/,
       stderr,
     );
     assert.equal(await memoryOf(), said);

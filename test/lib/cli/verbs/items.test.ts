@@ -211,7 +211,7 @@ describe('dossier show and ls', () => {
     for (const verb of ['ls', 'status', 'up'])
       for (const [key, why] of [
         ['', /Create one with dossier key NAME, and set it as DOSSIER_KEY/],
-        ['dossier_no', /The key in DOSSIER_KEY is not valid: it is unknown or revoked/],
+        ['dossier_no', /The API key in DOSSIER_KEY is unknown, revoked or not confirmed/],
       ] as const) {
         const { code, stderr } = await said(key, verb);
         assert.equal(code, 1);
@@ -302,7 +302,7 @@ describe('dossier verify', () => {
     assert.equal(refused.code, 1);
     assert.match(
       refused.stderr,
-      /The check `test -e missing` failed, so it was not verified\. To verify it as it is, give --force\. Run it again: dossier proof run [0-9a-f]{8} 'test -e missing' --workspace \S+\n$/,
+      /The check `test -e missing` failed, so it was not verified\. Run it again, or pass --force to verify it anyway: dossier proof run [0-9a-f]{8} 'test -e missing' --workspace \S+\n$/,
     );
     assert.equal((await api.call('GET /cases/{id}/proof', { id }))[0]?.verified, false);
     assert.equal((await said('verify', 'hello', pid, '--force')).code, 0);

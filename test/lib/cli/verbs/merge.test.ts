@@ -250,7 +250,7 @@ describe('dossier merge', () => {
       assert.equal(code, 1);
       assert.match(
         text,
-        /dossier: Nothing was merged: The following untracked .* overwritten by merge: b\.txt Please .*\. Remedy that, then merge again\.\n$/,
+        /dossier: Nothing was merged: The following untracked .* overwritten by merge: b\.txt Please .*\. Fix that, then merge again\.\n$/,
       );
       assert.doesNotMatch(text, /conflict|fatal/);
       assert.equal(readFileSync(join(root, 'b.txt'), 'utf8'), 'mine\n');
@@ -265,7 +265,7 @@ describe('dossier merge', () => {
     assert.equal(hooked.code, 1);
     assert.match(
       hooked.text,
-      /dossier: The merge was not committed, so it was aborted: No ticket in the message\. Remedy that, then merge again\.\n$/,
+      /dossier: The merge was not committed, so it was aborted: No ticket in the message\. Fix that, then merge again\.\n$/,
     );
     assert.doesNotMatch(hooked.text, /conflict|fatal/);
     assert.equal(git('status', '--porcelain'), '');

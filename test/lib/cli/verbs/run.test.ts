@@ -201,7 +201,7 @@ describe('dossier run and start of an agent that is not logged in', () => {
     assert.equal(refused.code, 1);
     assert.match(
       refused.stderr,
-      /^dossier: claude seems not to be logged in, so nothing was created\..*\.\n$/,
+      /^dossier: claude does not seem to be logged in, so nothing was created\..*\.\n$/,
     );
     assert.deepEqual(await api.call('GET /cases'), []);
     const { id } = await api.call('POST /cases', { body: { title: 'Do it', type: 'task' } });

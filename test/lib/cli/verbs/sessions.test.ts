@@ -196,7 +196,7 @@ describe('dossier diff of what runs later', () => {
     const when = 'runs when you enter the directory with direnv';
     assert.ok(
       stdout.startsWith(
-        `Files that run something later, outside of the sandbox:\n  .envrc: ${when}\n\ndiff --git `,
+        `Files that run something later, outside the sandbox:\n  .envrc: ${when}\n\ndiff --git `,
       ),
       stdout,
     );

@@ -62,7 +62,7 @@ describe('dossier close, reopen and rm', () => {
     const [item] = await api.call('GET /cases');
     const unsure = await said('rm', 'One');
     assert.equal(unsure.code, 1);
-    assert.match(unsure.stderr, /Give its id: dossier rm [0-9a-f]{8} --workspace \/.*\n$/);
+    assert.match(unsure.stderr, /Run dossier rm [0-9a-f]{8} --workspace \/.*\n$/);
     const id = item?.id.slice(0, 8) ?? '';
     await said('start', 'One', '--provider', 'manual');
     const busy = await said('rm', id);
@@ -112,7 +112,7 @@ describe('a branch that is in the way', () => {
     await said('wait', 'One', '--for', 'plan');
     assert.match(
       (await said('inbox')).stdout,
-      /git cannot create the branch work\/one-\w+ beside the branch work\. Rename work, or change worktrees\.branch_prefix in workspace\.md, then try again\.\n$/,
+      /git cannot create the branch work\/one-\w+ while the branch work exists\. Rename work, or change worktrees\.branch_prefix in workspace\.md, then try again\.\n$/,
     );
   });
 });

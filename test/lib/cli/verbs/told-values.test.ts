@@ -22,7 +22,7 @@ describe('a refused value', () => {
       ['wait make --timeout 3x', /--timeout takes 30s, 10m or 2h, not 3x\./],
       ['logs -n abc', /-n takes a number of lines from 1 to 999999, not abc\./],
       ['tail make -n abc', /-n takes a number of events from 1 to 999999, not abc\./],
-      ['approve make --hash 00', /--hash needs all 64 digits .*, and 00 is not such a hash\./],
+      ['approve make --hash 00', /--hash needs all 64 digits .*, not 00\./],
     ] as const) {
       const { code, stderr } = await dossier(t, ...words.split(' '), '--workspace', workspace);
       assert.equal(code, 2, words);
