@@ -38,7 +38,7 @@ export const endLeftoverRuns = async (
 ): Promise<void> => {
   for (const [marker, { dir }] of former) {
     const killed = await killRun(marker, dir === undefined ? {} : { dir });
-    if (killed > 0) log.warn({ marker, killed }, 'Programs of a former daemon ended');
+    if (killed > 0) log.warn({ marker, killed }, 'killed programs of a former daemon');
     await unsandboxedEnded(store, marker);
   }
 };

@@ -92,7 +92,7 @@ describe('POST /api/worktrees/{case_id}/attach', () => {
     gitIn(path)('switch', '--quiet', '--detach');
     const detached = await attach(fixture, path);
     assert.deepEqual(codes(detached), [[422, 'not_a_worktree']]);
-    assert.match(String(detached.body.detail), /no branch/);
+    assert.match(String(detached.body.detail), /^HEAD is detached in /);
     assert.deepEqual(codes(await attach(fixture, 'relative')), [[400, 'bad_request']]);
     assert.deepEqual(codes(await attach(fixture, path, { base: 'nowhere' }, NOBODY)), [
       [404, 'not_found'],

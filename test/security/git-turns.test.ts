@@ -209,7 +209,7 @@ describe('a turn', () => {
         for (const text of [String(told?.message), on.summary()])
           assert.ok(
             text.includes(
-              `${mine.slice(0, 12)}, with which it began, among them. They are kept, as the parents of ${ref}.`,
+              `commits, including ${mine.slice(0, 12)}, which it started from. They are kept, as the parents of ${ref}.`,
             ),
             text,
           );
@@ -322,7 +322,9 @@ describe('an attached clone without a sandbox whose daemon is killed in a turn',
     assert.match(refs, /^refs\/dossier\/undone\/\S+\/replaced-commits$/);
     const told = (await eventsOf(id)).filter(({ data }) => data.code === 'refs_kept');
     assert.deepEqual(
-      told.map(({ data }) => String(data.message).includes(`${mine.slice(0, 12)}, with which`)),
+      told.map(({ data }) =>
+        String(data.message).includes(`${mine.slice(0, 12)}, which it started from`),
+      ),
       [true],
     );
   });
@@ -359,7 +361,10 @@ describe('an attached clone, with the sandbox off or on', () => {
         clone.git('for-each-ref', '--format=%(refname)', '--contains', mine).trim(),
         /^refs\/dossier\/undone\/\S+\/replaced-commits$/,
       );
-      assert.match(on.summary(), new RegExp(`${mine.slice(0, 12)}, with which it began`));
+      assert.match(
+        on.summary(),
+        new RegExp(`including ${mine.slice(0, 12)}, which it started from`),
+      );
     });
 });
 

@@ -47,6 +47,6 @@ const refuseReading = (store: Store, caseId: string): void => {
       : 'A session is in Plan mode';
   throw new ServiceError(
     'session_active',
-    `${who}: the worktree must not change until it ends, because the change would be undone. Wait for its plan, or pause or abort it, then try again.`,
+    `${who}, so a change of the worktree would be undone. Wait until it ends, or pause or abort it, then try again.`,
   );
 };

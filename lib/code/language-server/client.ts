@@ -33,7 +33,7 @@ export const CLOSED = {
 
 const TOO_SLOW: ClientEnding = {
   code: CLOSED.too_slow,
-  reason: 'Too many messages were left unread: connect again',
+  reason: 'Too many unread messages: connect again',
 };
 export const ASKED: ClientEnding = { code: CLOSED.asked, reason: 'exit' };
 

@@ -65,7 +65,7 @@ const answerTimedOut = (ms: number): ServiceError =>
 const serverStalled = (): ServiceError =>
   new ServiceError(
     'unavailable',
-    'The language server does not read its input. Wait, or close the editors that use it to end it.',
+    'The language server is not reading its input. Wait, or close its editors to stop it.',
   );
 
 /** Sends one message, plain or as `message`, to the shared server. Returns the response; undefined for a notification. */

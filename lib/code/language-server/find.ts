@@ -130,7 +130,7 @@ const askVersion = async (
     const said = stdout.toString('utf8').trim();
     if (code === 0 && version.test(said)) return undefined;
     const [first = ''] = (code === 0 ? said : stderr.trim() || said).split('\n');
-    return `${program} --version says ${JSON.stringify(first.slice(0, 200))}`;
+    return `${program} --version prints ${JSON.stringify(first.slice(0, 200))}`;
   } catch (error) {
     return `${program} cannot be run: ${messageOf(error)}`;
   }

@@ -135,7 +135,7 @@ const badMessage = (what: string): ClientEnding => ({
 const exitReason = ({ code, signal, stderr_tail }: Exit): string => {
   const words = stderr_tail.trim().split('\n').at(-1) ?? '';
   const how = signal ?? `code ${code}`;
-  return asReason(`The language server ended (${how})${words === '' ? '' : `: ${words}`}`);
+  return asReason(`The language server exited (${how})${words === '' ? '' : `: ${words}`}`);
 };
 
 const asReason = (words: string): string => words.replace(/[^\x20-\x7e]/g, '?').slice(0, 120);

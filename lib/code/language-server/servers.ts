@@ -100,14 +100,14 @@ export const endServersIn = async (
 /** Ends all servers, and starts no new ones. */
 export const closeLanguageServers = async (servers: LanguageServers): Promise<void> => {
   servers.closed = true;
-  await endAll([...servers.running.values()], 'The daemon ends');
+  await endAll([...servers.running.values()], 'The daemon is stopping');
 };
 
 /** Ends servers that a former daemon process left running. */
 export const sweepLanguageServers = async ({ store, log }: WithLog & WithStore): Promise<void> => {
   for (const marker of serverMarkers(store.layout)) {
     const killed = await killRun(marker);
-    if (killed > 0) log.warn({ killed }, 'Language server of a former daemon ended');
+    if (killed > 0) log.warn({ killed }, 'killed a language server of a former daemon');
     removeServerMarker(store.layout, marker);
   }
 };
@@ -136,7 +136,7 @@ const refuseSoon = ({ not_before, last_words }: RunningServer): void => {
   if (left <= 0) return;
   throw new ServiceError(
     'unavailable',
-    `${last_words}. It can be started again in ${left} s; if it keeps ending, run it by hand to see why.`,
+    `${last_words}. It can be started again in ${left} s; if it keeps exiting, run it by hand to see why.`,
     { headers: { 'retry-after': String(left) } },
   );
 };
@@ -170,11 +170,11 @@ const start = async (
     entry.opening = undefined;
     if (exit.ended_by === 'caller') return;
     recordFailure(entry, performance.now() - began, languageServers.limits);
-    entry.last_words = `The language server ended by itself (${exit.signal ?? `code ${exit.code}`})`;
+    entry.last_words = `The language server exited (${exit.signal ?? `code ${exit.code}`})`;
     service.log.warn({ language, root: tree.root, exit }, 'Language server crashed');
   });
   await server.ready;
-  if (languageServers.closed) await server.end(daemonEnds('The daemon ends'));
+  if (languageServers.closed) await server.end(daemonEnds('The daemon is stopping'));
   return server;
 };
 

@@ -43,7 +43,7 @@ export const refuseReplaced = async (git: GitAt<GitWorktree>, tree?: string): Pr
   const [is, it] = lost.length === 1 ? ['is', 'it'] : ['are', 'them'];
   throw new ServiceError(
     'uncommitted_changes',
-    `${lost.slice(0, 5).join(', ')} ${is} in the place of a file or directory of the last commit, and git does not track ${it}, so a rebase would lose ${it}. Move ${it} out of the worktree, then try again.`,
+    `${lost.slice(0, 5).join(', ')} ${is} untracked in the place of a file or directory of the last commit, so a rebase would lose ${it}. Move ${it} out of the worktree, then try again.`,
     { members: { files: lost } },
   );
 };

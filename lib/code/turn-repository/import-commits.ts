@@ -164,7 +164,7 @@ const moveBranch = async (git: GitAt<GitWorktree>, { over, own, kind }: Move): P
 };
 
 const NOT_WHOLE = 'objects of its commits are missing or invalid';
-const MEANWHILE = 'the branch moved meanwhile';
+const MEANWHILE = 'the branch moved during the turn';
 
 const whyHeld = async (git: GitAt<GitWorktree>, ref: string): Promise<string | undefined> => {
   const current = (await symbolicRef(git, 'HEAD')) ?? 'HEAD';
@@ -175,7 +175,7 @@ const whyHeld = async (git: GitAt<GitWorktree>, ref: string): Promise<string | u
     ({ path, branch }) =>
       path !== git.place.path && branch !== null && `refs/heads/${branch}` === ref,
   );
-  return other === undefined ? undefined : `the branch is checked out at ${other.path}, too`;
+  return other === undefined ? undefined : `the branch is also checked out at ${other.path}`;
 };
 
 const keep = async (git: GitAt<GitWorktree>, changes: readonly RefChange[]): Promise<KeptRef[]> => {

@@ -96,12 +96,12 @@ export const requireUnlocked = (
       'A session of the Work item has not ended: it is running, or its plan waits for you. Abort it or wait until it ends, then try again.',
     );
   }
-  const { name = 'an operator', operation } = lock.holder ?? {};
+  const { name = 'An operator', operation } = lock.holder ?? {};
   throw new ServiceError(
     'lock_held',
     operation === undefined
-      ? `The session lock is held by ${name}. Release it, then try again.`
-      : `The session lock is held by ${name} (${operation}). Try again when that is done.`,
+      ? `${name} holds the session lock. Release it, then try again.`
+      : `${name} holds the session lock (${operation}). Try again when that is done.`,
   );
 };
 

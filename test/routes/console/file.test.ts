@@ -154,7 +154,10 @@ describe('a file in the editor', { skip: noBrowser }, () => {
     await page.getByText('A session (manual) is planning').waitFor();
     await typeAtEnd(page, 'mine');
     await page.keyboard.press('Control+s');
-    await page.getByRole('alert').filter({ hasText: 'the worktree must not change' }).waitFor();
+    await page
+      .getByRole('alert')
+      .filter({ hasText: 'a change of the worktree would be undone' })
+      .waitFor();
     await page.getByText('Unsaved', { exact: true }).waitFor();
     await dossier.call('POST /api/cases/{id}/session/abort', { id });
     await page.getByText('A session (manual) is planning').waitFor({ state: 'detached' });

@@ -73,7 +73,7 @@ const attach = async (
   await refuseCheckouts(service, repository);
   const branch = await currentBranch(git.at(repository));
   if (branch === undefined)
-    throw refused(`${root} is on no branch. Check one out there, then try again`);
+    throw refused(`HEAD is detached in ${root}. Check out a branch there, then try again`);
   const { base_branch } = worktreeConfig(store);
   const project = await findProjectRepository(service, item.project);
   // A linked worktree begins where the project's own do; a clone knows only its own branches.
@@ -102,9 +102,9 @@ const workTreeAt = async (git: Git, path: string): Promise<Repository> => {
   if (real === undefined) throw refused(`${path} is not a directory`);
   const found = await findRepository(git, real);
   if (found === undefined) throw refused(`${real} is not in a git repository`);
-  if (found.bare) throw refused(`${real} is a repository without a work tree`);
+  if (found.bare) throw refused(`${real} is a bare repository, without a work tree`);
   if (found.root !== real)
-    throw refused(`${real} is inside the work tree ${found.root}: attach that, or another`);
+    throw refused(`${real} is inside the work tree ${found.root}: attach that directory instead`);
   return found;
 };
 
@@ -116,10 +116,14 @@ const refuseOthers = async (
   const workspace = store.layout.root;
   for (const { case_id, record } of worktreeRecords(store)) {
     if (record !== undefined && overlap(root, record.path))
-      throw refused(`${root} overlaps the worktree of the Work item ${case_id}`);
+      throw refused(
+        `${root} overlaps the worktree of the Work item ${case_id}. Attach another directory`,
+      );
   }
-  if (isAtOrBelow(root, workspace)) throw refused(`${root} is in the workspace`);
-  if (isAtOrBelow(workspace, root)) throw refused(`The workspace is in ${root}`);
+  if (isAtOrBelow(root, workspace))
+    throw refused(`${root} is in the workspace. Attach a directory outside of it`);
+  if (isAtOrBelow(workspace, root))
+    throw refused(`The workspace is in ${root}. Attach a directory that does not contain it`);
   const listed = await listWorktrees(git.at(place));
   const reason = listed.find((entry) => entry.path === root)?.locked ?? '';
   const owner = caseIdOfLockReason(reason);

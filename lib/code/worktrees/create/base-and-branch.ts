@@ -100,7 +100,7 @@ export const branchFor = async (
   const branch = fillTemplate(used, item, branch_prefix);
   const wrong = wrongTemplate(used);
   if (wrong === undefined && (await checkBranchName(git, branch))) return branch;
-  const why = wrong ?? `makes ${JSON.stringify(branch)}, which is not a valid branch name`;
+  const why = wrong ?? `gives ${JSON.stringify(branch)}, which is not a valid branch name`;
   if (template === undefined) {
     const which = 'branch_template or branch_prefix, below worktrees in workspace.md';
     throw invalidState(`The template ${why}. Change ${which}.`);

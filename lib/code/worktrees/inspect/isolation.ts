@@ -127,7 +127,7 @@ const keptByGit = (record: WorktreeRecord, listed: Listed): Check => {
     'kept_by_git',
     ok,
     ok
-      ? 'git has it locked for this Work item.'
-      : `git no longer has it locked for this Work item. Run: git worktree lock --reason '${lockReason(case_id)}' ${path}`,
+      ? 'It is locked in git for this Work item.'
+      : `It is no longer locked in git for this Work item. Run: git worktree lock --reason '${lockReason(case_id)}' ${path}`,
   );
 };

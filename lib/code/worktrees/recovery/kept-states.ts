@@ -66,7 +66,7 @@ const byHand = ({ kind, ref, head }: KeptState): string | undefined => {
   if (kind === 'refs')
     return `Former targets of branches, tags or stashes: git for-each-ref ${ref} lists them, and git branch NAME REF restores one.`;
   if (kind === 'set_aside')
-    return `Changes that did not fit after a rebase. In the worktree: git cherry-pick -n -m 1 ${ref}.`;
+    return `Changes that did not apply after a rebase. In the worktree: git cherry-pick -n -m 1 ${ref}.`;
   return head === null ? `By hand: git restore --source ${ref}:files.` : undefined;
 };
 

@@ -49,7 +49,7 @@ export const removeWorktree = (
     const record = getWorktree(service.store, caseId);
     if (!isMeant(record)) throw notFound('worktree as it was listed for Work item', caseId);
     await lookIfMerged(service, record).catch((error: unknown) =>
-      service.log.warn({ err: error, case_id: caseId }, 'a merge could not be noted in case.md'),
+      service.log.warn({ err: error, case_id: caseId }, 'recording a merge in case.md failed'),
     );
     await remove(service, record, { force, patch: true });
   });
@@ -155,6 +155,6 @@ const refuseInhabited = async ({ path }: WorktreeRecord): Promise<void> => {
   if (found.length === 0) return;
   throw new ServiceError(
     'worktree_busy',
-    `Processes of a session are in the worktree: ${found.join(', ')}. Wait until they end, or stop them, then try again.`,
+    `Processes of a session are running in the worktree: ${found.join(', ')}. Wait until they end, or stop them, then try again.`,
   );
 };

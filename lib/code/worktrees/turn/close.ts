@@ -62,8 +62,8 @@ export const closeTurnLocked = async (
     const why = messageOf(error);
     const message =
       pathKind(home) === 'nothing'
-        ? `The turn could not be closed: ${why} It is tried again with the next turn.`
-        : `${NOT_TAKEN}: ${why} The repository is kept at ${home}; the import is tried again with the next turn.`;
+        ? `The turn could not be closed: ${why} The next turn tries again.`
+        : `${NOT_TAKEN}: ${why} The repository is kept at ${home}; the next turn tries the import again.`;
     tell([{ code: 'repository_kept', message }]);
     return { blocked: message };
   }
@@ -104,7 +104,7 @@ const close = async (
   return { blocked: blockedBy(told) ?? came.blocked };
 };
 
-const GONE = 'its worktree is gone';
+const GONE = 'its worktree no longer exists';
 
 const unpinGone = async (git: Git, turn: TurnRecord): Promise<void> => {
   const { common_dir, case_id } = turn;
@@ -196,7 +196,7 @@ const heldText = (why: string): string =>
   `The worktree's branch was not moved: ${why}. The turn's commits are kept under another ref; merge or cherry-pick them.`;
 
 const linksText = (named: readonly string[]): string =>
-  `The turn added repositories to the worktree: ${named.join(', ')}. Your git would run programs named in their settings, so their git directories, if there are any, were moved away and they are not staged. Keep or delete their files, then start again.`;
+  `The turn added repositories to the worktree: ${named.join(', ')}. Your git would run programs named in their settings, so Dossier moved their git directories, if any, away and did not stage their files. Keep or delete the files, then start again.`;
 
 const removedText = (names: readonly string[]): string =>
   `Named pipes, sockets or devices with names of files that git reads were removed, because git would block on them: ${someOf(names)}.`;

@@ -51,12 +51,12 @@ export const keptRefsNotices = (kept: readonly KeptRef[]): TurnNotice[] => {
 };
 
 const KEPT =
-  'The turn changed refs in its own repository. Yours are unchanged; the changes are kept, and were not applied:';
+  'The turn changed refs in its own repository. Your refs are unchanged. These changes are kept but not applied:';
 
 const isReplaced = ({ ref }: KeptRef): boolean => ref === 'refs/replaced-commits';
 
 const replacedText = ({ before, kept_ref }: KeptRef): string => {
-  const which = before === null ? '' : `, ${before.slice(0, 12)}, with which it began, among them`;
+  const which = before === null ? '' : `, including ${before.slice(0, 12)}, which it started from`;
   return `The turn amended, rebased or reset away commits${which}. They are kept, as the parents of ${kept_ref}.`;
 };
 

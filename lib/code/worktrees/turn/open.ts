@@ -110,7 +110,7 @@ const openClone = async (
 const CLONE: TurnNotice = {
   code: 'git_noted',
   message:
-    'This turn runs without a sandbox directly in your repository: it can change branches, tags, stashes, settings and hooks, and such changes are neither undone nor reported. Only the commit that it begins with is kept if it drops it.',
+    'This turn runs without a sandbox directly in your repository: it can change branches, tags, stashes, settings and hooks, and such changes are neither undone nor reported. If it drops commits, only the one that it started from is kept.',
 };
 
 const pointToTurn = (store: Store, worktree: WorktreeRecord, turn_dir: string): Promise<void> =>

@@ -186,7 +186,7 @@ const refuseLoss = async (git: GitAt<GitWorktree>): Promise<void> => {
   const why = [
     files.length > 0 ? `${files.length} uncommitted files` : '',
     rebase_in_progress ? 'a rebase in progress' : '',
-    has_submodules ? 'submodules that may hold work' : '',
+    has_submodules ? 'submodules that may contain work' : '',
   ].filter(Boolean);
   if (why.length === 0) return;
   throw new ServiceError(

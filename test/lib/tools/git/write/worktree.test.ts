@@ -216,7 +216,7 @@ describe('removeWorktree', () => {
     gitIn(two.path)('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'update', '--init');
     await assert.rejects(
       removeLinkedWorktree(git, two, { force: false, takeAway }),
-      /submodules that may hold work/,
+      /submodules that may contain work/,
     );
     await removeLinkedWorktree(git, two, { force: true, takeAway });
     assert.equal(existsSync(two.path), false);
