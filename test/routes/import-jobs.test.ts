@@ -112,7 +112,10 @@ describe('POST /api/codehost/import/jobs', () => {
       job.results.map(({ outcome }) => outcome),
       ['failed', 'failed', 'imported'],
     );
-    assert.match(job.results[0]?.detail ?? '', /^codehost_upstream: The answer of github\.com for/);
+    assert.match(
+      job.results[0]?.detail ?? '',
+      /^codehost_upstream: The response of github\.com for/,
+    );
     assert.match(
       job.results[1]?.detail ?? '',
       /with the page https:\/\/github\.com\/victim\/other/,

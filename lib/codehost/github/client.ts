@@ -177,7 +177,7 @@ const graphqlProblem = async (error: unknown, { connection, variables, options }
   if (!isRefusal(error)) return error;
   const { owner, name, number } = variables;
   const place = number === undefined ? `${owner}/${name}` : `${owner}/${name}#${number}`;
-  const about = owner === undefined ? 'what was asked' : place;
+  const about = owner === undefined ? 'this request' : place;
   const question = contextOf(connection, about, await connection.tokens.of(connection.host));
   const { errors = [], headers } = error;
   return problemFrom({ kind: 'errors', errors, headers }, { ...question, ...options });

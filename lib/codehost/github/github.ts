@@ -73,7 +73,7 @@ const repositoryAt = (place: RepositoryContext): HostedRepository => {
       const fail = (why: string, cause?: unknown): ServiceError =>
         unusable(host, `${owner}/${name}${number}`, why, { write: writes, cause });
       const result = await answer(place, ...given).catch((error: unknown) => {
-        throw isOfForm(error) ? fail('it has another form than expected', error) : error;
+        throw isOfForm(error) ? fail('it has an unexpected form', error) : error;
       });
       return schema === null ? result : checked(schema, result, fail);
     };

@@ -40,8 +40,8 @@ export const pagesOf = async function* <R extends Route>(
   }
 };
 
-const REPEATED = 'a page of the list leads to one that was read before';
-const TOO_MANY = `the list goes on after ${MOST_PAGES} pages`;
+const REPEATED = 'a page of the list links to one that was already read';
+const TOO_MANY = `the list has more than ${MOST_PAGES} pages`;
 
 const endless = ({ name }: RepositoryContext, why: string): ServiceError =>
   unusable(name.host, fullNameOf(name), why);

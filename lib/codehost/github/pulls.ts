@@ -37,7 +37,7 @@ export const pull = async (place: RepositoryContext, number: number): Promise<Pu
   if (found.number === number) return found;
   const { host } = place.name;
   const about = `${fullNameOf(place.name)}#${number}`;
-  throw unusable(host, about, `it is of the pull request ${found.number}`);
+  throw unusable(host, about, `it describes the pull request ${found.number}`);
 };
 
 // The number of commits that GitHub lists of a pull request.

@@ -128,7 +128,7 @@ const placeOf = ({ url, variables, request, ...parameters }: HostRequest): strin
   if (typeof about === 'string') return about;
   // GraphQL calls the repository `name`, as REST does a label.
   const { owner, name, repo = name, number, ...more } = { ...parameters, ...record(variables) };
-  if (owner === undefined) return /^\/user$/.test(url) ? 'the user' : 'what was asked';
+  if (owner === undefined) return /^\/user$/.test(url) ? 'the user' : 'this request';
   const count = number ?? more.issue_number ?? more.pull_number;
   return `${owner}/${repo}${count === undefined ? '' : `#${count}`}`;
 };

@@ -14,7 +14,7 @@ export const unusable = (
 ): ServiceError =>
   new ServiceError(
     'codehost_upstream',
-    `The answer of ${host} for ${about} cannot be used: ${why}. ${write ? UNKNOWN : `Check that api_url in workspace.md, or GITHUB_API_URL, leads to the API of ${host}, then try again.`}`,
+    `The response of ${host} for ${about} cannot be used: ${why}. ${write ? UNKNOWN : `Check that api_url in workspace.md, or GITHUB_API_URL, is the URL of the API of ${host}, then try again.`}`,
     { members: { host_status: 200, ...(write && { outcome: 'unknown' }) }, cause },
   );
 

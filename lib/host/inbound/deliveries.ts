@@ -128,7 +128,7 @@ const applyNews = async (
   return { case_ids, note: affected.newer.size > 0 ? OLDER : NOT_LINKED };
 };
 
-const NOT_LINKED = 'It is not about anything that a Work item is linked to.';
+const NOT_LINKED = 'No Work item is linked to its issue or pull request.';
 const OLDER = 'It is older than the records here; nothing was done.';
 
 /** The Work items that were updated, and those that already had newer data. */

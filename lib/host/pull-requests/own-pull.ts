@@ -106,5 +106,5 @@ const otherBranch = (
 ): ServiceError =>
   new ServiceError(
     'pull_mismatch',
-    `${owner}/${name}#${number} is of the branch ${fork == null ? '' : `${fork || 'a deleted fork'}:`}${head_ref}, but the branch of the Work item is ${[...new Set(branches)].join(', ')}. ${MEND}`,
+    `${owner}/${name}#${number} is for the branch ${fork == null ? '' : `${fork || 'a deleted fork'}:`}${head_ref}, but the branch of the Work item is ${[...new Set(branches)].join(', ')}. ${MEND}`,
   );

@@ -72,7 +72,7 @@ const refuseEnded = async (service: HostedNeeds, kept: StoredPull): Promise<Pull
 
 const otherBranch = (proposed: string, here: string): ServiceError =>
   invalidState(
-    `The pull request is of the branch ${proposed}, but the worktree is on ${here}. Nothing was pushed. Remove the worktree, then create one with POST /api/worktrees {"branch": "${proposed}"}.`,
+    `The pull request is for the branch ${proposed}, but the worktree is on ${here}. Nothing was pushed. Remove the worktree, then create one with POST /api/worktrees {"branch": "${proposed}"}.`,
   );
 
 /**

@@ -77,7 +77,7 @@ export const refuseOther = (
   if (now.host !== host || now.repository !== repository || now.number !== number) return;
   throw new ServiceError(
     'pull_mismatch',
-    `${repository}#${number} is of the branch ${pull.head_ref}, but pr/pr.md names ${head_ref}. Nothing was recorded. Correct number or head_ref in pr/pr.md, then try again.`,
+    `${repository}#${number} is for the branch ${pull.head_ref}, but pr/pr.md names ${head_ref}. Nothing was recorded. Correct number or head_ref in pr/pr.md, then try again.`,
   );
 };
 

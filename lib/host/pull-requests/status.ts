@@ -87,7 +87,7 @@ const notesOf = (
   ...(isOpen(state) && 'commit' in head && head.commit === null ? [NO_BRANCH] : []),
   ...(head_in_sync === false
     ? [
-        'The host does not have the newest commit of the branch yet, so its state is of an older one.',
+        'The host does not have the newest commit of the branch yet, so this is the state of an older one.',
       ]
     : []),
   ...(checks_unread == null ? [] : [`Not every check could be read. ${checks_unread}`]),
@@ -125,7 +125,7 @@ export const remoteHead = async (service: HostedNeeds, kept: StoredPull): Promis
   try {
     const place = await checkoutFor(service, case_id);
     const remote = matter.remote ?? (await pushRemote(service.git.at(place), matter.head_ref));
-    if (remote === undefined) return { unknown: 'The repository has no remote to ask.' };
+    if (remote === undefined) return { unknown: 'The repository has no remote.' };
     const ref = `refs/heads/${matter.head_ref}`;
     const login = { place, remote, host: matter.host, direction: 'push' } as const;
     const commit = await withLogin(service, login, (asked) =>

@@ -53,11 +53,11 @@ const newerReviews = (
   if (kept === undefined) return UNREADABLE;
   const newer = kept.filter(hasNews).length;
   if (newer === 0) return undefined;
-  return `${counted(newer, 'review')} changed after the plan was made, for example by a reply. The agent does not get the new text; ${session.mode === 'plan' ? 'request changes of the plan to include it' : 'queue it again when the session has ended'}.`;
+  return `${counted(newer, 'review')} changed after the plan was made, for example by a reply. The agent does not get the new text; ${session.mode === 'plan' ? 'request changes to the plan to include it' : 'queue it again when the session has ended'}.`;
 };
 
 const UNREADABLE =
-  'A record of its reviews cannot be read, so what changed after the plan was made is not known. dossier check names the file.';
+  'A record of its reviews cannot be read, so Dossier cannot tell what changed after the plan was made. dossier check names the file.';
 
 const reviewsIn = (
   store: Store,

@@ -109,7 +109,7 @@ const whyOver = ({ kind, state, on_host, ...review }: Omit<Review, 'id'>): strin
   // What is queued after it was resolved here is wanted.
   if ((review.resolved_at ?? '') > (review.queued_at ?? '')) return 'is resolved here';
   if (state === 'resolved' || state === 'dismissed') return `is ${state} on the host`;
-  return kind !== 'check' && !on_host ? 'is gone from the host' : undefined;
+  return kind !== 'check' && !on_host ? 'was deleted on the host' : undefined;
 };
 
 const queuedReviews = (store: Store, caseId: string): Review[] => {
@@ -210,7 +210,7 @@ const refuseNewWords = async (
   const said = capText(oneLine(visible(newest.body)), MOST_QUOTED).output;
   throw new ServiceError(
     'codehost_conflict',
-    `The thread has ${counted(comments.length, 'comment')} that you have not read. The newest is by ${newest.author ?? 'unknown'}: ${said} Nothing was resolved; to resolve the thread with it, send the same request again.`,
+    `The thread has ${counted(comments.length, 'comment')} that you have not read. The newest is by ${newest.author ?? 'unknown'}: ${said} Nothing was resolved; to resolve the thread anyway, send the same request again.`,
     { members: { comments } },
   );
 };

@@ -88,7 +88,7 @@ describe('a list whose pages do not end', () => {
     ];
     for (const { code, message } of problems) {
       assert.equal(code, 'codehost_upstream');
-      assert.match(message, /github\.com for acme\/app.* leads to one that was read before/);
+      assert.match(message, /github\.com for acme\/app.* links to one that was already read/);
     }
     assert.ok(requests.length <= 10, String(requests.length));
   });
@@ -103,9 +103,9 @@ describe('a list whose pages do not end', () => {
         ? { body: { data } }
         : { link: `${url}/x?page=${count}`, body: [] };
     });
-    assert.match((await refusal(hosted.milestones())).message, /goes on after 300 pages/);
+    assert.match((await refusal(hosted.milestones())).message, /has more than 300 pages/);
     assert.equal(requests.length, 300);
-    assert.match((await refusal(hosted.pullEvents(3))).message, /goes on after 300 pages/);
+    assert.match((await refusal(hosted.pullEvents(3))).message, /has more than 300 pages/);
     assert.ok(requests.length <= 601, String(requests.length));
   });
 
@@ -141,15 +141,15 @@ describe('an answer of more than 32 MiB', () => {
 describe('an answer of the wrong form', () => {
   it('is 502 with the field, and never the words of an internal error', async (t) => {
     const rows: [change: unknown, says: RegExp][] = [
-      [{ labels: 'notalist' }, /another form/],
-      [{ labels: [null] }, /another form/],
+      [{ labels: 'notalist' }, /unexpected form/],
+      [{ labels: [null] }, /unexpected form/],
       [{ title: { a: 1 } }, /title must be string/],
       [{ created_at: 'nonsense' }, /created_at must match format "date-time"/],
       [{ updated_at: '\n---\n' }, /updated_at must match/],
       [{ node_id: 'I\u202e' }, /node_id must match/],
       [{ comments: '3' }, /comments must be integer/],
-      [undefined, /another form/],
-      [[], /another form/],
+      [undefined, /unexpected form/],
+      [[], /unexpected form/],
     ];
     let change: unknown;
     const { hosted } = await startHostile(t, (_path, url) => ({
@@ -278,7 +278,7 @@ describe('a pull request', () => {
     const { hosted } = await startPull(t, { number: 4 });
     const { code, message } = await refusal(hosted.pull(3));
     assert.equal(code, 'codehost_upstream');
-    assert.match(message, /acme\/app#3 cannot be used: it is of the pull request 4/);
+    assert.match(message, /acme\/app#3 cannot be used: it describes the pull request 4/);
   });
 });
 
