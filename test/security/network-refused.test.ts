@@ -102,7 +102,7 @@ describe('the way out of a run', () => {
       assert.match(answer, /403 [\s\S]*which runs may not reach/, goal);
       assert.doesNotMatch(answer, /allow_local/, goal);
     }
-    assert.match(await egress.say(CONNECT('metadata:80')), /metadata of a cloud/);
+    assert.match(await egress.say(CONNECT('metadata:80')), /cloud metadata service/);
   });
 
   it("leads to no address of this machine's own interfaces, nor to one that only routes here", async (t) => {

@@ -15,7 +15,7 @@ import { withCase } from '../helpers/sessions.ts';
 const ASK = 'curl -s -o /dev/null http://metadata.google.internal/';
 const REFUSED = {
   ...{ host: 'metadata.google.internal', port: 80, allowed: false },
-  reason: 'metadata.google.internal is the metadata of a cloud, which runs may not reach',
+  reason: 'metadata.google.internal is a cloud metadata service, which runs may not reach',
 };
 
 const program = (t: TestContext, then: string): string => {

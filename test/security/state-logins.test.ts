@@ -165,7 +165,7 @@ for (const [name, agent] of Object.entries(AGENTS))
       if (returns === undefined) {
         assert.deepEqual(
           logins.map(({ why }) => why),
-          ['it does not state its account'],
+          ['it names no account'],
         );
         assert.equal(it.read(file), before);
         return;
@@ -277,7 +277,7 @@ describe('a login that is mixed from two', () => {
     const { logins } = await it.turn([[join(it.copy, 'auth.json'), { ...it.mine('2'), tokens }]]);
     assert.deepEqual(
       logins.map(({ why }) => why),
-      ['it does not state its account'],
+      ['it names no account'],
     );
     assert.deepEqual(it.now(), it.mine('1'));
   });

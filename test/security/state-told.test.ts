@@ -42,7 +42,7 @@ describe('a Plan turn with nothing approved', () => {
         kind: 'state_not_returned',
         raw: {
           paths: [
-            { path: join(home, CHAT), why: 'it existed before, and the run was not shown it' },
+            { path: join(home, CHAT), why: 'it existed before, but was hidden from the run' },
             { path: join(home, PLANTED), why: 'it names another project' },
           ],
           count: 2,

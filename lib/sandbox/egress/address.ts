@@ -4,14 +4,14 @@ import { addressBytes } from '../../tools/process/ip-address.ts';
 export type Locality =
   | 'this machine'
   | 'link-local'
-  | 'the metadata of a cloud'
+  | 'a cloud metadata service'
   | 'multicast'
-  | 'no address of a host';
+  | 'not a host address';
 
 /** Why a run may not reach an IP address; undefined if it may, as in private ranges. `own`: the addresses of this machine. */
 export const localityOf = (address: string, own: readonly string[]): Locality | undefined => {
   const bytes = addressBytes(address);
-  if (bytes === undefined) return 'no address of a host';
+  if (bytes === undefined) return 'not a host address';
   const forms = formsOf(bytes);
   const owns = own.flatMap((one) => formsOf(addressBytes(one) ?? []));
   for (const form of forms) {
@@ -41,10 +41,10 @@ const EMBEDDINGS = [
 const kindOf4 = (bytes: readonly number[]): Locality | undefined => {
   const [a = 0, b] = bytes;
   if (a === 127 || a === 0) return 'this machine';
-  if (METADATA.some((one) => isSame(bytes, one))) return 'the metadata of a cloud';
+  if (METADATA.some((one) => isSame(bytes, one))) return 'a cloud metadata service';
   if (a === 169 && b === 254) return 'link-local';
   if (a < 224) return undefined;
-  return a < 240 ? 'multicast' : 'no address of a host';
+  return a < 240 ? 'multicast' : 'not a host address';
 };
 
 // Most clouds, Alibaba, Azure's agent, the former one of Oracle.
@@ -58,7 +58,7 @@ const METADATA = [
 const kindOf6 = (bytes: readonly number[]): Locality | undefined => {
   const [a = 0, b = 0] = bytes;
   if (begins(bytes, [...ZEROS, 0, 0, 0, 0, 0]) && (bytes[15] ?? 0) <= 1) return 'this machine';
-  if (METADATA_6.some((one) => isSame(bytes, one))) return 'the metadata of a cloud';
+  if (METADATA_6.some((one) => isSame(bytes, one))) return 'a cloud metadata service';
   if (a === 0xff) return 'multicast';
   return a === 0xfe && b >= 0x80 ? 'link-local' : undefined;
 };

@@ -41,7 +41,7 @@ export const decideRoute = async (
   const target = rules.local.find((one) => isSameTarget(one, goal));
   if (target !== undefined) return { kind: 'local', target };
   if (rules.allow !== undefined && !isListed(goal, rules.allow))
-    return refused(`${authorityText(goal)} is not among the domains of network.allow`);
+    return refused(`${authorityText(goal)} is not in network.allow`);
   const named = namedLocal(goal, network);
   if (named !== undefined) return refused(named);
   const upstream = upstreamFor(rules.env, goal, scheme);
@@ -53,7 +53,7 @@ const refused = (reason: string): Route => ({ kind: 'refused', reason });
 
 const namedLocal = (goal: Authority, network: NetworkEnvironment): string | undefined => {
   const { host } = goal;
-  if (isMetadataName(host)) return localText(goal, 'the metadata of a cloud', network);
+  if (isMetadataName(host)) return localText(goal, 'a cloud metadata service', network);
   if (isLocalName(host) || network.isOwnName(host)) return localText(goal, 'this machine', network);
   const kind = isIP(host) === 0 ? undefined : network.locality(host);
   return kind && localText(goal, kind, network);

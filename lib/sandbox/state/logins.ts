@@ -104,7 +104,7 @@ const judge = (rule: LoginRule, { old, login }: Change, around: Around): string 
   const isFixed = (rule.fixed ?? []).every((path) => isSame(read(old, path), read(login, path)));
   if (whose === 'another' || !isFixed) return 'it belongs to another account';
   if (rule.tells || keepsRefresh(rule, old, login)) return undefined;
-  return whose === 'same' ? 'renewed' : 'it does not state its account';
+  return whose === 'same' ? 'renewed' : 'it names no account';
 };
 
 // An account that was stated before must still be stated: without it, the login may be of another account.

@@ -30,7 +30,7 @@ export const setUpLimits = async (
 const HOME = /(?:~|\$HOME|\$\{HOME\})(?=\/)/g;
 
 const sentence = (path: string, found: readonly string[]): string =>
-  `${path} leads to what is hidden by the sandbox, and the agent does without it: ${found.join(', ')}. To show it, add it to sandbox_readable in workspace.md.`;
+  `${path} leads to what the sandbox hides, so the agent runs without it: ${found.join(', ')}. To show it, add it to sandbox_readable in workspace.md.`;
 
 interface Names {
   path: string;

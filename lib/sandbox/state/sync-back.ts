@@ -143,7 +143,7 @@ const rankOf = (path: string, { shown, rules, scope }: Closing): number => {
   return hasSessionId(path, rules, scope) ? 1 : 2;
 };
 
-const NOT_SHOWN = 'it existed before, and the run was not shown it';
+const NOT_SHOWN = 'it existed before, but was hidden from the run';
 const NO_ROOM = `the limit of ${MOST_FILES} files or 256 MB is reached`;
 
 /** The number of bytes written; undefined if the file has not changed. */

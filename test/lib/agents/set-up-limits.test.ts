@@ -32,7 +32,7 @@ const told = async (
 };
 
 const limit = (path: string, ...hidden: string[]): string =>
-  `${path} leads to what is hidden by the sandbox, and the agent does without it: ${hidden.join(', ')}. To show it, add it to sandbox_readable in workspace.md.`;
+  `${path} leads to what the sandbox hides, so the agent runs without it: ${hidden.join(', ')}. To show it, add it to sandbox_readable in workspace.md.`;
 
 const servers = (home: string) => ({
   one: { command: 'node', args: [join(home, HIDDEN)] },

@@ -80,7 +80,7 @@ describe('localityOf', () => {
     const four = ['100.100.100.200', '168.63.129.16', '192.0.0.192'];
     const six = ['fd00:ec2::254', 'fd00:ec2::23', 'fd20:ce::254', 'fd00:42::42'];
     for (const address of [...four, ...six, ...four.map((one) => `::ffff:${one}`)])
-      assert.equal(localityOf(address, []), 'the metadata of a cloud', address);
+      assert.equal(localityOf(address, []), 'a cloud metadata service', address);
   });
 
   it("takes an interface's own address for this machine, in each form", () => {
