@@ -151,7 +151,7 @@ describe('GET /api/adoptable/sessions/{agent}/{id}', () => {
     const { summary, plan, uncommitted } = await read(SESSIONS.planned);
     assert.match(summary, /^# What came before\n\nFrom a session of Claude Code in `/);
     assert.match(summary, /## What the operator said\n\n> Greet by name, not only the world\n/);
-    assert.match(summary, /nobody approved\n\n> # Greet by name\n>\n> 1\. Let/);
+    assert.match(summary, /not approved\)\n\n> # Greet by name\n>\n> 1\. Let/);
     assert.match(summary, /> Ready⟦U\+202E⟧␇\n/);
     assert.match(plan ?? '', /^# Greet by name\n/);
     assert.equal(uncommitted, 0);
@@ -198,7 +198,7 @@ describe('POST /api/adopt', () => {
     const said = 'Greet by name, not only the world';
     assert.deepEqual([item.title, item.description, item.state], [said, said, 'OPEN']);
     const memory = await call('GET', `/cases/${item.id}/memory/adopted.md`);
-    assert.match(memory.text, /nobody approved/);
+    assert.match(memory.text, /not approved\)/);
     // Nothing is approved by it, and no session is there.
     assert.deepEqual((await call('GET', `/cases/${item.id}/sessions`)).body, []);
     const kept = join(workspace, body.transcript ?? '');

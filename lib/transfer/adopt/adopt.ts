@@ -80,7 +80,7 @@ const refuseAgain = (store: Store, { agent, id }: Pick<Session, 'agent' | 'id'>)
     (one) => one.agent === agent && one.id === id && itemOf(store, one.case_id) !== undefined,
   );
   if (known === undefined) return;
-  const message = `This session became the Work item ${known.case_id}. Go on there, or delete it first.`;
+  const message = `This session became the Work item ${known.case_id}. Continue there, or delete it first.`;
   throw new ServiceError('already_exists', message);
 };
 
@@ -110,7 +110,7 @@ const adoptBranch = async (
   const { branches, project } = await listAdoptable(service, wish.project);
   const known = branches.find(({ name }) => name === branch);
   if (known === undefined) {
-    const message = `There is no unmerged branch ${branch} that is free. GET /api/adoptable lists them.`;
+    const message = `There is no unmerged branch ${branch} without a worktree. GET /api/adoptable lists such branches.`;
     throw new ServiceError('not_found', message);
   }
   const item = await createCase(service, { ...named(wish, known.subject || branch), project });
@@ -152,7 +152,9 @@ const copyChanges = async (
 ): Promise<WorktreeRecord> => {
   const { git, store } = service;
   if (isAtOrBelow(store.layout.root, path))
-    throw refused(`The workspace is in ${path}, so its changes cannot be told apart`);
+    throw refused(
+      `The workspace is in ${path}, so changes there cannot be told apart from the workspace's`,
+    );
   const from = { path, git_dir, common_dir };
   const state = await snapshot(git, from);
   try {
@@ -172,4 +174,7 @@ const copyChanges = async (
 };
 
 const refused = (why: string): ServiceError =>
-  new ServiceError('invalid_state', `${why}. Send {"copy_changes": false} to adopt it without.`);
+  new ServiceError(
+    'invalid_state',
+    `${why}. Send {"copy_changes": false} to adopt it without them.`,
+  );

@@ -216,7 +216,7 @@ const summaryOf = (
     `From a session of ${AGENTS[agent]} in ${where}, until ${minuteOf(updated_at.toISOString())}. Its id there is ${id}.`,
     ...part('What the operator said', sharesOf(said)),
     ...part('The last answer of the agent', answer && [answer]),
-    ...part('The plan that it proposed, which nobody approved', plan && [plan]),
+    ...part('The plan that it proposed (not approved)', plan && [plan]),
     ...(files.length === 0
       ? []
       : ['## Files that it changed', files.map((file) => `- ${file}`).join('\n')]),

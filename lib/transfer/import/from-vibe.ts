@@ -116,7 +116,7 @@ const ask = async (argv: readonly string[], env: Record<string, string>): Promis
     return answer === '' ? [] : JSON.parse(answer);
   }
   const why = stopped ?? (stderr.trim() || `exit code ${code}`);
-  throw new Problem('sqlite3_failed', `sqlite3 (3.37 or newer is needed) says: ${why}`);
+  throw new Problem('sqlite3_failed', `sqlite3 (3.37 or newer is needed) reports: ${why}`);
 };
 
 const FATES: Readonly<Record<string, TaskState>> = { done: 'done', cancelled: 'dropped' };

@@ -81,7 +81,13 @@ const duplicateIds = (items: readonly IncomingCase[]): ImportConflict[] => {
     const other = id === undefined ? undefined : first.get(id);
     if (id !== undefined && other === undefined) first.set(id, dir);
     if (other === undefined) return [];
-    return [{ path: dir, why: `has the same id as ${other}, also to be imported`, isFault: true }];
+    return [
+      {
+        path: dir,
+        why: `has the same id as ${other}, which would be imported, too`,
+        isFault: true,
+      },
+    ];
   });
 };
 

@@ -412,7 +412,7 @@ describe('import', () => {
         /contains nothing that can be imported\. Name the zip file.*dossier new --file FILE/,
       );
     writeFiles(dir, { 'workspace.md': '' });
-    await refuses(t, dir, /is a workspace and not an export.*dossier serve/);
+    await refuses(t, dir, /is a workspace, not an export.*dossier serve/);
     await refuses(t, '/dev/null', /neither a file nor a directory/);
   });
 

@@ -353,7 +353,7 @@ describe('a directory with the tasks of two tools', () => {
     const workspace = temporaryDirectory(t);
     await assert.rejects(
       runImport(workspace, source),
-      /several tools here\. Name one: .*\/\.beads\/issues\.jsonl \(beads\), .*\/tasks \(veritas-kanban\)\./,
+      /has tasks of several tools\. Name one: .*\/\.beads\/issues\.jsonl \(beads\), .*\/tasks \(veritas-kanban\)\./,
     );
     assert.equal([...filesOf(workspace)].length, 0);
     for (const each of ['.beads/issues.jsonl', '.beads', 'tasks'])
