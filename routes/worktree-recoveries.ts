@@ -20,7 +20,7 @@ export const worktreeRecoveryRoutes = [
     operationId: 'restoreWorktreeRecovery',
     summary: 'Restore the worktree from saved work',
     description:
-      'Restores commits, the index, and changed and untracked files, byte for byte. If the branch has moved since, a new branch is created. Runs no set-up commands, and keeps the saved work.',
+      'Restores commits, the index, and changed and untracked files, byte for byte. If the branch has moved since, a new branch is created. Runs no setup commands, and keeps the saved work.',
     params: { recovery_id: Type.String() },
     response: Worktree,
     status: 201,

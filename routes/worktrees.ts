@@ -66,7 +66,7 @@ export const worktreeRoutes = [
   route('POST /api/worktrees', {
     summary: 'Create a git worktree for a Work item',
     description:
-      'Also copies files into it and runs the set-up commands of the settings, and returns after that. Failures of the set-up are in `setup`; the worktree is kept.',
+      'Also copies files into it and runs the setup commands of the settings, and returns after that. Failures of the setup are in `setup`; the worktree is kept.',
     body: NewWorktree,
     response: Worktree,
     status: 201,
@@ -197,7 +197,7 @@ export const worktreeRoutes = [
   }),
   route('POST /api/worktrees/{case_id}/setup', {
     summary:
-      'Run the set-up of the worktree again: copy files and run commands, by the current settings',
+      'Run the setup of the worktree again: copy files and run commands, by the current settings',
     description: 'Returns after the end; failures are in `setup`.',
     response: Worktree,
     errors: ['trust_needed', ...REFUSED, ...GIT],

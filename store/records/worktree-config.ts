@@ -30,7 +30,7 @@ const FIELDS = {
   share: Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), {
     maxItems: 20,
     description:
-      'Directories that a set-up command installs, from the top of the worktree, such as node_modules. With an enforced sandbox, a new worktree gets a copy of what the command installed for the same lockfile, instead of running it',
+      'Directories that a setup command installs, from the top of the worktree, such as node_modules. With an enforced sandbox, a new worktree gets a copy of what the command installed for the same lockfile, instead of running it',
   }),
   commit: Type.Enum(['end', 'never'], {
     description:

@@ -51,7 +51,7 @@ describe('worktrees.share, what is not shared', { skip: skipOf('auto') }, () => 
     );
     assert.equal(again.body.setup.commands[0]?.status, 'completed');
     assert.deepEqual(again.body.setup.share, [
-      'node_modules: not shared, because node_modules exists already.',
+      'node_modules: not shared, because node_modules already exists.',
     ]);
     const shown = await withSharedInstall(t, { files: { '.gitignore': 'x\n' } });
     assert.match(

@@ -86,7 +86,7 @@ describe('worktrees.share', { skip: skipOf('auto') }, () => {
     assert.equal(snapshots().length, 2);
   });
 
-  it('is the same for a later commit with the same lockfile, and another for other set-up commands', async (t) => {
+  it('is the same for a later commit with the same lockfile, and another for other setup commands', async (t) => {
     const { create, repository, call } = await withSharedInstall(t);
     await create();
     commit(repository.git, repository.root, 'more.txt');

@@ -1,6 +1,6 @@
 import { orElse } from '../../../../store/base/attempt.ts';
 
-/** A set-up command that only installs what a lockfile names. */
+/** A setup command that only installs what a lockfile names. */
 export interface Install {
   program: string;
   lockfile: string;
@@ -50,7 +50,7 @@ const FLAG =
 const NO_SCRIPTS = '--ignore-scripts';
 
 /**
- * The install that a set-up command is, as typed or as `if [ -f LOCKFILE ]; then …; fi`; `has` tells whether the worktree has
+ * The install that a setup command is, as typed or as `if [ -f LOCKFILE ]; then …; fi`; `has` tells whether the worktree has
  * a lockfile. Undefined for any other command, which might do more.
  */
 export const installOf = (

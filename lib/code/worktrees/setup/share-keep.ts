@@ -31,7 +31,7 @@ export interface Kept {
 }
 
 /**
- * Copies what a set-up command installed to the snapshots, and returns the names of the directories. Throws an Error with the
+ * Copies what a setup command installed to the snapshots, and returns the names of the directories. Throws an Error with the
  * reason, as a clause, if that would not be what the command installs in another worktree.
  */
 export const keepSnapshot = async (

@@ -27,7 +27,7 @@ export interface Sharing extends ShareRun {
 export interface KeyInputs {
   install: Install;
   command: string;
-  /** All set-up commands: those before the install may change what it installs. */
+  /** All setup commands: those before the install may change what it installs. */
   setup: readonly string[];
   directories: readonly string[];
   /** The version of what runs its scripts. */

@@ -9,7 +9,7 @@ export const wrongShare = (path: string): string | undefined => {
     return 'is not a path below the top of the worktree: use one such as packages/app/node_modules, without . and ..';
   if (/[*?[\]{}]/.test(path)) return 'is a pattern: name each directory';
   if (parts.some((part) => VIRTUAL.test(part)))
-    return 'contains absolute paths of the worktree where it was made, so a copy would use that worktree: let a set-up command make it in each worktree';
+    return 'contains absolute paths of the worktree where it was made, so a copy would use that worktree: let a setup command make it in each worktree';
   if (!SHARED.includes(parts.at(-1) ?? ''))
     return `is not determined by a lockfile alone. Directories named ${SHARED.join(' or ')} can be shared`;
   return undefined;

@@ -30,7 +30,7 @@ import {
 import { wrongShare } from './share-rules.ts';
 import { mayShare } from './share-upkeep.ts';
 
-/** What to do in place of a set-up command, or after it. */
+/** What to do in place of a setup command, or after it. */
 type Shared =
   | {
       does: 'skip';
@@ -44,7 +44,7 @@ type Shared =
 const RUN: Shared = { does: 'run' };
 
 /**
- * Looks whether the directories of `share` that a set-up command installs can be copied from a snapshot, and copies them.
+ * Looks whether the directories of `share` that a setup command installs can be copied from a snapshot, and copies them.
  * Never rejects: if anything fails, the command runs.
  */
 export const shareInstead = async (
@@ -99,7 +99,7 @@ const whyNot = (
 ): string | undefined => {
   if (record.attached) return 'the worktree is attached';
   const there = directories.find((path) => pathKind(`${record.path}/${path}`) !== 'nothing');
-  if (there !== undefined) return `${there} exists already`;
+  if (there !== undefined) return `${there} already exists`;
   return mayShare(service);
 };
 
@@ -190,7 +190,7 @@ const copySnapshot = async (
     if (failure !== undefined) return failed(`the snapshot could not be copied: ${failure}`);
   }
   const taken = made.find(({ to }) => pathKind(to) !== 'nothing');
-  if (taken !== undefined) return failed(`${taken.to} exists already`);
+  if (taken !== undefined) return failed(`${taken.to} already exists`);
   for (const { from, to } of made) renameSync(from, to);
   touchSnapshot(store.layout, key, store.clock());
   return undefined;
