@@ -36,7 +36,7 @@ export const WebhookBody = Type.Object({
       minLength: 1,
       maxLength: 512,
       description:
-        'The key of the signatures, one line. Stock verifiers take `whsec_` and a key in base64 as it is (`new Webhook(secret)`), any other text as `new Webhook(secret, { format: "raw" })`. Without it the daemon makes one of the first form',
+        'The key of the signatures, one line. Stock verifiers take `whsec_` and a key in base64 as it is (`new Webhook(secret)`), any other text as `new Webhook(secret, { format: "raw" })`. Without it the daemon generates one of the first form',
     }),
   ),
 });
@@ -51,7 +51,7 @@ export const Webhook = Type.Object(
     disabled: Type.Optional(
       Type.Boolean({
         description:
-          'True after the receiver answered 410. Remove the line in the file to send again',
+          'True after the receiver responded with 410 (Gone). Remove the line in the file to send again',
       }),
     ),
     trusted: Type.Optional(

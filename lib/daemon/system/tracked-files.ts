@@ -56,7 +56,7 @@ const messageFor = (root: string, file: string): string => {
   const git = `git -C ${shellQuoted(root)}`;
   const untrack = `${git} rm -r --cached --quiet -- ${shellQuoted(below)} && ${git} commit --message 'Untrack it'`;
   return file === '.dossier'
-    ? `Git tracks .dossier itself as a link, a file or a submodule, so it is not this machine's. Run ${untrack}, then move it away: the daemon makes its own directory`
+    ? `Git tracks .dossier itself as a link, a file or a submodule, but it must be a directory of this machine. Run ${untrack}, then move it away: the daemon creates the directory`
     : `Git tracks this file, which belongs to this machine only: a pull could replace it. Run ${untrack}. If another machine committed it, leave --cached out to delete its files here`;
 };
 

@@ -152,7 +152,7 @@ const refusePath = async (
 ): Promise<void> => {
   if (path === null) return;
   const why = /^~|\0/.test(path)
-    ? 'must be written out: only a shell expands ~'
+    ? 'must be an absolute path: only a shell expands ~'
     : await repositoryProblem(git, resolve(store.layout.root, path));
   if (why !== undefined) throw badField(`/projects/${name}`, why);
 };

@@ -197,11 +197,11 @@ type Reason = keyof typeof MESSAGES;
 
 const MESSAGES = {
   not_kept:
-    'These events are no longer kept. Reload what you show; the events from here on are complete.',
+    'These events are no longer kept. Reload what you show. The events from here on are complete.',
   not_readable:
     'No event with these numbers can be read: the journal was damaged, or the disk was full. Reload what you show.',
   other_journal:
-    'Your position is from another journal: the journal was removed, and its numbers began anew. Reload what you show.',
+    'Your position is from another journal: the journal was removed and started again. Reload what you show.',
 };
 
 type Batch = readonly FeedEvent[];

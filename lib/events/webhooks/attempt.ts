@@ -182,7 +182,7 @@ const logAttempt = (
 const disable = async (deps: DeliveryDeps, registration: Registration): Promise<void> => {
   const { store, log } = deps;
   const { id, url } = registration.matter;
-  log.warn({ webhook_id: id, url }, 'Webhook disabled: the receiver answered 410');
+  log.warn({ webhook_id: id, url }, 'webhook disabled: the receiver responded with 410');
   await disableRegistration(store, registration).catch((error) =>
     store.report(error, `disabling webhook ${id}`),
   );

@@ -92,5 +92,5 @@ export const redeliver = async (
 };
 
 const DISABLED =
-  'The receiver answered 410, so this webhook is disabled. Remove `disabled: true` from its file, then try again.';
+  'The receiver responded with 410 (Gone), so this webhook is disabled. Remove `disabled: true` from its file, then try again.';
 const WAITING = 'The delivery was not sent yet: an earlier one is pending. Redeliver that one.';
