@@ -196,7 +196,10 @@ export const Session = Type.Object(
     path: Type.String({ description: 'Its directory, relative to the workspace' }),
     branch: TextOrNull,
     base_commit: TextOrNull,
-    plan_sha256: orNull(Sha256, 'Of plan.md, where there is one: as it is, and as approved after'),
+    plan_sha256: orNull(
+      Sha256,
+      'The hash of plan.md: of its current text, and after the approval of the approved text. Null without a plan',
+    ),
     approved_at: orNull(Time),
     approved_by: orNull(Type.String(), '`operator`, or `operator (key NAME)` with an API key'),
     approved_name: Type.Optional(
@@ -216,7 +219,7 @@ export const Session = Type.Object(
     ),
     plan_edited: Type.Optional(
       Type.Boolean({
-        description: 'True if plan.md differs from the approved plan; approved.md is what runs',
+        description: 'True if plan.md differs from the approved plan. Only approved.md runs',
       }),
     ),
     sent_back: Type.Optional(
@@ -227,7 +230,7 @@ export const Session = Type.Object(
     came_later: Type.Optional(
       Type.String({
         description:
-          'That reviews of a feedback session changed after its plan was made. The agent does not get the new text; `revise` includes it',
+          'Which reviews of a feedback session changed after its plan was made. The agent does not get the new text; `revise` includes it',
       }),
     ),
     warnings: Type.Optional(
@@ -250,13 +253,13 @@ export const Session = Type.Object(
     waits_for: Type.Optional(
       Type.Enum(['max_sessions', 'trust'], {
         description:
-          'For a `queued` session: it waits for one of the `max_sessions` places, also with an approved plan, or for the operator to trust a setting. Absent if it waits for another session of its Work item',
+          'For a `queued` session: it waits for one of the `max_sessions` slots, even with an approved plan, or for the operator to trust a setting. Absent if it waits for another session of its Work item',
       }),
     ),
     unconfirmed: Type.Optional(
       Type.Enum(['started', 'approved'], {
         description:
-          'Decisions in its files that this machine did not record: that the operator `started` it, or `approved` its plan. It does not run. Confirm `started` with POST /trust, and `approved` by approving the plan again',
+          'The decision in its files that this machine did not record: its start (`started`), or the approval of its plan (`approved`). Until you confirm it, the session does not run. Confirm `started` with POST /trust, and `approved` by approving the plan again',
       }),
     ),
     elsewhere: Type.Optional(

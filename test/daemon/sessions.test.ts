@@ -125,7 +125,7 @@ describe('a session in Work mode when its daemon ends', () => {
       assert.equal(typed.code, 1);
       assert.match(
         typed.stderr,
-        /part of it may be done: .*setsid.* run the step again: dossier resume [0-9a-f]{8} --workspace \S+ --from again\. Or continue with the next: dossier resume [0-9a-f]{8} --workspace \S+ --from next\n$/s,
+        /may have run in part: .*setsid.* run the block again: dossier resume [0-9a-f]{8} --workspace \S+ --from again\. Or continue with the next one: dossier resume [0-9a-f]{8} --workspace \S+ --from next\n$/s,
       );
       assert.match(readFileSync(place.sessionFile(), 'utf8'), /setsid.* {2}killed$/m);
       assert.equal((await resume({ from })).status, 200);

@@ -167,7 +167,10 @@ describe('POST /api/global-memory/write', () => {
     ];
     for (const body of refused) {
       const problem = assertProblem(await write(body), 409, 'lock_held');
-      assert.match(problem.detail, new RegExp(`${mine.id} is held by me`));
+      assert.match(
+        problem.detail,
+        new RegExp(`^me holds the session lock of the Work item ${mine.id}`),
+      );
     }
     assert.equal((await write({ content: 'a', case_id: other.id })).status, 200);
     assert.equal((await write({ content: 'b', token: TOKEN })).status, 200);
@@ -240,7 +243,7 @@ describe('POST /api/global-memory/write', () => {
     const test = await withSession(t, undefined, withAgent(t, 'plan'));
     const { id } = await test.start();
     const refused = await test.call('POST', WRITE, { content: 'x', mode: 'append' });
-    assert.match(assertProblem(refused, 409, 'lock_held').detail, new RegExp(`session ${id}`));
+    assert.match(assertProblem(refused, 409, 'lock_held').detail, new RegExp(`Session ${id}`));
     await test.control('abort');
     const free = await test.call('POST', WRITE, { content: 'x', mode: 'append' });
     assert.equal(free.status, 200);

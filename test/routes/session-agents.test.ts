@@ -105,10 +105,7 @@ describe('POST /cases/{id}/sessions/{sid}/permissions/{request_id}', () => {
     const { it, id, request } = await asking(t);
     await it.post(`/sessions/${id}/permissions/${request}`, { option_id: 'no' });
     const { error } = await it.until(id, 'failed');
-    assert.match(
-      error ?? '',
-      /all that it asked to do was refused: npm test\. Its last words:\nno$/,
-    );
+    assert.match(error ?? '', /all its requests were refused: npm test\. Its last message:\nno$/);
     const text = readFileSync(join(newestSession(it.running, it.item), 'session.md'), 'utf8');
     assert.match(text, /\n## Requests that you refused\n\n```text\nnpm test\n```\n/);
   });
@@ -139,7 +136,7 @@ describe('POST /cases/{id}/sessions/{sid}/permissions/{request_id}', () => {
     await restarted(it, id);
     await answer(it, id, 2, 'no');
     const { error } = await it.until(id, 'failed');
-    assert.match(error ?? '', /all that it asked to do was refused: npm test\./);
+    assert.match(error ?? '', /all its requests were refused: npm test\./);
   });
 
   it('fails no session that worked before it was resumed', async (t) => {

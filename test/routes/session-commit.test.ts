@@ -94,7 +94,7 @@ describe('completed work', () => {
     const message = 'In commits that Dossier did not make: .env, big.bin, keys/id_rsa';
     assert.deepEqual([commit.id, session.commit?.message], [null, message]);
     const body = bodyOf(it);
-    assert.match(body, /^2 commits on the branch are not by Dossier/m);
+    assert.match(body, /^Dossier did not make 2 commits of the branch/m);
     assert.match(body, /^[0-9a-f]{12} All of it$/m);
     assert.match(body, /^keys\/id_rsa {2}is named like a file with secrets$/m);
     assert.match(body, /^big\.bin {2}is over 5 MB$/m);
@@ -292,7 +292,7 @@ describe('completed work', () => {
     assert.doesNotMatch(patch, /^diff .*(?:app\.conf|db\.local)|^\+T$/m);
     assert.match(
       bodyOf(it),
-      /in the worktree alone[^\n]*:\n\n```text\nconfig\/db\.local\napp\.conf\n/,
+      /only in the worktree[^\n]*:\n\n```text\nconfig\/db\.local\napp\.conf\n/,
     );
     assert.deepEqual(
       Object.fromEntries(commit.left_out.map((one) => [one.path, one.why])),
@@ -371,7 +371,7 @@ describe('completed work', () => {
     const { session } = await worked(it);
     assert.match(
       bodyOf(it),
-      /Not in the patch, nor committed[^\n]*:\n\n```text\n\.claude\/\n\.gitignore\nnew\.txt\n/,
+      /Neither in the patch nor committed[^\n]*:\n\n```text\n\.claude\/\n\.gitignore\nnew\.txt\n/,
     );
     assert.match(
       bodyOf(it),

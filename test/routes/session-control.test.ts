@@ -343,7 +343,7 @@ describe('the queue of all Work items', () => {
     await it.running.restart();
     const { body } = await call<Session>('GET', at);
     assert.equal(body.status, 'paused');
-    assert.match(body.error ?? '', /waited for one of the max_sessions places, so nothing was run/);
+    assert.match(body.error ?? '', /waited for one of the max_sessions slots, so nothing was run/);
     const ran = (await call<Session>('GET', `${it.at}/sessions/${mine.id}`)).body.error;
     assert.match(ran ?? '', /stopped while the session was running/);
     assert.equal((await call('POST', `/api/cases/${other.id}/session/resume`)).status, 200);
@@ -439,7 +439,7 @@ describe('the session lock', () => {
     assert.equal(taken.length, 1);
     const refused = answers.find(({ status }) => status !== 201);
     assert.deepEqual([refused?.status, refused?.body.code], [409, 'lock_held']);
-    assert.match(refused?.body.detail ?? '', /held by No \d since/);
+    assert.match(refused?.body.detail ?? '', /^No \d has held the session lock since /);
     const file = join(running.workspace, item.path, 'sessions/lock.md');
     const token = taken[0]?.body.token ?? '';
     assert.match(readFileSync(file, 'utf8'), new RegExp(sha256(token)));

@@ -57,7 +57,7 @@ describe('a long comment at the creation of a session', () => {
       comment: `x${HIDDEN.repeat(MOST - 1)}`,
     });
     assert.equal(hidden.status, 400, hidden.text);
-    assert.match(hidden.text, /\/comment takes \d+ characters more than session\.md has room for/);
+    assert.match(hidden.text, /\/comment is \d+ characters too long for session\.md/);
     assert.deepEqual(await sessions(), []);
     const comment = WIDE.repeat(MOST / 2);
     const made = await it.post('/sessions', { type: 'implementing', comment });

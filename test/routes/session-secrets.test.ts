@@ -42,11 +42,11 @@ describe('a new file that is named like a secret', () => {
     assert.match(fileOf(it, 'diff.patch'), /^diff --git a\/b\.txt b\/b\.txt$/m);
     const summary = fileOf(it, 'session.md');
     assert.match(summary, /^added {4}\.env {2}\+1 −0$/m);
-    assert.match(summary, /in the worktree alone \(new .*\):\n\n```text\n\.env\n```/);
+    assert.match(summary, /only in the worktree \(new .*\):\n\n```text\n\.env\n```/);
     const told = (await it.eventsOf(id)).filter(({ event }) => event === 'error');
     assert.match(
       String(told[0]?.data.message),
-      /secrets or were copied from your checkout: \.env\. They are in the worktree alone/,
+      /secrets or were copied from your checkout: \.env\. They exist only in the worktree/,
     );
     assert.equal(readFileSync(join(await pathOf(it), '.env'), 'utf8'), `${SECRET}\n`);
   });

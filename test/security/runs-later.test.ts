@@ -59,7 +59,7 @@ echo 'exec=1' >> shared.conf; echo evil >> scripts/clean.sh; echo evil >> tools/
       const summary = on.summary().split('## What changed')[1] ?? '';
       assert.match(
         summary,
-        /^\s+Files that run something later, outside of the sandbox:\s+```text\n\.envrc: runs when you enter/,
+        /^\s+Files that run something later, outside the sandbox:\s+```text\n\.envrc: runs when you enter/,
       );
       const { running, item } = on.test;
       const all = await running.call<{ id: string }[]>('GET', `/cases/${item.id}/sessions`);

@@ -144,7 +144,7 @@ const fieldsIn = (text: string): Field[] => {
   const wanted = new Set(['id', ...text.split(',').map((name) => name.trim())]);
   const unknown = [...wanted].filter((name) => !FIELDS.some((field) => field === name));
   if (unknown.length === 0) return FIELDS.filter((field) => wanted.has(field));
-  const message = `holds ${unknown.map((name) => JSON.stringify(name)).join(', ')}: expected names separated by commas, of ${FIELDS.join(', ')}`;
+  const message = `contains ${unknown.map((name) => JSON.stringify(name)).join(', ')}: expected names separated by commas, of ${FIELDS.join(', ')}`;
   throw badField('query/fields', message);
 };
 

@@ -109,7 +109,7 @@ const fromEnvironment = ({ environment, actual, errors }: ExtractedIssue): Hypot
     .join(', ');
   return [
     {
-      title: 'It happens in this environment alone',
+      title: 'It happens only in this environment',
       because: `It was seen with ${where}.`,
       check:
         'Reproduce it with another version or on another system. If it fails there too, strike this.',
@@ -150,7 +150,7 @@ const fromWishes = (issue: ExtractedIssue): Hypothesis[] => {
   if (issue.actual !== null || issue.errors.length > 0 || wanted.length === 0) return [];
   return [
     {
-      title: 'It can be added without a change to what is there',
+      title: 'It can be added without changing existing code',
       because: `Nothing is reported as broken; the request is “${plainLine(wanted[0] ?? '', 160)}”${wanted.length > 1 ? ` and ${wanted.length - 1} more` : ''}.`,
       check:
         'Look for code that already does part of it, and for callers that a change would affect.',

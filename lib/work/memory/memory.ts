@@ -129,11 +129,11 @@ const refuseHeldByOthers = (locks: readonly HeldLock[], token: string | undefine
     ({ matter }) => token === undefined || !isTokenOf(matter.token_sha256, token),
   );
   if (other === undefined) return;
-  const { kind, session_id, name = 'an operator' } = other.matter;
-  const who = kind === 'session' ? `the session ${session_id}` : name;
+  const { kind, session_id, name = 'An operator' } = other.matter;
+  const who = kind === 'session' ? `Session ${session_id}` : name;
   throw new ServiceError(
     'lock_held',
-    `The session lock of the Work item ${other.case_id} is held by ${who}. Nothing was written. Wait until it is released, or send the token of the lock.`,
+    `${who} holds the session lock of the Work item ${other.case_id}. Nothing was written. Wait until it is released, or send the token of the lock.`,
     { members: { case_id: other.case_id } },
   );
 };

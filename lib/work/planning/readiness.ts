@@ -95,7 +95,7 @@ const provider: Look = async (service) => {
 const lock: Look = ({ store }, { id }) => {
   const { locked = false, holder = null } = readLock(store, id) ?? {};
   if (!locked) return { ok: true, detail: 'The session lock is free.' };
-  const { session_id, name = 'an operator' } = holder ?? {};
+  const { session_id, name = 'An operator' } = holder ?? {};
   if (session_id === undefined)
     return { ok: false, detail: `${name} holds the session lock. Release it first.` };
   const status = sessionStatus(store, id, session_id) ?? 'gone';

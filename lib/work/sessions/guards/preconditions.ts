@@ -101,7 +101,7 @@ export const lostWork = async (
   { case_id, mode, branch }: Session,
 ): Promise<string | undefined> => {
   if (mode !== 'work' || !(await isWorktreeGone(store, case_id))) return undefined;
-  return `The worktree of the session is gone, for example because .dossier/ was removed. Uncommitted changes are lost; commits are on the branch ${branch}. Abort the session, then create a new one.`;
+  return `The worktree of the session no longer exists, for example because .dossier/ was removed. Uncommitted changes are lost; commits are on the branch ${branch}. Abort the session, then create a new one.`;
 };
 
 /**

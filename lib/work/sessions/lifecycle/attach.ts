@@ -104,7 +104,7 @@ const openTerminal = (
   const terminal = providers().get(name)?.terminal;
   if (terminal === undefined)
     throw unsupported(
-      `The provider ${name} has no terminal interface that continues a conversation. Those of Claude Code, Codex, Gemini CLI, OpenCode and Qwen Code have one, with \`kind: acp\`. Send a message instead.`,
+      `The provider ${name} has no terminal interface that continues a conversation. Claude Code, Codex, Gemini CLI, OpenCode and Qwen Code have one, with \`kind: acp\`. Send a message instead.`,
     );
   const missing = terminal.missing();
   if (missing !== undefined) throw unsupported(missing);
@@ -160,7 +160,7 @@ const begin = async (service: SessionNeeds, found: StoredSession) => {
 const busy = (id: string): ServiceError =>
   new ServiceError(
     'session_active',
-    `Another run of session ${id} is beginning or ending. Try again when it has.`,
+    `Another run of session ${id} is starting or ending. Try again in a moment.`,
   );
 
 const drive = async (

@@ -103,10 +103,7 @@ const createInQueue = async (
 const checkRoom = (matter: { comment?: string }): void => {
   const over = charactersOver(matter);
   if (over > 0)
-    throw badField(
-      '/comment',
-      `takes ${over} characters more than session.md has room for; shorten it`,
-    );
+    throw badField('/comment', `is ${over} characters too long for session.md; shorten it`);
 };
 
 const refuseClosed = ({ state }: Case, reopen: boolean): void => {

@@ -95,7 +95,7 @@ const readQueued = (
   }
 };
 
-const UNREAD = 'a queued session cannot be read; it starts once its file is mended';
+const UNREAD = 'a queued session cannot be read; it starts once its file is fixed';
 
 const plan = async (service: SessionNeeds, item: Case, id: string): Promise<void> => {
   const at = service.store.clock().toISOString();
@@ -144,7 +144,7 @@ export const withSessionLock = async <T>(
   if (!isOurs() && !(await acquireLock(store, case_id, lockOf(store, id))) && !isOurs())
     throw new ServiceError(
       'lock_held',
-      'The session lock is held by another session or operator. Wait until it is released, then try again.',
+      'Another session or an operator holds the session lock. Wait until it is released, then try again.',
     );
   return work().finally(() => releaseIfNotStarted(store, case_id, id));
 };
@@ -219,7 +219,7 @@ const runInBackground = (
 
 // The operator closed it after the decision that made the session wait, and may not want the work any more.
 const CLOSED =
-  'Its Work item was closed while it waited for a free place. Reopen the Work item and resume the session, or abort it.';
+  'Its Work item was closed while it waited for a free slot. Reopen the Work item and resume the session, or abort it.';
 
 const isCaseClosed = async ({ store }: WithStore, caseId: string): Promise<boolean> => {
   const item = await readCase(store, caseId);

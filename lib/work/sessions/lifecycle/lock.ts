@@ -45,10 +45,10 @@ export const takeLock = async (
 
 const lockHeld = ({ holder, acquired_at }: Lock): ServiceError => {
   const who =
-    holder?.kind === 'session' ? `session ${holder.session_id}` : (holder?.name ?? 'an operator');
+    holder?.kind === 'session' ? `Session ${holder.session_id}` : (holder?.name ?? 'An operator');
   return new ServiceError(
     'lock_held',
-    `The session lock has been held by ${who} since ${acquired_at}. Wait until it is released, or release it.`,
+    `${who} has held the session lock since ${acquired_at}. Wait until it is released, or release it.`,
     { members: { holder } },
   );
 };

@@ -51,7 +51,7 @@ export const changesPart = (changes: WorktreeChanges | undefined): string[] => {
 const runsPart = (runs: readonly RunsLater[]): string[] => {
   const lines = runs.map(({ path, runs: when }) => `${oneLine(path)}: ${when.join('; ')}`);
   return part(
-    'Files that run something later, outside of the sandbox:',
+    'Files that run something later, outside the sandbox:',
     firstOf(lines, 'files').join('\n'),
   );
 };
@@ -93,9 +93,9 @@ const leftOut = ({ left_out, unseen = [], withheld = [] }: KnownChanges): string
 const LEFT_OUT =
   'Not in the patch (git repositories of their own, uncommitted changes in submodules, files over 1 GiB, names that git refuses, ignored files that were removed from the index alone, and text after `$Id:` that `ident` in .gitattributes hides):';
 const UNSEEN =
-  'Not in the patch, nor committed, but in the worktree alone (hidden by a .gitignore that git ignores, too):';
+  'Neither in the patch nor committed, only in the worktree (hidden by a .gitignore that git ignores, too):';
 const WITHHELD =
-  'Not in the patch, but in the worktree alone (new files that are named like secrets, or were copied from your checkout):';
+  'Not in the patch, only in the worktree (new files that are named like secrets, or were copied from your checkout):';
 
 const SETTINGS = [
   /(^|["/])\.(claude|codex|opencode|gemini|qwen|cursor|vscode)\//,
@@ -154,7 +154,7 @@ const otherCommitsPart = ({ other_commits }: WorkCommit): string[] => {
   const more = count - commits.length;
   return [
     '## Commits of others',
-    `${counted(count, 'commit')} on the branch ${count === 1 ? 'is' : 'are'} not by Dossier, but by the agent or, meanwhile, by you. Nothing of them is undone:`,
+    `Dossier did not make ${counted(count, 'commit')} of the branch: the agent did, or you did meanwhile. ${count === 1 ? 'It is' : 'They are'} not undone:`,
     fenceOff([...lines, ...(more > 0 ? [`and ${more} more commits`] : [])].join('\n'), 'text'),
     ...(files.length === 0 ? [] : [UNWANTED, fenceOff(files.map(leftOutLine).join('\n'), 'text')]),
   ];

@@ -175,7 +175,7 @@ export const INTERRUPTED =
 
 /** The same for one whose turn had not begun. */
 export const INTERRUPTED_WAITING =
-  'The daemon stopped while the session waited for one of the max_sessions places, so nothing was run in this turn. Resume it, or abort it.';
+  'The daemon stopped while the session waited for one of the max_sessions slots, so nothing was run in this turn. Resume it, or abort it.';
 
 /** The error of a session whose record was gone while it ran. */
 export const TAKEN_AWAY =
@@ -237,6 +237,6 @@ export const refuseUnconfirmed = ({ id, case_id, unconfirmed, approved_sha256 }:
 export const refuseElsewhere = ({ id, status, elsewhere }: Session): void => {
   if (elsewhere !== true) return;
   throw invalidState(
-    `Session ${id} (${status}) was started on another machine and can continue only there. If that machine or its .dossier/ is gone for good, set \`status: aborted\` in its session.md.`,
+    `Session ${id} (${status}) was started on another machine and can continue only there. If that machine or its .dossier/ no longer exists, set \`status: aborted\` in its session.md.`,
   );
 };

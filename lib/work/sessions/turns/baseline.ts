@@ -97,7 +97,7 @@ const undoChanges = async (
 const sentence = ({ undone, kept_ref }: RestoreFindings): string => {
   const files = undone.files.map(({ path }) => path);
   const what = files.length > 0 ? files.slice(0, 5).join(', ') : 'its git state';
-  return `the worktree was changed in Plan mode (${what}). The change was undone: ${PATCH} has the files, but for new ones that are named like secrets, and ${kept_ref} has everything.`;
+  return `the worktree was changed in Plan mode (${what}). The change was undone: ${PATCH} has the files, except new ones that are named like secrets; ${kept_ref} has everything.`;
 };
 
 const note = async (

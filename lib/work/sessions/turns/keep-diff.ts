@@ -100,10 +100,10 @@ const leftOutText = (named: readonly string[]): string =>
   `Not in diff.patch: ${someOf(named)}. The summary in session.md says what it leaves out.`;
 
 const unseenText = (named: readonly string[]): string =>
-  `Neither in diff.patch nor committed: ${someOf(named)}. They are in the worktree alone, hidden by a .gitignore that git ignores, too.`;
+  `Neither in diff.patch nor committed: ${someOf(named)}. They exist only in the worktree, hidden by a .gitignore that git ignores, too.`;
 
 const withheldText = (named: readonly string[]): string =>
-  `Not in diff.patch, because they are named like files with secrets or were copied from your checkout: ${someOf(named)}. They are in the worktree alone.`;
+  `Not in diff.patch, because they are named like files with secrets or were copied from your checkout: ${someOf(named)}. They exist only in the worktree.`;
 
 const SINCE = 'since-approval.patch';
 

@@ -98,7 +98,7 @@ const toldBackground = ({ store, engine }: SessionNeeds, kept: StoredSession): B
 };
 
 const UNTOLD =
-  'The agent gets the approved plan without the text of the Work item and its reviews: what the plan was made from is not known on this machine, and newer text was not approved.';
+  'The agent gets the approved plan without the text of the Work item and its reviews. This machine has no record of the text that the plan was made from, and newer text is not approved.';
 
 const toldImage = (
   store: Store,

@@ -123,7 +123,7 @@ const failIfIdle = async (
   if (only_said === undefined || has_worked) return ended;
   if (mayHaveWorked && refused === undefined) return ended;
   const why = refused === undefined ? DID_NOTHING : `${REFUSED}: ${someOf(refused)}.`;
-  return { ...ended, outcome: 'failed', error: `${why} Its last words:\n${only_said}` };
+  return { ...ended, outcome: 'failed', error: `${why} Its last message:\n${only_said}` };
 };
 
 const NO_EDIT = 'Every edit of the agent failed, and the worktree has not changed.';
@@ -132,6 +132,6 @@ const DID_NOTHING =
   'The agent ended its turn without doing anything: it called no tool, and the worktree has not changed.';
 
 const REFUSED =
-  'The agent ended its turn without doing anything: the worktree has not changed, and all that it asked to do was refused';
+  'The agent ended its turn without doing anything: the worktree has not changed, and all its requests were refused';
 
 const UNFINISHED = 'The agent stopped before it finished.';

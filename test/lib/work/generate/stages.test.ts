@@ -73,7 +73,7 @@ describe('the planning files, by extraction', () => {
     assert.match(definition, /^## Proposal\n\nAdd a button\. It calls the export\.$/m);
     assert.match(hypotheses, /^## H\d: What the issue proposes is the way to do it$/m);
     assert.match(hypotheses, /“Add a button”/);
-    assert.match(hypotheses, /can be added without a change to what is there/);
+    assert.match(hypotheses, /can be added without changing existing code/);
     assert.match(tasks, /^- \[ \] Write a test for what is new$/m);
     assert.doesNotMatch(tasks, /Reproduce/);
   });
