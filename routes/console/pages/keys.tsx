@@ -41,7 +41,7 @@ export const Keys = ({ keys, form_key, made, error }: KeysShown) => (
     </Section>
     <Section id="keys" title="Keys">
       {keys.length === 0 ? (
-        <p class="quiet">No keys. Create one to tell a program's calls apart.</p>
+        <p class="quiet">No keys. Create one to identify a program's calls.</p>
       ) : (
         <Table keys={keys} form_key={form_key} />
       )}

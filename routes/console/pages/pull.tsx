@@ -176,7 +176,7 @@ const PullTimeline = ({ events }: { events: readonly PullTransition[] }) => (
 );
 
 const SOURCES: Readonly<Record<PullTransition['source'], string>> = {
-  service: 'from here',
+  service: 'from this daemon',
   sync: '',
-  webhook: 'the host told of it',
+  webhook: 'reported by a webhook',
 };

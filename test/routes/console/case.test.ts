@@ -132,7 +132,7 @@ describe('the page of a Work item', { skip: noBrowser }, () => {
     await page.keyboard.press('e');
     await text.fill('Mine.\n');
     byHand('As it *is*.', 'By *hand*.');
-    await page.getByText('The Work item was changed since you began.').waitFor();
+    await page.getByText('The Work item changed since you began editing.').waitFor();
     await page.getByRole('button', { name: 'Save' }).click();
     const refusal = page.locator('form').getByRole('alert');
     await refusal.waitFor();

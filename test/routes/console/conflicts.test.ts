@@ -76,7 +76,7 @@ describe('the conflicts of a Work item', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Save file' }).click();
     await page.getByRole('alert').waitFor();
     assert.equal(read('a.txt'), 'theirs\n');
-    const changed = page.getByRole('status').filter({ hasText: 'was changed since you began' });
+    const changed = page.getByRole('status').filter({ hasText: 'changed since you began editing' });
     await changed.getByText('theirs').waitFor();
     assert.equal(await page.getByRole('button', { name: 'Save file' }).count(), 0);
     await page.reload();

@@ -49,7 +49,7 @@ describe('the button that verifies a proof', { skip: noBrowser }, () => {
     await dossier.call('POST /cases/{id}/sessions/{sid}/approve', at);
     await until('session_completed');
     const { page, complaints } = await look(t, `${daemon.url}/dashboard/cases/${id}/proof`);
-    await page.getByText('It was before the last work ended.').waitFor();
+    await page.getByText('The proof was verified before the last session ended.').waitFor();
     await assertAccessible(page);
     await page.getByRole('button', { name: 'Verify again and resolve tests' }).click();
     await page.getByText('The Work item is resolved.').waitFor();

@@ -8,7 +8,9 @@ export const Controls = ({ of: session }: { of: Session }) => {
   const { case_id, id, status, provider, mode, elsewhere, unconfirmed } = session;
   const call = `POST /api/cases/${case_id}/session`;
   if (elsewhere === true)
-    return <p class="box">This session runs on another machine, which alone can continue it.</p>;
+    return (
+      <p class="box">This session runs on another machine. Only that machine can continue it.</p>
+    );
   if (unconfirmed !== undefined) return <Unconfirmed of={session} />;
   if (!ACTIVE.has(status)) return null;
   // The page may be old: naming the session keeps the call from affecting another one.

@@ -60,8 +60,8 @@ const wasOf = ({ title, type, description }: Version['item']) => ({
 const Changed = ({ take }: { take: () => void }) => (
   <div class="box warn" role="status">
     <p>
-      The Work item was changed since you began. Compare your text with the version on this page,
-      then overwrite it or discard yours.
+      The Work item changed since you began editing. Compare your text with the version on this
+      page, then overwrite it or discard yours.
     </p>
     <div class="line">
       <button type="button" onClick={take}>

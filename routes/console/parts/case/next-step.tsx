@@ -62,7 +62,7 @@ const afterWork = ({ state, isProven, isMerged, isToMerge, pull }: CaseProgress)
     return step('Add a proof', 'The session is completed, but no proof is verified.', '/proof');
   if (isMerged) return step('Set state', 'The work is merged.', '#state');
   if (state === 'VERIFYING')
-    return step('Show proof', 'It was proven before the last work ended.', '/proof');
+    return step('Show proof', 'The proof was verified before the last session ended.', '/proof');
   if (isToMerge) return MERGE;
   return pull === null
     ? step('Open pull request', 'The proof is verified. There is no pull request yet.', '/pr')

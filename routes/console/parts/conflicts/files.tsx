@@ -196,7 +196,7 @@ interface ChangedProps {
 const Changed = ({ path, before, after, take }: ChangedProps) => (
   <div class="box warn" role="status">
     <p>
-      <code>{visible(path)}</code> was changed since you began. Your text would change it as
+      <code>{visible(path)}</code> changed since you began editing. Your text would change it as
       follows:
     </p>
     <TextDiff before={before} after={after} />

@@ -40,8 +40,8 @@ export const IsolationWarnings = ({ sandbox, network, reason, missing }: Boundar
     )}
     {sandbox === 'bubblewrap' && network === 'host' && (
       <div class="box error plan-unshut" role="note">
-        <strong>The network is not isolated.</strong> Commands reach every service on this machine,
-        which can bypass the sandbox.
+        <strong>The network is not isolated.</strong> Commands can reach every service on this
+        machine, and bypass the sandbox through it.
       </div>
     )}
   </>
@@ -67,9 +67,9 @@ export const Permissions = ({ kind, permissions }: Boundary) => (
 
 const UNASKED: Readonly<Record<Boundary['kind'], string>> = {
   runbook:
-    'These blocks run one by one in the worktree, and nothing else. Nothing is asked. The first failure ends the session.',
+    'Only these blocks run, one by one in the worktree, without asking. The first failure ends the session.',
   manual: 'Nothing runs. You do the work.',
-  command: 'The agent asks for nothing. Its own settings and the sandbox limit it.',
+  command: 'The agent never asks. Its own settings and the sandbox limit it.',
   acp: 'Unknown: the settings define no such provider.',
 };
 

@@ -35,9 +35,7 @@ export const EditPlan = (props: EditProps) => {
     <section aria-label="Editor">
       {(isOther || isRefused) && (
         <div class="box warn" role="alert">
-          <p>
-            plan.md was changed elsewhere since you began. Your text would change it as follows:
-          </p>
+          <p>plan.md changed since you began editing. Your text would change it as follows:</p>
           <TextDiff before={plan} after={draft.text} />
           {isOther ? (
             <div class="line">

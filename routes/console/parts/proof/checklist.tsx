@@ -165,8 +165,8 @@ export const ProofGateLine = ({ gate: { satisfied, missing, stale }, state, coun
     )}
     {stale.length > 0 && (
       <p>
-        {stale.length === 1 ? 'One verified proof is' : `${stale.length} verified proofs are`} not
-        from the current state of the worktree. They still count.
+        {stale.length === 1 ? 'One verified proof is' : `${stale.length} verified proofs are`} of an
+        earlier state of the worktree, but still count.
       </p>
     )}
   </div>
@@ -175,7 +175,7 @@ export const ProofGateLine = ({ gate: { satisfied, missing, stale }, state, coun
 const provenOf = (state: Case['state']): string => {
   if (state === 'RESOLVED') return 'The Work item is resolved.';
   if (state === 'VERIFYING')
-    return 'It was before the last work ended. Verify a proof, or tick or waive an item, to resolve the Work item.';
+    return 'The proof was verified before the last session ended. To resolve the Work item, verify a proof, or tick or waive an item.';
   return 'All required proof is verified. The Work item can be resolved.';
 };
 
