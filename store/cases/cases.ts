@@ -82,7 +82,7 @@ export const insertCase = (
     return evenIfSyncFailed(made, () => {
       const entry = entryOfCreated(caseFile(path), text, value);
       if (entry === undefined)
-        throw new StoreError('file_busy', `${dir} was moved or removed while it was made`);
+        throw new StoreError('file_busy', `${dir} was moved or removed while it was created`);
       const item = { id: matter.id, dir, files: onlyCase(entry), seen: undefined };
       return indexNew(store, newItem(item));
     });

@@ -52,7 +52,7 @@ export const placeUpload = async (
   if (await place()) return;
   if (item.files.unknown.includes(name)) await removeFile(layout, path);
   if (await place()) return;
-  throw new StoreError('file_busy', `${item.dir}/proof/${name} exists already. Try again`);
+  throw new StoreError('file_busy', `${item.dir}/proof/${name} already exists. Try again`);
 };
 
 /** The bytes of a file in `proof/`; undefined if it is missing or not a regular file. */

@@ -162,7 +162,7 @@ const checkWorktree = (layout: Layout, id: string, ids: ReadonlySet<string>): Fi
       findings.push(warning({ file, code: 'orphan_worktree', message }));
     }
     if (gone) {
-      const message = `${record.path} is gone. Put it back, or remove the worktree: DELETE /api/cases/${id}/worktree`;
+      const message = `${record.path} does not exist. Put it back, or remove the worktree: DELETE /api/cases/${id}/worktree`;
       findings.push(warning({ file, code: 'worktree_gone', message }));
     }
     return findings;

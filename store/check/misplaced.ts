@@ -20,7 +20,7 @@ const isMiscased = (name: string): boolean => name.toLowerCase() === CASE_FILE;
 
 const MISCASED = new Problem(
   'misnamed_file',
-  `Dossier reads ${CASE_FILE} in lower case alone, so this Work item is left out. Rename the file to ${CASE_FILE}`,
+  `Dossier reads ${CASE_FILE} only in lower case, so this Work item is left out. Rename the file to ${CASE_FILE}`,
 );
 
 // Other folders may be Work items whose case.md is missing.
@@ -31,7 +31,7 @@ const isStray = (name: string): boolean => /^[^.].*\.md$/i.test(name) && !/^read
 const strayProblem = (name: string): Problem =>
   new Problem(
     UNKNOWN_FILE,
-    `No Work item has this file: each is a directory. Move it to ${name.slice(0, -'.md'.length)}/${CASE_FILE} to make it one, or remove it`,
+    `This file belongs to no Work item, which would be a directory. Move it to ${name.slice(0, -'.md'.length)}/${CASE_FILE} to make it one, or remove it`,
   );
 
 /** The directories with sessions, but without a case.md. The walk enters the sessions of no other. */

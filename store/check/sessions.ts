@@ -78,7 +78,12 @@ const checkEvents = (root: string, file: string): Finding[] => {
   );
   const [line] = broken;
   if (line === undefined) return [];
-  const message = `${broken.length === 1 ? 'This line is' : `This and ${broken.length - 1} more lines are`} no event of the session, so its stream leaves ${broken.length === 1 ? 'it' : 'them'} out. Repair or remove ${broken.length === 1 ? 'it' : 'them'}`;
+  const what =
+    broken.length === 1
+      ? 'This line is not an event'
+      : `${broken.length} lines, of which this is the first, are not events`;
+  const them = broken.length === 1 ? 'it' : 'them';
+  const message = `${what} of the session, so its stream leaves ${them} out. Repair or remove ${them}`;
   return [warning({ file, line, column: 1, code: 'not_an_event', message })];
 };
 

@@ -25,7 +25,8 @@ export const parseTimeline = (text: string): PullTransition[] => {
   });
 };
 
-const TORN = 'The last line was torn by a crash and is ignored. The next append replaces it';
+const TORN =
+  'The last line is incomplete after a crash, and is ignored. The next append replaces it';
 const BROKEN = 'The line is not a transition of a pull request and is ignored. Fix or remove it';
 
 export type NewTransition = Omit<PullTransition, 'seq'>;

@@ -32,7 +32,7 @@ export const needStateDir = (state: string, root: string): void => {
 };
 
 const overlap = (state: string, root: string): string =>
-  `The state directory ${state} and the workspace ${root} contain one another. Name another state directory with --state-dir`;
+  `One of the state directory ${state} and the workspace ${root} contains the other. Name another state directory with --state-dir`;
 
 const checkOwner = (state: string): void => {
   const found = statSync(state);
@@ -44,7 +44,7 @@ const checkOwner = (state: string): void => {
     );
   if ((mode & OTHERS) !== 0)
     throw new StateDirError(
-      `The state directory ${state} can be entered by other users. Run chmod 700 ${state}, ${ANOTHER}`,
+      `Other users can enter the state directory ${state}. Run chmod 700 ${state}, ${ANOTHER}`,
     );
 };
 

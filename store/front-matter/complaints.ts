@@ -95,7 +95,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 const missing = (parent: unknown, names: readonly string[]): string => {
   if (names.length > 1) return 'are missing';
   const meant = meantBy(names[0] ?? '', Object.keys(Object(parent)));
-  return meant === undefined ? 'is missing' : `is missing. Is ${meant} the key that was meant?`;
+  return meant === undefined ? 'is missing' : `is missing. Is ${meant} a misspelling of it?`;
 };
 
 // Tokens and passwords may be there.

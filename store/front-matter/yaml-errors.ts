@@ -46,7 +46,7 @@ const advice = (error: YAMLError, line: string, col: number): string | undefined
     return 'The quote that opens here is not closed. Close it in the same line';
   if (code === 'TAB_AS_INDENT') return 'The line is indented with a tab. Use spaces';
   if (code === 'DUPLICATE_KEY' && key !== undefined)
-    return `The key ${key} is there twice. Remove one of the two`;
+    return `The key ${key} occurs twice. Remove one of the two`;
   if (code === 'MULTILINE_IMPLICIT_KEY' || message.startsWith('Implicit map keys'))
     return 'The line has no `key:`. Add one, or indent the line if it continues the one above';
   return quoting(code, line);

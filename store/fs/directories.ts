@@ -67,7 +67,7 @@ const makePlainDirectory = (layout: Layout, path: string, mode: number): void =>
 
 /** What is said of a link or a file in the place of a directory that the daemon creates. */
 export const NOT_A_DIRECTORY =
-  'has to be a directory, not a link or a file. Move it away: the daemon creates the directory';
+  'must be a directory, not a link or a file. Move it away: the daemon creates the directory';
 
 const refuseOther = ({ root }: Layout, path: string): void => {
   if (statsAt(path) === undefined || isDirectoryItself(path)) return;

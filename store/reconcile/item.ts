@@ -185,7 +185,7 @@ export const unprovenProblems = (item: Known): FileProblem[] => {
   const { satisfied, missing } = proofGateOf(item);
   if (satisfied) return [];
   const what = missing.map(({ description }) => description).join('; ');
-  const message = `Resolved, gate not satisfied: ${visible(what)}. Attach and verify the proof, or set another state; nothing was changed`;
+  const message = `The Work item is RESOLVED, but its proof gate is not satisfied: ${visible(what)}. Attach and verify the proof, or set another state`;
   return [{ file: `${item.dir}/${CASE_FILE}`, code: 'gate_not_satisfied', message }];
 };
 

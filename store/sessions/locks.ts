@@ -84,7 +84,7 @@ export const withSessionLocksBlocked = <T>(store: Store, work: () => Promise<T>)
   store.locks.take(lockOn.sessionLocks(), work);
 
 const NOTE =
-  '\nWhile this file is here, no other session of this Work item runs. Deleting it frees the lock.\n';
+  '\nWhile this file is here, no other session of this Work item runs. Deleting it releases the lock.\n';
 
 /** Releases the lock if `isOurs` accepts its holder; otherwise returns false. */
 export const releaseLock = (

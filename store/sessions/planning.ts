@@ -70,7 +70,7 @@ const keepMatter = async (store: Store, item: Item, changes: PlanningMatter): Pr
   if (changes.approved !== undefined) holdApproved(store, item.id, changes.approved);
 };
 
-const NOTE = '\nWhat was generated for planning, and what of it the operator approved.\n';
+const NOTE = '\nThe generated planning files, and the ones that the operator approved.\n';
 
 const planningOf = (store: Store, item: Item): Planning => ({
   matter: matterOf(store, item),

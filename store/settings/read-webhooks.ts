@@ -32,7 +32,7 @@ export const parseWebhook = (text: string): WebhookFile => {
 const secretHere = ({ id }: WebhookMatter): Problem =>
   new Problem(
     'secret_in_webhook',
-    `secret is not read from this file, which git keeps, and the file is not committed automatically while it is there. Remove it. The secret is in .dossier/secrets/${id}: write your own there as its only line, or register the receiver with POST /webhooks {"url", "secret"}`,
+    `secret is ignored in this file, because git would keep it. Remove it: until then, the file is not committed automatically. The secret is in .dossier/secrets/${id}: write your own there as its only line, or register the receiver with POST /webhooks {"url", "secret"}`,
   );
 
 /** Whether the text of a registration may contain a secret; also of one that cannot be read. */

@@ -207,7 +207,7 @@ const etagIn = (entry: ReadEntry<WebhookFile> | undefined): string | undefined =
 const changedSince = (): StoreError =>
   new StoreError(
     'precondition_failed',
-    'The registration changed since you read it, and was not removed. Read it again and decide anew.',
+    'The registration changed since you read it, and was not removed. Read it again, then decide.',
   );
 
 const notifyItem = (store: Store, caseId: string): void => {

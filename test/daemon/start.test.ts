@@ -122,7 +122,7 @@ describe('a start that is refused', () => {
         renameSync(join(root, '.dossier'), join(root, '../elsewhere'));
         symlinkSync('../elsewhere', join(root, '.dossier'));
       },
-      /\.dossier has to be a directory, not a link or a file/,
+      /\.dossier must be a directory, not a link or a file/,
     ],
     [
       'a link in .dossier',
@@ -135,7 +135,7 @@ describe('a start that is refused', () => {
         rmSync(join(root, '.dossier'), { recursive: true });
         writeFileSync(join(root, '.dossier'), '');
       },
-      /\.dossier has to be a directory/,
+      /\.dossier must be a directory/,
     ],
     [
       'a directory in the place of the journal',

@@ -950,7 +950,10 @@ describe('a Work item that is RESOLVED without its proof', () => {
         [problem?.code, problem?.file],
         ['gate_not_satisfied', `${item.path}/case.md`],
       );
-      assert.match(problem?.message ?? '', /^Resolved, gate not satisfied: /);
+      assert.match(
+        problem?.message ?? '',
+        /^The Work item is RESOLVED, but its proof gate is not satisfied: /,
+      );
       assert.deepEqual((await call('GET', '/api/diagnostics')).body, body.problems);
       const { findings } = await checkWorkspace(layoutOf(running.workspace), async () => []);
       const found = findings.filter(({ code }) => code === 'gate_not_satisfied');

@@ -169,7 +169,7 @@ describe('the lock of a workspace that was away', () => {
     await until(() => said.length > 0);
     assert.match(
       said[0] ?? '',
-      /\.dossier has to be a directory, not a link or a file\. Move it away/,
+      /\.dossier must be a directory, not a link or a file\. Move it away/,
     );
     await setTimeout(10 * QUICK.look_ms);
     assert.deepEqual(readdirSync(theirs.dossier), []);

@@ -179,7 +179,7 @@ describe('dossier check', () => {
     writeFiles(root, { [events]: `${event}\n<<<<<<< HEAD\n${event}{"id":0}\n{"id":2` });
     const { code, said } = await run(root);
     assert.equal(code, 0);
-    const why = 'This and 1 more lines are no event of the session';
+    const why = '2 lines, of which this is the first, are not events of the session';
     assert.ok(said[0]?.startsWith(`${events}:3:1 warning not_an_event ${why}`), said[0]);
     writeFiles(root, { [events]: `${event}{"id":2` });
     assert.deepEqual(await found(root), []);
@@ -235,7 +235,7 @@ describe('dossier check', () => {
   it('names a secret in the file of a webhook, without its value', async (t) => {
     const hook = '---\nurl: http://127.0.0.1:9\nsecret: fileSECRET\n---\n';
     const { said } = await run(fresh(t, { 'webhooks/x.md': hook }));
-    assert.match(said.join('\n'), /^webhooks\/x.md error secret_in_webhook secret is not read/m);
+    assert.match(said.join('\n'), /^webhooks\/x.md error secret_in_webhook secret is ignored/m);
     assert.doesNotMatch(said.join('\n'), /fileSECRET/);
   });
 

@@ -53,7 +53,7 @@ describe('a value that does not fit', () => {
     ['projects: ./here', 'projects: must be `key: value` lines, not ./here'],
     ['sandbox: on', 'sandbox: must be one of auto, off, seatbelt, not on'],
     ['network: prox', 'network: must be one of proxy, host, not prox'],
-    ['network: {alow: [x.org]}', 'network.allow: is missing. Is alow the key that was meant?'],
+    ['network: {alow: [x.org]}', 'network.allow: is missing. Is alow a misspelling of it?'],
   ] as const)
     it(`is told with what to write: ${line}`, () => {
       const found = toldOf(line);
@@ -74,7 +74,7 @@ describe('a value that does not fit', () => {
     [CASE, 'state: DONE', /^state: must be one of OPEN, .*, PLANNING, not DONE$/],
     [CASE, 'type: A Bug', /^type: must match pattern .*, not A Bug$/],
     [CASE, 'id: 7b', /^id: must be a UUID, not 7b$/],
-    [CASE, 'tilte: x', /^title: is missing\. Is tilte the key that was meant\?$/],
+    [CASE, 'tilte: x', /^title: is missing\. Is tilte a misspelling of it\?$/],
     [HOOK, 'url: https://a:secret@x.org/', /^url: must match pattern "[^"]+"$/],
     [CASE, 'type: "A\\nBug"', /^type: must match pattern "[^"]+"$/],
     [PROOF, 'file: ../a.png', /^file: must match pattern .*, not \.\.\/a\.png$/],
@@ -146,8 +146,8 @@ describe('a text that YAML takes otherwise', () => {
 
   for (const [lines, at, message] of [
     [['provider: "a', 'sandbox: off', 'max_sessions: 4'], 2, /^The quote that opens here /],
-    [['provider: a', 'sandbox: off', 'provider: b'], 4, /^The key provider is there twice\. /],
-    [['limits: {a: 1, a: 2}'], 2, /^The key a is there twice\. /],
+    [['provider: a', 'sandbox: off', 'provider: b'], 4, /^The key provider occurs twice\. /],
+    [['limits: {a: 1, a: 2}'], 2, /^The key a occurs twice\. /],
     [['"a:b": 1', '"a:b": 2'], 3, /^Map keys must be unique/],
     [['provider: claude', '  model: x'], 2, /^Nested mappings are not allowed/],
     [['title: The parser', 'loses lines'], 3, /^The line has no `key:`\. .* indent the line/],
