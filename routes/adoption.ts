@@ -25,7 +25,7 @@ export const adoptionRoutes = [
     operationId: 'listAdoptable',
     summary: 'List sessions, worktrees and unmerged branches that could become Work items',
     description:
-      "Reads the transcripts that Claude Code and Codex keep in this user's home for the project's repository, and git. Changes nothing.",
+      "Reads git, and the transcripts that Claude Code and Codex keep in this user's home for the project's repository. Changes nothing.",
     query: OfProject,
     response: Adoptable,
     errors: READING,
@@ -45,7 +45,7 @@ export const adoptionRoutes = [
     operationId: 'adoptWork',
     summary: 'Create a Work item from a session, a worktree, or a branch',
     description:
-      'Send one of them. Of a session, the summary becomes `memory/adopted.md`, the transcript is copied below `.dossier/`, and uncommitted files are copied into a new worktree; a plan in it is not approved. A worktree is attached as it is. A branch is checked out in a new worktree. Where the work was, nothing changes.',
+      'Send one of them. For a session, the summary becomes `memory/adopted.md`, the transcript is copied below `.dossier/`, and uncommitted files are copied into a new worktree; a plan in it is not approved. A worktree is attached as it is. A branch is checked out in a new worktree. The session, worktree or branch itself is not changed.',
     body: AdoptionWish,
     maxBytes: 1_048_576,
     response: Adopted,

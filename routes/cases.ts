@@ -142,7 +142,7 @@ export const caseRoutes = [
   route('DELETE /cases/{id}', {
     summary: 'Delete a Work item and everything that belongs to it; this cannot be undone',
     description:
-      'Also removes its worktree. Uncommitted or unpushed work there is a 409, unless `force` is true: then it is first saved under a recovery ref of the repository. The issue and the pull request on the code host are not changed.',
+      'Also removes its worktree. Returns 409 if the worktree has uncommitted or unpushed work, unless `force` is true: then this work is first saved under a recovery ref of the repository. The issue and the pull request on the code host are not changed.',
     query: Type.Object({ force: Type.Optional(Type.Boolean()) }),
     conditional: true,
     errors: [

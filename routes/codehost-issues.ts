@@ -84,7 +84,7 @@ export const codehostIssueRoutes = [
     operationId: 'startCodehostImport',
     summary: 'Import many issues as Work items, in the background',
     description:
-      'Imports one issue after another; issues that are already linked to a Work item count as done. At a rate limit the job stops, and tells when it can be resumed. After a restart of the daemon, resume it by hand.',
+      'Imports one issue after another; issues that are already linked to a Work item count as done. At a rate limit the job stops, and reports when it can be resumed. After a restart of the daemon, resume it by hand.',
     body: Type.Object(
       {
         numbers: Type.Optional(IssueNumbers),
@@ -134,7 +134,7 @@ export const codehostIssueRoutes = [
   route('POST /api/codehost/sync-all', {
     summary: 'Sync all Work items with their issues',
     description:
-      'In batches of 50, least recently synced first. A conflict is reported for its Work item. At a rate limit it stops and says so; the next call continues there.',
+      'In batches of 50, least recently synced first. A conflict is reported for its Work item. At a rate limit it stops and reports that; the next call continues from there.',
     response: SyncedAll,
     errors: ['sync_running', ...HOST_ERRORS],
     handler: (_input, service) => syncAll(service),

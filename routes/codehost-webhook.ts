@@ -11,7 +11,7 @@ export const codehostWebhookRoutes = [
     anyone: true,
     summary: 'Receive an event from the code host',
     description:
-      "For a program that forwards the code host's webhooks unchanged to this machine, such as `gh webhook forward`. Requires a valid `X-Hub-Signature-256` with the secret in the settings. A delivery that was received before, by `X-GitHub-Delivery` or by its event and body, is answered with `duplicate`. Adds to timelines, and marks links and pull requests as stale. Makes no request to the code host, and changes no state of a Work item.",
+      "For a program that forwards the code host's webhooks unchanged to this machine, such as `gh webhook forward`. Requires a valid `X-Hub-Signature-256` with the secret in the settings. A delivery that was received before, by `X-GitHub-Delivery` or by its event and body, is answered with `duplicate`. Adds entries to timelines, and marks links and pull requests as stale. Makes no request to the code host, and changes no state of a Work item.",
     body: Type.Unsafe<Buffer>(
       Type.Object({}, { additionalProperties: true, description: "The code host's payload" }),
     ),

@@ -87,7 +87,7 @@ export const codehostRoutes = [
     operationId: 'validateCodehostRepo',
     summary: 'Check whether the repository is accessible, and whether it was renamed',
     description:
-      'An inaccessible repository is a 200 too. A public one is accessible without a token.',
+      'The response is 200 for an inaccessible repository, too. A public one is accessible without a token.',
     query: OfProject,
     response: Validation,
     errors: HOSTED,

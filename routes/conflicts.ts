@@ -25,7 +25,7 @@ export const conflictRoutes = [
   route('POST /api/cases/{id}/pr/rebase', {
     summary: "Rebase the Work item's branch in its worktree",
     description:
-      'First saves the exact state, including untracked files, under `refs/dossier/snapshots/`. At a conflict, of a commit or of uncommitted changes, the Work item is BLOCKED until `…/conflicts/apply` completes the rebase or `…/conflicts/abort` undoes it. A base of the form `<remote>/<branch>` is fetched first. Untracked files that the rebase would overwrite, or that are in the place of a tracked file that changed, are a 409 with their names, ignored ones too.',
+      'First saves the exact state, including untracked files, under `refs/dossier/snapshots/`. At a conflict, of a commit or of uncommitted changes, the Work item is BLOCKED until `…/conflicts/apply` completes the rebase or `…/conflicts/abort` undoes it. A base of the form `<remote>/<branch>` is fetched first. Returns 409 with the names of untracked files, ignored ones too, that the rebase would overwrite, or that are in the place of a changed tracked file.',
     body: Type.Optional(RebaseWish),
     response: RebaseStep,
     errors: ['uncommitted_changes', 'remote_moved', ...AT_WORK],
@@ -54,7 +54,7 @@ export const conflictRoutes = [
   route('POST /api/cases/{id}/conflicts/apply', {
     summary: 'Stage the resolved files and continue the rebase',
     description:
-      'Stages only the files in conflict. 422 with a list of files while one is unresolved: it has conflict markers (`lines`), or is exactly as git left it, which for a binary file, a deletion, a rename, a mode or a link is one side alone. A file is resolved if it was changed or deleted since, was staged by hand, or is named in `resolved`; a submodule is resolved by staging it, or by name if it is checked out. If the next commit conflicts, the answer is that of the rebase.',
+      'Stages only the files in conflict. Returns 422 with the unresolved files: those with conflict markers (`lines`), and those that are exactly as git left them, which keeps only one side of a binary file, a deletion, a rename, a mode or a link. A file is resolved if it was changed or deleted since, was staged by hand, or is named in `resolved`; a submodule is resolved by staging it, or by name if it is checked out. If the next commit conflicts, the answer is that of the rebase.',
     body: Type.Optional(ResolvedFiles),
     response: RebaseStep,
     errors: ['markers_remain', 'uncommitted_changes', ...AT_WORK],

@@ -39,7 +39,7 @@ const MAX_BODY = 6 * 4 * 1_048_576 + 65_536;
 const CHANGING = [...READING, 'session_active', 'worktree_busy', 'file_busy'] as const;
 
 const SAFE =
-  'A path that leaves the worktree, enters `.git` or contains a symbolic link is a 400; so is anything but a regular file (a link, a pipe, a hard link).';
+  'Returns 400 for a path that leaves the worktree, enters `.git` or contains a symbolic link, and for anything but a regular file (a link, a pipe, a hard link).';
 
 const Place = Type.Integer({ minimum: 0, maximum: 2_147_483_647 });
 
@@ -136,7 +136,7 @@ export const editorRoutes = [
   }),
   route('GET /cases/{id}/editor/files', {
     summary: 'Read a file of the worktree, on disk or in its base commit',
-    description: `Returns a record that says whether the file is text. With \`which=base\`, the file in the commit from which the worktree was created. The ETag is the beginning of the file's SHA-256. A file of more than 4 MiB is a 413. ${SAFE}`,
+    description: `Returns a record that says whether the file is text. With \`which=base\`, the file in the commit from which the worktree was created. The ETag is the beginning of the file's SHA-256. Returns 413 for a file of more than 4 MiB. ${SAFE}`,
     query: Type.Object({ path: Path, which: Type.Optional(Type.Enum(['current', 'base'])) }),
     response: EditorFile,
     errors: [...READING, 'too_large', 'file_busy', ...GIT],
@@ -177,7 +177,7 @@ export const editorRoutes = [
   }),
   route('DELETE /cases/{id}/editor/files', {
     summary: 'Delete a file of the worktree, or an empty directory',
-    description: `The file is kept in .dossier/undo for some days; one of more than 64 MiB is a 413. ${SAFE}`,
+    description: `The file is kept in .dossier/undo for some days. Returns 413 for a file of more than 64 MiB. ${SAFE}`,
     query: AtPath,
     conditional: true,
     errors: [...CHANGING, 'too_large', 'invalid_state'],
@@ -187,7 +187,7 @@ export const editorRoutes = [
   route('POST /cases/{id}/editor/rename', {
     operationId: 'renameCaseEditorFile',
     summary: 'Rename a file or a directory of the worktree',
-    description: `An existing target is a 409. Parent directories are created. ${SAFE}`,
+    description: `Parent directories are created. Returns 409 if the target exists. ${SAFE}`,
     body: Type.Object({ from: Path, to: Path }),
     response: Type.Object({ from: Path, path: Path }),
     errors: [...CHANGING, 'already_exists'],

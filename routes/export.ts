@@ -13,7 +13,7 @@ export const exportRoutes = [
     operationId: 'exportWorkspace',
     summary: 'Download all files of the workspace as a zip archive with a manifest',
     description:
-      'All files except those of this machine or of the moment: `.dossier/`, `.git/`, locks, temporary files. ' +
+      'All files except temporary ones and those of this machine: `.dossier/`, `.git/`, locks. ' +
       'Links and unreadable files are left out and listed under `skipped`. Other calls are not blocked: each file is ' +
       'consistent in itself, and the manifest has its size and SHA-256. An archive without a manifest ' +
       'at its end is incomplete.',

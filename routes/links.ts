@@ -36,7 +36,7 @@ const Link = Type.Object(
     hosted: Type.Optional(
       Type.Boolean({
         description:
-          'With `hosted=true`: whether a remote of the project, or the settings, names a repository on a code host. Absent if that cannot be told',
+          'With `hosted=true`: whether a remote of the project, or the settings, names a repository on a code host. Absent if unknown',
       }),
     ),
   },
@@ -61,7 +61,7 @@ export const linkRoutes = [
   route('POST /api/cases/{id}/github/sync', {
     summary: 'Sync a Work item with its issue',
     description:
-      'A three-way merge with the issue as last synced: changes on the code host are taken over, changes here are kept. A field that changed on both sides is a 409 `sync_conflict`, until `prefer` decides. Writes nothing to the issue, and does not change the state of the Work item.',
+      'A three-way merge with the issue as last synced: changes on the code host are taken over, changes here are kept. Returns 409 `sync_conflict` if a field changed on both sides, unless `prefer` decides. Writes nothing to the issue, and does not change the state of the Work item.',
     body: optionalBody({ prefer: Type.Optional(Type.Enum(['local', 'remote'])) }),
     response: SyncResult,
     errors: ['not_linked', 'sync_conflict', 'unreadable_record', 'file_busy', ...HOST_ERRORS],

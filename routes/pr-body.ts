@@ -28,7 +28,7 @@ export const pullBodyRoutes = [
       overwrite: Type.Optional(
         Type.Boolean({
           description:
-            'Replace the composed part even if it was edited by hand; otherwise that is a 409',
+            'Replace the composed part even if it was edited by hand, which otherwise causes a 409',
         }),
       ),
     }),

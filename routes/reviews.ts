@@ -63,7 +63,7 @@ export const reviewRoutes = [
   route('POST /api/cases/{id}/pr/reviews/{review_id}/add-to-feedback', {
     summary: 'Queue a review for the next feedback session',
     description:
-      'Has no effect if the review is queued. A review that was addressed is queued again. One that is recorded as resolved or dismissed on the code host, or as gone, is refused.',
+      'Has no effect if the review is queued. A review that was addressed is queued again. One that is recorded as resolved or dismissed on the code host, or as deleted, is refused.',
     params: ReviewPath,
     response: Review,
     errors: ASKING,
@@ -85,7 +85,7 @@ export const reviewRoutes = [
   route('POST /api/cases/{id}/pr/address-feedback', {
     summary: 'Start a session on the queued reviews',
     description:
-      'Creates a session of type `feedback`, which receives the reviews with file and line as they are on the code host now, without those that are resolved, dismissed or gone there. It plans, and changes files only after the approval of the plan. The reviews leave the queue when it completes. A RESOLVED Work item becomes OPEN again, also if the session is aborted; a NON_ISSUE one is refused. `…/pr/push` pushes the work.',
+      'Creates a session of type `feedback`, which receives the reviews with file and line as they are on the code host now, without those that are resolved, dismissed or deleted there. It plans, and changes files only after the approval of the plan. The reviews leave the queue when it completes. A RESOLVED Work item becomes OPEN again, also if the session is aborted; a NON_ISSUE one is refused. `…/pr/push` pushes the work.',
     body: optionalBody({
       ...ProviderChoice,
       comment: Type.Optional(
@@ -100,7 +100,8 @@ export const reviewRoutes = [
       ...Session.properties,
       left_out: Type.Optional(
         Type.Array(Type.Object({ id: Type.String(), why: Type.String() }), {
-          description: 'Queued reviews that it did not get because they are over on the host',
+          description:
+            'Queued reviews that it did not get, because they are resolved, dismissed or deleted on the host',
         }),
       ),
     }),

@@ -17,9 +17,9 @@ const Launch = Type.Object(
 export const sessionAttachRoutes = [
   route('POST /cases/{id}/sessions/{sid}/attach', {
     operationId: 'attachTerminal',
-    summary: "Attach the agent's own terminal interface to a session that waits",
+    summary: "Attach the agent's own terminal interface to a waiting session",
     description:
-      'For `dossier attach`, which starts the program of the first line at its terminal. The program is attached until the connection closes: then all its processes are ended. Only for a paused session or a plan that is ready, with an enforced sandbox, and an agent that can continue the conversation. Sandbox and network are those of the mode of the session. Until it ends, the session cannot be approved, resumed or sent a plan back.',
+      'For `dossier attach`, which starts the program of the first line at its terminal. The program is attached until the connection closes: then all its processes are ended. Only for a paused session or a plan that is ready, with an enforced sandbox, and an agent that can continue the conversation. Sandbox and network are those of the mode of the session. Until it ends, the session cannot be approved, resumed or revised.',
     response: Launch,
     produces: 'application/x-ndjson',
     errors: [

@@ -109,7 +109,8 @@ export const sessionControlRoutes = [
   route('DELETE /api/worktrees/{case_id}/lock', {
     operationId: 'unlockWorktree',
     summary: 'Release the session lock, so that the next queued session starts',
-    description: 'The lock of an active session is a 409: abort the session, which releases it.',
+    description:
+      'Returns 409 for the lock of an active session: abort the session, which releases it.',
     errors: ['session_active'],
     handler: ({ params }, service) => releaseSessionLock(service, params.case_id),
   }),

@@ -92,7 +92,7 @@ export const sessionRoutes = [
       ask: Type.Optional(
         Type.String({
           maxLength: 100_000,
-          description: 'Commands of that list that must ask after all, one a line',
+          description: 'Listed commands that must ask first, one per line',
         }),
       ),
     }),

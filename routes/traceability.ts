@@ -12,7 +12,7 @@ export const traceabilityRoutes = [
       case_id: Type.Optional(
         Type.String({
           format: 'uuid',
-          description: 'Only what is linked with this Work item',
+          description: 'Only what is linked to this Work item',
         }),
       ),
     }),

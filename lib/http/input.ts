@@ -100,7 +100,7 @@ const refuseParams = (route: Route, errors: FieldError[], params: Record<string,
 
 // As the commands print and take them.
 const SHORT_ID = /^[0-9a-f]{8}$/;
-const TAKES_WHOLE_IDS = 'This id is short, and the API takes whole ids. ';
+const TAKES_WHOLE_IDS = 'The API takes full ids, not their beginnings. ';
 
 const resourceName = (path: string, param: string): string => {
   const segments = path.split('/');
@@ -121,7 +121,7 @@ const refusePreconditions = ({ method, conditional }: Route, headers: Headers): 
   const instead = conditional ? ', with If-Match to change only the version that you read' : '';
   throw new ServiceError(
     'bad_request',
-    `If-None-Match is for GET alone, so nothing was done. Send ${method} without it${instead}.`,
+    `If-None-Match is only for GET, so nothing was done. Send ${method} without it${instead}.`,
   );
 };
 

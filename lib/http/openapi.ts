@@ -58,7 +58,7 @@ const ABOUT = `AI coding work as Work items with evidence, on this machine only.
 
 Every error is an RFC 9457 problem with a stable \`code\`; \`components/x-problems\` lists them all. Send the \`ETag\` of an
 answer as \`If-None-Match\` to poll for changes, and as \`If-Match\` to protect a write. A write with \`If-None-Match\` is
-refused with 400, and so is one with \`If-Match\` that does not support it.`;
+refused with 400, and so is \`If-Match\` on a call that does not support it.`;
 
 const operation = (route: Route, components: Components): Json => ({
   operationId: operationId(route),
@@ -180,7 +180,7 @@ const shared = (): Json => ({
   parameters: {
     IdempotencyKey: header(
       'Idempotency-Key',
-      'A unique key of your choice, such as a UUID. If the request is sent again within 24 hours, it is not executed again: the first answer is repeated, with `Idempotent-Replayed: true`',
+      'A unique key of your choice, such as a UUID. If the request is sent again within 24 hours, it is not executed again: the first response is repeated, with `Idempotent-Replayed: true`',
     ),
     IfMatch: header(
       'If-Match',

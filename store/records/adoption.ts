@@ -13,7 +13,7 @@ export const AdoptableSession = Type.Object(
     id: Type.String({ format: 'uuid', description: "The agent's own id" }),
     title: Type.String({ description: 'Its name, or the first line of what you said' }),
     directory: Type.String({ description: 'Where it ran' }),
-    branch: orNull(Type.String({ description: 'The branch there, as the agent noted it' })),
+    branch: orNull(Type.String({ description: 'The branch there, as the agent recorded it' })),
     updated_at: Time,
     bytes: Type.Integer({ description: 'The size of its transcript' }),
     case_id: orNull({ ...Id, description: 'The Work item that it became on this machine' }),
@@ -60,10 +60,10 @@ export const SessionToAdopt = Type.Object(
     ...AdoptableSession.properties,
     description: Type.String({ description: 'The first message of the operator' }),
     summary: Type.String({
-      description: 'Markdown that `POST /api/adopt` takes as it is, or as you changed it',
+      description: 'Markdown for `summary` of `POST /api/adopt`, as it is or edited',
     }),
     plan: orNull(
-      Type.String({ description: 'The last plan that the agent proposed, which nobody approved' }),
+      Type.String({ description: 'The last plan that the agent proposed, which was not approved' }),
     ),
     uncommitted: Type.Integer({
       description: 'The number of uncommitted files where it ran, which can be copied',
@@ -86,7 +86,7 @@ export const AdoptionWish = Type.Object({
       copy_changes: Type.Optional(
         Type.Boolean({
           description:
-            'Copy the uncommitted files of where it ran into a new worktree (default: true). They stay there, too',
+            'Copy the uncommitted files of the directory where it ran into a new worktree (default: true). The originals stay',
         }),
       ),
     }),

@@ -49,7 +49,7 @@ export const Boundary = Type.Object(
         },
         {
           description:
-            'The commands of the plan that run without asking: of an approved plan those that were approved, else those of plan.md less `ask`. Approving with `approval_sha256` approves that text and these commands. Left out where each command is asked for',
+            'The commands of the plan that run without asking: for an approved plan the approved ones, else those of plan.md without `ask`. Approving with `approval_sha256` approves that text and these commands. Absent if every command asks first',
         },
       ),
     ),

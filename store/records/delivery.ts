@@ -29,7 +29,7 @@ export const Delivery = Type.Object(
     event_type: Type.Enum(EVENT_TYPES),
     status: Type.Enum(['waiting', 'retrying', 'delivered', 'failed', 'closed'], {
       description:
-        '`waiting`: an earlier one comes first. `closed`: it is not tried any more, because the receiver was too far behind (`webhooks` in the settings); redeliver it',
+        '`waiting`: an earlier one comes first. `closed`: it is no longer retried, because the receiver was too far behind (`webhooks` in the settings); redeliver it',
     }),
     next_attempt_at: Type.Union([Type.Null(), Time]),
     attempts: Type.Array(Type.Object(attempt)),

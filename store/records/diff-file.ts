@@ -5,7 +5,7 @@ import { orNull } from './fields.ts';
 export const DiffFile = Type.Object(
   {
     path: Type.String(),
-    from: orNull(Type.String(), 'Where it was before, of a renamed or copied one'),
+    from: orNull(Type.String(), 'The former path of a renamed file, or the source of a copied one'),
     kind: Type.Enum(['changed', 'new', 'deleted', 'renamed', 'copied']),
     added: Type.Integer({ description: 'Lines' }),
     removed: Type.Integer({ description: 'Lines' }),

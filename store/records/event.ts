@@ -52,9 +52,14 @@ export const PAYLOADS = {
     request_id: Type.String(),
     title: Type.String(),
     kind: Type.String(),
-    command: Type.Optional(Type.String({ description: 'Its beginning, where it is long' })),
+    command: Type.Optional(
+      Type.String({ description: 'The command; only the beginning of a long one' }),
+    ),
     other_arguments: Type.Optional(
-      Type.String({ description: 'What else the tool call has, as JSON; its beginning' }),
+      Type.String({
+        description:
+          'The other arguments of the tool call as JSON; only the beginning of long ones',
+      }),
     ),
   }),
   permission_answered: Type.Object({
@@ -65,7 +70,7 @@ export const PAYLOADS = {
   question_requested: Type.Object({
     ...ofSession,
     question_id: Id,
-    message: Type.String({ description: 'Its beginning, where it is long' }),
+    message: Type.String({ description: 'The question; only the beginning of a long one' }),
   }),
   question_answered: Type.Object({
     ...{ ...ofSession, question_id: Id },

@@ -73,7 +73,7 @@ export const IssueLink = Type.Object(
     url: orNull(Type.String()),
     status: Type.Enum([...LINK_STATUSES], {
       description:
-        '`linked`: as last synced. `conflict`: changed here and there, which `prefer` settles. `stale`: not synced yet, or changed there since. `moved`, `missing`: it is not there any more',
+        '`linked`: as last synced. `conflict`: changed both here and on the host; `prefer` resolves it. `stale`: not synced yet, or changed on the host since. `moved`, `missing`: the issue was moved or deleted on the host',
     }),
     moved_to: Type.Optional(Type.String({ description: 'The new URL of a moved issue' })),
     imported_at: orNull(Time),

@@ -32,7 +32,7 @@ export const SessionMessage = Type.Object(
     text: Type.String(),
     delivered_at: orNull(
       Time,
-      'When the agent first reported anything after it got the message; null while the message is queued, or if the session ended before',
+      'When the agent first reported anything after it received the message; null while the message is queued, or if the session ended before',
     ),
   },
   { $id: 'SessionMessage', description: 'A message of the operator to a session' },

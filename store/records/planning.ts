@@ -47,7 +47,7 @@ export const PlanningGate = Type.Object(
   {
     status: Type.Enum([...GATE_STATUSES], {
       description:
-        '`not_started`: there is no planning file, and the gate is open. `pending`: none was approved. `stale`: one changed, came or went since the approval',
+        '`not_started`: there is no planning file, and the gate is open. `pending`: none was approved. `stale`: a file was changed, added or removed since the approval',
     }),
     artifacts: Type.Array(PlanningArtifact),
     approved_at: Type.Union([Type.Null(), Time]),

@@ -74,12 +74,12 @@ export const Proof = Type.Object(
     verified_at: Type.Union([Type.Null(), Time]),
     verified_by: orNull(
       Type.String(),
-      '`operator`, `operator (key NAME)` where an API key was shown, or `operator (by hand)` in the file',
+      '`operator`, `operator (key NAME)` for a call with an API key, or `operator (by hand)` for an edit of the file',
     ),
     verified_elsewhere: Type.Optional(
       Type.Boolean({
         description:
-          'True for a verification that was written to the file and not made through this daemon. It counts; verify again to confirm it',
+          'True if the verification was written to the file, not made through this daemon. It counts; verify again to confirm it',
       }),
     ),
     session_id: orNull(Id, 'The session whose work it proves'),
@@ -89,7 +89,7 @@ export const Proof = Type.Object(
     ),
     diff_sha256: orNull(
       Sha256,
-      "Of the worktree's diff against its base, where not all of the work was committed: the bytes of the session's diff",
+      "The hash of the worktree's diff against its base, if some of the work was not committed: of the bytes of the session's diff",
     ),
     tree: Type.Optional(
       Type.String({

@@ -87,7 +87,7 @@ export const PullRequest = Type.Object(
     mergeable: orNull(Type.Boolean(), 'Null until the host has computed it'),
     head_in_sync: orNull(
       Type.Boolean(),
-      'Whether the host knows the commit of the branch on the remote; it may lag for a while after a push. Null if it could not be checked',
+      'Whether the host has the commit of the branch on the remote; it may lag for a while after a push. Null if it could not be checked',
     ),
     stale: Type.Boolean({
       description: 'Whether a webhook reported a newer change. Sync to read it',

@@ -86,7 +86,7 @@ file, because it was edited by hand or came from another branch; they are lost. 
 5 MiB; later text of the agent and output of tools (\`message\`, \`thought\`, \`agent_event\`, \`tool_output\`, the
 \`output\` and \`diffs\` of \`tool_call\`) are only on the machine that ran the session, whose stream has
 \`log_continued\` instead and is complete. \`log_full\`: these events reached 64 MiB; later ones are not stored.
-\`output_long\`: further output of a running call (\`tool_call_id\`) is not sent; its end has head and tail`,
+\`output_long\`: further output of a running call (\`tool_call_id\`) is not sent; the completed call has the beginning and the end`,
     },
   ),
   plan: Type.Object(
@@ -102,7 +102,7 @@ file, because it was edited by hand or came from another branch; they are lost. 
       other_arguments: Type.Optional(
         Type.String({
           description:
-            'What else the tool call has, as JSON, long values cut in the middle: another directory, variables, standard input. Absent if the command alone decides what runs',
+            'The other arguments of the tool call as JSON, long values cut in the middle: another directory, variables, standard input. Absent if the command alone decides what runs',
         }),
       ),
       locations,
@@ -148,7 +148,7 @@ file, because it was edited by hand or came from another branch; they are lost. 
     },
     {
       description:
-        "The output of a failed tool call (`tool_call_id`) points to a limit of the sandbox, or in Plan mode the operator's own set-up of the agent names what the sandbox hides; `message` has the limit and the setting that changes it. Each once per turn",
+        "The output of a failed tool call (`tool_call_id`) points to a limit of the sandbox, or in Plan mode the operator's own configuration of the agent names what the sandbox hides; `message` has the limit and the setting that changes it. Each once per turn",
     },
   ),
   waiting: Type.Object(Waiting.properties, {

@@ -52,7 +52,7 @@ const DAEMON_EVENTS = {
     },
     {
       description:
-        "The operator's yes, told once: what runs after it is the text of this hash, kept as approved.md",
+        'The operator approved the plan. Only the text with this hash runs; it is kept as approved.md',
     },
   ),
   operator_message: Type.Object(
@@ -114,8 +114,8 @@ const DAEMON_EVENTS = {
     {
       description: `Why a session failed, or an error in a running one. \`plan_mode_violation\`: changes made in Plan mode were
 undone; \`files\` and \`kept_ref\` have those of the worktree, \`refs\` the branches, tags and stashes. \`refs_changed\`: such
-\`refs\` changed while the agent ran without an enforced sandbox; as nothing shows that it was the agent, they were left as
-they are. \`processes_left\`: processes outlived the turn. \`login_kept\`: an agent's login changed and could not be stored
+\`refs\` changed while the agent ran without an enforced sandbox; nothing shows that the agent changed them, so they were left
+as they are. \`processes_left\`: processes outlived the turn. \`login_kept\`: an agent's login changed and could not be stored
 in its home directory; \`message\` has its path. The other codes report on the import of a turn's repository. A stream
 also sends this event as \`session_error\`, because EventSource has an \`error\` of its own`,
     },

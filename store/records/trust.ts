@@ -9,7 +9,7 @@ export const WaitingValue = Type.Object(
     key: Type.String({ description: 'Such as `sandbox`, `providers.claude`, `webhooks/<id>`' }),
     kind: Type.Enum(['setting', 'webhook', 'change', 'session', 'approval', 'key', 'worktree'], {
       description:
-        'A setting; a webhook; a change of a record made while a program ran without a sandbox; a session whose start or approval is recorded only in its files (`all` does not confirm an approval); an API key, or a worktree path, that was not created on this machine',
+        '`setting`, `webhook`: a value in a file. `change`: a record changed while a program ran without a sandbox. `session`, `approval`: the start of a session, or the approval of its plan, is recorded only in its files (`all` confirms no approval). `key`, `worktree`: an API key, or the path of a worktree, was not created on this machine',
     }),
     file: Type.String({ description: 'Relative to the workspace' }),
     line: Type.Optional(Type.Integer()),
@@ -17,7 +17,7 @@ export const WaitingValue = Type.Object(
     title: Type.Optional(Type.String({ description: 'The title of the Work item' })),
     value: Type.Unknown({ description: 'The value in the file; null if it was removed' }),
     trusted_value: Type.Unknown({
-      description: 'The value in force meanwhile; null if there is none',
+      description: 'The value that applies until then; null if there is none',
     }),
     hash: Hash,
     since: Time,
@@ -33,7 +33,7 @@ export const TrustWish = Type.Union([
       values: Type.Array(Type.Object({ key: Type.String(), hash: Hash }), {
         minItems: 1,
         maxItems: 1000,
-        description: 'The reviewed keys, each with the hash that it had then',
+        description: 'The reviewed keys, each with the hash of the reviewed value',
       }),
     },
     { additionalProperties: false },

@@ -5,7 +5,7 @@ export const LeftOut = Type.Object({
   path: Type.String(),
   why: Type.Enum(['secret', 'copied', 'large', 'repository', 'name', 'filter'], {
     description:
-      '`secret`: its name says that it holds one; `copied`: a new file that `copy_files` copied from the checkout; `large`: over 5 MB, or a tracked file over 1 GiB; `repository`: a git repository of its own; `name`: git refuses its name, such as `git~1`; `filter`: the repository has a filter for it, such as git-crypt, which the daemon does not run',
+      '`secret`: its name suggests a secret; `copied`: a new file that `copy_files` copied from the checkout; `large`: over 5 MB, or a tracked file over 1 GiB; `repository`: a git repository of its own; `name`: git refuses its name, such as `git~1`; `filter`: the repository has a filter for it, such as git-crypt, which the daemon does not run',
   }),
 });
 export type LeftOut = Static<typeof LeftOut>;

@@ -9,7 +9,7 @@ const Project = Type.Object({
   place: Type.String({ description: 'The absolute path' }),
   of: Type.Enum(['settings', 'flag', 'remote'], {
     description:
-      '`flag`: --repo names it, and wins over the settings. `remote`: workspace.md names its remote, and this machine has no path for it',
+      '`flag`: --repo names it, and overrides the settings. `remote`: workspace.md names its remote, and this machine has no path for it',
   }),
   remote: Type.Optional(
     Type.String({ description: 'The remote that identifies the project on every machine' }),
@@ -43,7 +43,7 @@ export const WorkspaceSettingsChange = Type.Object({
       {
         additionalProperties: false,
         description:
-          'The repositories that are to be there under these names, each the path of a directory on this machine; the others stay. Paths are kept in `.dossier/local.md`, and workspace.md has the remote. Null takes one out of both',
+          'The repositories to set, by project name, each the path of a directory on this machine; other projects stay. Paths are kept in `.dossier/local.md`, and workspace.md has the remote. Null removes the project from both',
       },
     ),
   ),

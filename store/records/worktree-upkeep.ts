@@ -21,7 +21,7 @@ export const KnownWorktree = Type.Object(
     ),
     kept: Type.Boolean({
       description:
-        'Whether work of it may be kept, which `GET …/recoveries` lists, also without a worktree',
+        'Whether it may have saved work, even without a worktree; `GET …/recoveries` lists it',
     }),
   },
   { $id: 'KnownWorktree' },

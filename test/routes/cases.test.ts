@@ -331,7 +331,7 @@ describe('GET /cases/:id', () => {
     assertProblem(await call('GET', NOBODY), 404, 'not_found');
     assertProblem(await call('GET', '/cases/seven'), 404, 'not_found');
     const short = assertProblem(await call('GET', '/cases/0123abcd'), 404, 'not_found');
-    assert.match(short.detail, /the API takes whole ids/);
+    assert.match(short.detail, /The API takes full ids/);
   });
 
   it('shows an operator title that the API itself would not take', async (t) => {
