@@ -41,7 +41,7 @@ export const SESSIONS = inGroup('Sessions', [
   {
     name: 'tail',
     words: 'ITEM',
-    summary: 'Follow its session; exit with 0 when its work is completed, with 1 if it failed',
+    summary: 'Follow a session; exit with 0 when its work is completed, with 1 if it failed',
     options: {
       lines: 'Start with the last N events (default: 200)',
       session: SESSION,
@@ -52,7 +52,7 @@ export const SESSIONS = inGroup('Sessions', [
   {
     name: 'wait',
     words: 'ITEM',
-    summary: 'Wait for its plan or its end; exit with 4 if something else needs you',
+    summary: 'Wait for the plan or the end of a session; exit with 4 if something else needs you',
     options: {
       for: 'plan or done (default: done)',
       timeout: 'Give up after 30s, 10m or 2h, with exit code 5 (default: never)',
@@ -64,7 +64,7 @@ export const SESSIONS = inGroup('Sessions', [
   {
     name: 'answer',
     words: 'ITEM',
-    summary: 'Answer a permission request or question of its agent',
+    summary: 'Answer a permission request or question of an agent',
     options: {
       option: 'For a permission, one of its options; for a question accept, decline or cancel',
       field: 'Fill in a field of a question; may be repeated',
@@ -79,7 +79,7 @@ export const SESSIONS = inGroup('Sessions', [
     name: 'say',
     words: 'ITEM TEXT...',
     summary:
-      'Send a message to its session, or start another one with it if that has ended; - is standard input',
+      'Send a message to a session, or start another one with it if that has ended; - is standard input',
     options: {
       now: 'Interrupt the agent',
       approve: 'If the session has ended: use the message as the approved plan of the next session',
@@ -98,7 +98,7 @@ export const SESSIONS = inGroup('Sessions', [
   {
     name: 'diff',
     words: 'ITEM',
-    summary: 'Show the changes of its session',
+    summary: 'Show the changes of a session',
     options: {
       stat: 'List files with their numbers of changed lines',
       session: SESSION,
@@ -109,16 +109,16 @@ export const SESSIONS = inGroup('Sessions', [
   {
     name: 'pause',
     words: 'ITEM',
-    summary: 'Pause its session',
+    summary: 'Pause a session',
     options: { session: SESSION, json: AS_JSON },
     open: async () => (await import('./verbs/pause.ts')).pause,
   },
   {
     name: 'resume',
     words: 'ITEM',
-    summary: 'Resume its paused session',
+    summary: 'Resume a paused session',
     options: {
-      from: 'If it was killed inside a block: again, or next',
+      from: 'If it was interrupted inside a block: again, or next',
       session: SESSION,
       json: AS_JSON,
     },
@@ -127,7 +127,7 @@ export const SESSIONS = inGroup('Sessions', [
   {
     name: 'abort',
     words: 'ITEM',
-    summary: 'Abort its session, which cannot be undone',
+    summary: 'Abort a session, which cannot be undone',
     options: { session: SESSION, json: AS_JSON },
     open: async () => (await import('./verbs/pause.ts')).abort,
   },
@@ -141,7 +141,7 @@ export const SESSIONS = inGroup('Sessions', [
   {
     name: 'dismiss',
     words: 'ITEM',
-    summary: 'Mark the work of its completed session as reviewed, and dismiss its overlaps',
+    summary: 'Mark the work of a completed session as reviewed, and dismiss its overlaps',
     options: { session: SESSION, json: AS_JSON },
     open: async () => (await import('./verbs/pause.ts')).dismiss,
   },

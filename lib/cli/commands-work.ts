@@ -27,7 +27,7 @@ export const WORK = inGroup('Work items', [
     name: 'adopt',
     words: '[NAME]',
     summary:
-      'List sessions of Claude Code and Codex, worktrees and unmerged branches that are not Work items yet; with a NAME, create one from it',
+      'List sessions of Claude Code and Codex, worktrees and unmerged branches that are not Work items yet; with a NAME, create a Work item from it',
     options: {
       title: 'The title of the Work item (default: that of the session or commit)',
       type: NEW_ITEM.type,
@@ -55,7 +55,8 @@ export const WORK = inGroup('Work items', [
   {
     name: 'edit',
     words: 'ITEM [FILE]',
-    summary: 'Edit its case.md, another file of its directory, or plan.md of its session',
+    summary:
+      'Edit case.md of a Work item, another file of its directory, or plan.md of its session',
     options: { session: SESSION, json: AS_JSON },
     open: async () => (await import('./verbs/edit.ts')).edit,
   },
@@ -70,7 +71,7 @@ export const WORK = inGroup('Work items', [
     name: 'proof',
     words: '[add|run|rm] ITEM [FILE|COMMAND...|PROOF]',
     summary:
-      'List its proof and the missing proof; add: attach a file; run: run a check in its worktree; rm: delete a proof',
+      'List the proof of a Work item, and what is missing; add: attach a file; run: run a check in the worktree; rm: delete a proof',
     options: { type: 'The type of the proof (default: file; with run: check)', json: AS_JSON },
     open: async () => (await import('./verbs/proof.ts')).proof,
   },
@@ -84,7 +85,7 @@ export const WORK = inGroup('Work items', [
   {
     name: 'pr',
     words: 'ITEM',
-    summary: 'Show the state of its pull request, or create it',
+    summary: 'Show the state of the pull request of a Work item, or create it',
     options: {
       create: 'Push its branch and create the pull request',
       draft: 'Create it as a draft',
@@ -95,7 +96,8 @@ export const WORK = inGroup('Work items', [
   {
     name: 'merge',
     words: 'ITEM',
-    summary: 'Print the git commands that merge its branch; at a terminal, offer to run them',
+    summary:
+      'Print the git commands that merge the branch of a Work item; at a terminal, offer to run them',
     options: { squash: 'Merge as one commit', json: AS_JSON },
     open: async () => (await import('./verbs/merge.ts')).merge,
   },
@@ -130,7 +132,7 @@ export const WORK = inGroup('Work items', [
   {
     name: 'path',
     words: 'ITEM',
-    summary: 'Print the path of its worktree',
+    summary: 'Print the path of the worktree of a Work item',
     options: { json: AS_JSON },
     open: async () => (await import('./verbs/path.ts')).path,
   },
@@ -138,7 +140,7 @@ export const WORK = inGroup('Work items', [
     name: 'worktrees',
     words: '[list|rm|clean] [ITEM]',
     summary:
-      'List worktrees; rm: remove the one of ITEM; clean: remove those that are unused or of closed Work items',
+      'List worktrees; rm: remove the one of ITEM; clean: remove unused ones and those of closed Work items',
     options: {
       'dry-run': 'With clean: list what would be removed, and remove nothing',
       shared: 'With clean: delete the snapshots of installed directories instead',
@@ -155,7 +157,7 @@ export const PLANS = inGroup('Plans', [
   {
     name: 'plan',
     words: 'ITEM',
-    summary: 'Show the plan of its session, and the commands that will run without asking',
+    summary: 'Show the plan of a session, and the commands that will run without asking',
     options: { ask: ASK, session: SESSION, json: AS_JSON },
     open: async () => (await import('./verbs/plan.ts')).plan,
   },

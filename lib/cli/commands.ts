@@ -76,7 +76,7 @@ const DAEMON = inGroup('Daemon', [
   {
     name: 'status',
     words: '',
-    summary: 'Show the daemon of the workspace, and how much needs you',
+    summary: 'Show the daemon of the workspace, and how many things need you',
     options: { json: AS_JSON },
     open: async () => (await import('./verbs/status.ts')).status,
   },

@@ -7,7 +7,7 @@ import { createOutput, type Style } from './output/out.ts';
 
 const COMMON: Readonly<Partial<Record<OptionName, string>>> = {
   workspace: 'The directory of the Work items (DOSSIER_WORKSPACE; default: ~/dossier)',
-  help: 'Show this help, or after a command its options',
+  help: 'Show this help, or the options of a command',
 };
 
 const FOOT = `Flags override the environment. Settings that can change while the daemon runs are in workspace.md of the workspace.

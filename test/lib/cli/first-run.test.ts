@@ -44,7 +44,7 @@ const newUser = (t: TestContext) => {
 };
 
 const PLACE = /Where should Work items be kept\? \[.*\/dossier\] /;
-const AGENT_ASKED = /Which one plans and works\? \[claude\] /;
+const AGENT_ASKED = /Which one should plan and work\? \[claude\] /;
 const SETUP = /Run npm ci in each new worktree that has package-lock\.json\? \[Y\/n(?:\/s)?\] /;
 
 describe('dossier in a new workspace at a terminal', { skip: noTerminal }, () => {

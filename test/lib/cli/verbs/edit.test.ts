@@ -47,7 +47,8 @@ describe('dossier edit', () => {
     writeFileSync(file('case.md'), good);
     const raced = await edit(`echo mine >> "$1"; echo theirs >> '${file('case.md')}'`);
     assert.equal(raced.code, 1);
-    const [, kept = ''] = /changed meanwhile.* kept in (\S+case\.md)/.exec(raced.stderr) ?? [];
+    const [, kept = ''] =
+      /changed while you edited it.* kept in (\S+case\.md)/.exec(raced.stderr) ?? [];
     assert.match(readFileSync(kept, 'utf8'), /mine\n$/);
     assert.equal(readFileSync(file('case.md'), 'utf8'), `${good}theirs\n`);
     const above = await edit('exit 0', '../../../workspace.md');
