@@ -54,7 +54,7 @@ export const conflictRoutes = [
   route('POST /api/cases/{id}/conflicts/apply', {
     summary: 'Stage the resolved files and continue the rebase',
     description:
-      'Stages only the files in conflict. Returns 422 with the unresolved files: those with conflict markers (`lines`), and those that are exactly as git left them, which keeps only one side of a binary file, a deletion, a rename, a mode or a link. A file is resolved if it was changed or deleted since, was staged by hand, or is named in `resolved`; a submodule is resolved by staging it, or by name if it is checked out. If the next commit conflicts, the answer is that of the rebase.',
+      'Stages only the files in conflict. Returns 422 with the unresolved files: those with conflict markers (`lines`), and those that are exactly as git left them, which keeps only one side of a binary file, a deletion, a rename, a mode or a link. A file is resolved if it was changed or deleted since, was staged by hand, or is named in `resolved`. A submodule is resolved by staging it, or by name if it is checked out. If the next commit conflicts, the answer is that of the rebase.',
     body: Type.Optional(ResolvedFiles),
     response: RebaseStep,
     errors: ['markers_remain', 'uncommitted_changes', ...AT_WORK],

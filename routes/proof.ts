@@ -164,7 +164,7 @@ export const proofRoutes = [
     operationId: 'verifyCaseProof',
     summary: 'Verify a proof; a VERIFYING Work item is RESOLVED once the gate is satisfied',
     description:
-      'The end of a session resolves nothing: if the gate is satisfied by then, the Work item stays VERIFYING until you verify a proof again, tick or waive an item, or set the state. A proof that is verified already does not change otherwise.',
+      'The end of a session resolves nothing. If the gate is satisfied by then, the Work item stays VERIFYING until you verify a proof again, tick or waive an item, or set the state. A proof that is verified already does not change otherwise.',
     response: Proof,
     conditional: true,
     errors: ['invalid_state', ...CHANGE_ERRORS],

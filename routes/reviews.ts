@@ -85,7 +85,7 @@ export const reviewRoutes = [
   route('POST /api/cases/{id}/pr/address-feedback', {
     summary: 'Start a session on the queued reviews',
     description:
-      'Creates a session of type `feedback`, which receives the reviews with file and line as they are on the code host now, without those that are resolved, dismissed or deleted there. It plans, and changes files only after the approval of the plan. The reviews leave the queue when it completes. A RESOLVED Work item becomes OPEN again, also if the session is aborted; a NON_ISSUE one is refused. `…/pr/push` pushes the work.',
+      'Creates a session of type `feedback`, which receives the queued reviews with file and line, as they are on the code host now. Reviews that are resolved, dismissed or deleted there are left out. It plans, and changes files only after the approval of the plan. The reviews leave the queue when it completes. A RESOLVED Work item becomes OPEN again, also if the session is aborted; a NON_ISSUE one is refused. `…/pr/push` pushes the work.',
     body: optionalBody({
       ...ProviderChoice,
       comment: Type.Optional(

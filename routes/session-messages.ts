@@ -20,8 +20,8 @@ export const sessionMessageRoutes = [
     description: `The agent reads it after the current tool call; with \`now\` the agent is interrupted, and its open requests are
 cancelled. A message answers no permission request and does not leave Plan mode: a plan that is ready is sent back with it. In
 Work mode the text of the message is approved, and nothing else. A paused session receives it when it is resumed. If the session
-has ended, another one is created in the same worktree, which plans with the message, or, with \`approve\`, executes it as its
-plan; \`session_id\` of the answer is its id.`,
+has ended, another one is created in the same worktree; \`session_id\` of the answer is its id. It plans with the message, or with
+\`approve\` executes the message as its plan.`,
     body: Type.Object({
       text: Type.String({ minLength: 1, maxLength: 20_000, pattern: '\\S' }),
       now: Type.Optional(Type.Boolean({ description: 'Interrupt the agent' })),

@@ -191,7 +191,7 @@ export const sessionRoutes = [
     operationId: 'answerPermission',
     summary: 'Answer a permission request of the agent',
     description:
-      'The option `allow_prefix`, which the daemon adds for a simple command, allows this command and all simple commands of the session that begin with `prefix` (default: the whole command); commands with shell operators, and those with `other_arguments`, still ask. `allow_project` allows the same in all sessions of the project, until `DELETE /trusted/{key}`.',
+      'The option `allow_prefix`, which the daemon adds for a simple command, allows this command and all simple commands of the session that begin with `prefix` (default: the whole command). Commands with shell operators, and those with `other_arguments`, still ask. `allow_project` allows the same in all sessions of the project, until `DELETE /trusted/{key}`.',
     params: { request_id: Type.String({ minLength: 1 }) },
     body: Type.Object({
       option_id: Type.String({ minLength: 1 }),

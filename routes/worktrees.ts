@@ -93,7 +93,7 @@ export const worktreeRoutes = [
     operationId: 'attachWorktree',
     summary: 'Attach an existing directory as the worktree of a Work item',
     description:
-      'It must be a git working tree on a branch (a linked worktree or a clone), and not the checkout of a project, inside the workspace, or the worktree of another Work item. It is not changed, and never deleted: DELETE only detaches it.',
+      'It must be a git working tree on a branch: a linked worktree or a clone. It must not be the checkout of a project, inside the workspace, or the worktree of another Work item. It is not changed, and never deleted: DELETE only detaches it.',
     body: Attachment,
     response: Worktree,
     status: 201,

@@ -148,7 +148,7 @@ file, because it was edited by hand or came from another branch; they are lost. 
     },
     {
       description:
-        "The output of a failed tool call (`tool_call_id`) points to a limit of the sandbox, or in Plan mode the operator's own configuration of the agent names what the sandbox hides; `message` has the limit and the setting that changes it. Each once per turn",
+        "The output of a failed tool call (`tool_call_id`) points to a limit of the sandbox. Or, in Plan mode, the operator's own configuration of the agent names what the sandbox hides. `message` has the limit and the setting that changes it. Each once per turn",
     },
   ),
   waiting: Type.Object(Waiting.properties, {

@@ -16,7 +16,7 @@ const FIELDS = {
     minLength: 1,
     maxLength: 200,
     description:
-      'The template of branch names, from {prefix}, {name} (the directory of the Work item), {slug}, {id}, {type} and {project}; must contain {id} or {name}, so that no two Work items share a branch',
+      'The template of branch names, from {prefix}, {name} (the directory of the Work item), {slug}, {id}, {type} and {project}. It must contain {id} or {name}, so that no two Work items share a branch',
   }),
   setup: Type.Array(Type.String({ minLength: 1, maxLength: 16_384 }), {
     maxItems: 100,

@@ -44,7 +44,7 @@ export const missingProtections = (ground: Capabilities): MissingProtection[] =>
   });
 
 const NO_SANDBOX =
-  'an agent can read and write what you can, and reach this API: changes in Plan mode are detected and undone afterwards, decisions that it writes into files need dossier trust, and its calls are refused as far as the daemon can tell them from yours';
+  'an agent can read and write what you can, and reach this API. Changes in Plan mode are detected and undone afterwards. Decisions that it writes into files need dossier trust. Its calls are refused where the daemon can tell them from yours';
 
 type Sentence = (ground: Capabilities) => string | undefined;
 

@@ -36,8 +36,8 @@ const WORDS: Readonly<Partial<Record<WaitingValue['kind'], string>>> = {
 const View = ({ values, more, trusted }: TrustShown) => (
   <Settings tab="Trust">
     <p class="quiet">
-      Settings that run programs, name paths or open connections apply only once you trust them on
-      this machine, if they were changed in a file, by git or by an import.
+      A setting that runs programs, names paths or opens connections needs your trust on this
+      machine if a file edit, git or an import changed it. Until then it does not apply.
     </p>
     {values.length === 0 ? (
       <Empty title="Nothing needs your trust.">

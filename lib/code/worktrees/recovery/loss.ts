@@ -113,7 +113,7 @@ export const refuseLoss = (loss: Loss, force: boolean): void => {
     const named = repositories.map(({ path, holds }) => (holds ? `${path} (${holds})` : path));
     throw new ServiceError(
       'work_would_be_lost',
-      `The worktree contains other repositories: ${named.join(', ')}. Their content cannot be saved, even with force: commit and push in submodules, move other repositories and the files of submodules that are not checked out to another place, then try again.`,
+      `The worktree contains other repositories: ${named.join(', ')}. Their content cannot be saved, even with force. Commit and push in submodules, and move other repositories, and files of submodules that are not checked out, to another place. Then try again.`,
       { members: { files: repositories.map(({ path }) => path) } },
     );
   }
