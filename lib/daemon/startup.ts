@@ -141,7 +141,7 @@ const beginService = async (
     autocommit.globalsChanged();
     advise();
     sweepSnapshots(service).catch((error: unknown) =>
-      log.error({ err: error }, 'Snapshots of shared directories could not be deleted'),
+      log.error({ err: error }, 'deleting snapshots of shared directories failed'),
     );
     startQueued(service).catch((error: unknown) =>
       log.error({ err: error }, 'starting queued sessions failed'),

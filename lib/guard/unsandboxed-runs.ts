@@ -25,7 +25,7 @@ export const trackUnsandboxedRuns = ({ store, log }: WithLog & WithStore, runs: 
       if (open.has(marker)) continue;
       noted.delete(marker);
       withoutLocks(() => unsandboxedEnded(store, marker)).catch((error: unknown) =>
-        log.error({ err: error }, 'Held changes could not be released after an unsandboxed run'),
+        log.error({ err: error }, 'releasing held changes after an unsandboxed run failed'),
       );
     }
   });

@@ -62,7 +62,7 @@ describe('what is asked of the network', { skip: missing }, () => {
     await call('POST', '/lsp/rust/message', { project_id: 'default', message });
     await eventually(() => {
       const told = logged.find(
-        (one) => one.message === 'A language server was refused the network',
+        (one) => one.message === 'network connection of a language server refused',
       );
       const { root: _, ...details } = { root: '', ...told?.details };
       assert.deepEqual(details, { language: 'rust', ...REFUSED });

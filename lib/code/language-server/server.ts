@@ -171,8 +171,8 @@ export const withNetwork = (
   begin: (network: OpenNetwork) => LanguageServer,
 ): LanguageServer => {
   const tell = reportOncePerTarget((told) => {
-    if (told.allowed) log.info({ ...of, ...told }, 'A language server reached the network');
-    else log.warn({ ...of, ...told }, 'A language server was refused the network');
+    if (told.allowed) log.info({ ...of, ...told }, 'language server connected to the network');
+    else log.warn({ ...of, ...told }, 'network connection of a language server refused');
   });
   const network = door().open({ given: {}, token: undefined, tell });
   try {

@@ -171,7 +171,7 @@ const start = async (
     if (exit.ended_by === 'caller') return;
     recordFailure(entry, performance.now() - began, languageServers.limits);
     entry.last_words = `The language server exited (${exit.signal ?? `code ${exit.code}`})`;
-    service.log.warn({ language, root: tree.root, exit }, 'Language server crashed');
+    service.log.warn({ language, root: tree.root, exit }, 'language server crashed');
   });
   await server.ready;
   if (languageServers.closed) await server.end(daemonEnds('The daemon is stopping'));

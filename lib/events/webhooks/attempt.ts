@@ -122,10 +122,10 @@ const secretFor = async (
 ): Promise<string | undefined> => {
   try {
     const { secret, made } = await secretOf(store, webhook_id);
-    if (made) log.info({ webhook_id }, `Created a webhook secret: .dossier/secrets/${webhook_id}`);
+    if (made) log.info({ webhook_id }, `created a webhook secret: .dossier/secrets/${webhook_id}`);
     return secret;
   } catch (err) {
-    log.error({ err, webhook_id }, 'Reading a webhook secret failed; retrying');
+    log.error({ err, webhook_id }, 'reading a webhook secret failed; retrying');
     return undefined;
   }
 };
@@ -171,7 +171,7 @@ const logAttempt = (
   const { id, attempt: attempts, status, error } = line;
   const details = { webhook_id: matter.id, delivery_id: id, attempts, status, error };
   if (line.outcome === 'failed')
-    log.warn(details, 'Webhook delivery failed; it can be redelivered');
+    log.warn(details, 'webhook delivery failed; it can be redelivered');
   try {
     appendDelivery(store.layout, matter.id, line);
   } catch (err) {

@@ -116,7 +116,7 @@ const trackDuplicates = ({ log }: DeliveryDeps) => {
 };
 
 const DUPLICATE_ID =
-  'Webhook ignored: another registration has the same id. Remove the id line from its file to register it separately';
+  'webhook ignored: another registration has the same id. Remove the id line from its file to register it separately';
 
 /** Removes the position of a registration that is gone and, unless it is only disabled, its secret and log. */
 export const removeReceiverState = (deps: DeliveryDeps, id: string, keepRecords = false): void => {

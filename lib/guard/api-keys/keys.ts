@@ -95,7 +95,7 @@ export const validKey = async (
 // A failure is only logged: a valid key is accepted even while the disk is full.
 const noteUse = ({ store, log }: WithLog & WithStore, key: ApiKey): Promise<void> =>
   withKeysLock(store, () => saveKeyUse(store, key)).catch((error: unknown) =>
-    log.warn({ err: error, key: key.id }, 'Use of the API key could not be recorded'),
+    log.warn({ err: error, key: key.id }, 'recording the use of an API key failed'),
   );
 
 /**

@@ -57,7 +57,7 @@ export const describeWork = async (
     };
   } catch (error) {
     // The status of the worktree reports the error; a proof can be attached in any case.
-    log.debug({ err: error, case_id: caseId }, 'Worktree content could not be read');
+    log.debug({ err: error, case_id: caseId }, 'reading worktree content failed');
     return {};
   }
 };

@@ -19,11 +19,11 @@ export const repairMovedWorktrees = async (
     const { case_id, path } = record;
     try {
       if (await repairMovedWorktree(service, record))
-        log.info({ case_id, path }, 'Worktree moved with the workspace; git record repaired');
+        log.info({ case_id, path }, 'worktree moved with the workspace; git record repaired');
     } catch (error) {
       log.error(
         { err: error, case_id, path },
-        'git record of a moved worktree could not be repaired',
+        'repairing the git record of a moved worktree failed',
       );
     }
   }

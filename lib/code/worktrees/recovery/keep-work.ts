@@ -57,7 +57,7 @@ const keepNoted = async (
   const name = `${recoveryPrefix(case_id)}${timeName(now)}`;
   const kept = { name, head, note, ...(state !== undefined && { state }) };
   const ref = await saveRecoveredWork(git, record, kept);
-  log.info({ case_id, repository, ref }, 'Work of a removed worktree saved');
+  log.info({ case_id, repository, ref }, 'work of a removed worktree saved');
   return ref;
 };
 

@@ -123,7 +123,7 @@ const perform = async (
     if (run.signal.aborted) return { ...done, status: 'interrupted', error: INTERRUPTED };
     return { ...done, status: done.error == null ? 'completed' : 'failed' };
   } catch (error) {
-    service.log.error({ err: error, case_id: record.case_id }, 'Worktree setup failed');
+    service.log.error({ err: error, case_id: record.case_id }, 'worktree setup failed');
     return { ...done, status: 'failed', error: messageOf(error) };
   }
 };
@@ -173,7 +173,7 @@ export const endInterruptedSetups = async ({
       const setup = { ...record.setup, status: 'interrupted' as const, ended_at };
       await keepEnd(store, record, { ...setup, error: INTERRUPTED });
     } catch (error) {
-      log.error({ err: error, case_id }, 'Interrupted setup could not be ended');
+      log.error({ err: error, case_id }, 'ending an interrupted setup failed');
     }
   }
 };

@@ -87,7 +87,7 @@ export const clearForUnsandboxedRuns = (service: UpkeepNeeds & WithLog, runs: Ru
   runs.follow(() => {
     if (!hasUnsandboxed(runs)) return;
     clearSnapshots(service).catch((error: unknown) =>
-      service.log.error({ err: error }, 'Snapshots of shared directories could not be deleted'),
+      service.log.error({ err: error }, 'deleting snapshots of shared directories failed'),
     );
   });
 

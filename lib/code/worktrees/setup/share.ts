@@ -61,7 +61,7 @@ export const shareInstead = async (
   try {
     return await shareInstall(service, record, { install, command, directories, ...run });
   } catch (error) {
-    service.log.warn({ err: error, case_id: record.case_id }, 'Sharing of directories failed');
+    service.log.warn({ err: error, case_id: record.case_id }, 'sharing directories failed');
     return { does: 'run', told: notShared(directories, messageOf(error)) };
   }
 };

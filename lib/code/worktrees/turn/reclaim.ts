@@ -83,4 +83,4 @@ export const recoverTurns = async (
   }
 };
 
-const NOT_RECOVERED = 'Turn could not be imported; its repository is unchanged';
+const NOT_RECOVERED = 'importing a turn failed; its repository is unchanged';
