@@ -44,14 +44,18 @@ export class GitError extends Error {
 export const redacted = (text: string): string =>
   text.replace(/(https?:\/\/)[^\s/'"]*@|([a-z+-]+:\/\/)[^\s/'":]*:[^\s/'"]*@/gi, '$1$2');
 
-const PROBLEMS: Record<Exclude<GitFailure, 'failed'>, [ErrorCode, (error: GitError) => string]> = {
+const PROBLEMS: Record<
+  Exclude<GitFailure, 'failed'>,
+  [ErrorCode, (error: GitError, directory: string) => string]
+> = {
   not_installed: [
     'unavailable',
     () => 'git is not installed. Install git 2.39 or newer and start the daemon again.',
   ],
   no_directory: [
     'git_failed',
-    () => 'The directory does not exist. Restore it, or create the worktree again.',
+    (_error, directory) =>
+      `The directory ${directory} does not exist. Restore it, or create the worktree again.`,
   ],
   timeout: [
     'tool_timeout',
@@ -82,7 +86,7 @@ export const gitProblem = (
   }
   if (error.failure !== 'failed') {
     const [code, detail] = PROBLEMS[error.failure];
-    return new ServiceError(code, detail(error), { cause: error });
+    return new ServiceError(code, detail(error, directory), { cause: error });
   }
   return failed(error, directory);
 };

@@ -124,10 +124,10 @@ describe('Git.run', () => {
     );
   });
 
-  it('says that a directory is gone', async (t) => {
+  it('names a directory that does not exist', async (t) => {
     await assert.rejects(
       testGit(t).at('/no/such/place').run(['status'], { read: true }),
-      problem('git_failed', /does not exist/),
+      problem('git_failed', /^The directory \/no\/such\/place does not exist\. /),
     );
   });
 
