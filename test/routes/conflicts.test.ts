@@ -162,6 +162,18 @@ describe('POST /api/cases/{id}/pr/rebase', () => {
     assert.deepEqual(await scene.history(), []);
   });
 
+  it('names the files that are in conflict in the index already', async (t) => {
+    const scene = await rebaseScene(t, DIVERGED);
+    scene.git('read-tree', '-m', scene.git('merge-base', 'HEAD', 'main').trim(), 'HEAD', 'main');
+    const unmerged = scene.git('diff', '--name-only', '--diff-filter=U').trim().split('\n');
+    const refused = await scene.post('pr/rebase');
+    assert.deepEqual(codes(refused), [[422, 'invalid_state']]);
+    assert.equal(
+      refused.body.detail,
+      `Files are in conflict: ${unmerged.join(', ')}. Resolve and stage them, then try again.`,
+    );
+  });
+
   it('leaves alone what somebody else has begun', async (t) => {
     const scene = await rebaseScene(t, DIVERGED);
     assert.throws(() => scene.git('rebase', 'main'));

@@ -8,6 +8,7 @@ import { refuseReplaced } from '../../code/snapshots/set-aside.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { foreignRebase } from '../../code/worktrees/rebase/rebase-state.ts';
 import { invalidState, ServiceError } from '../../errors.ts';
+import { someOf } from '../../text/wording.ts';
 import { type Base, commitNamed, localOrUpstream, upstreamOf } from '../../tools/git/read/base.ts';
 import { filesInTheWay } from '../../tools/git/read/in-the-way.ts';
 import { commitOf, isAncestor, shortName } from '../../tools/git/read/repository.ts';
@@ -84,8 +85,11 @@ const onBranch = ({ branch, head, files }: WorktreeStatus, worktree: WorktreeRec
       `The worktree is on ${branch ?? 'no branch'}, but the Work item's branch is ${worktree.branch}. Switch to it, then try again.`,
     );
   }
-  if (!files.some(({ code }) => code.includes('U') || /^(?:AA|DD)$/.test(code))) return head;
-  throw invalidState('The index has files in conflict. Resolve and stage them, then try again.');
+  const unmerged = files.filter(({ code }) => code.includes('U') || /^(?:AA|DD)$/.test(code));
+  if (unmerged.length === 0) return head;
+  throw invalidState(
+    `Files are in conflict: ${someOf(unmerged.map(({ path }) => path))}. Resolve and stage them, then try again.`,
+  );
 };
 
 const refuseChanges = async (
