@@ -83,7 +83,9 @@ export const toListenError = (error: unknown, { host, port, workspace }: Config)
     );
   }
   if (hasCode(error, 'EACCES'))
-    return new Refusal(`This user may not listen on port ${port}. Give another with --port.`);
+    return new Refusal(
+      `This user has no permission to listen on port ${port}. Give another with --port.`,
+    );
   if (hasCode(error, 'EADDRNOTAVAIL', 'ENOTFOUND'))
     return new Refusal(`This machine has no address ${host}. Use --host 127.0.0.1.`);
   return error;

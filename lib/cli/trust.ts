@@ -105,7 +105,7 @@ const acceptAll = async (
 const agreed = (waiting: readonly WaitingValue[], command: string): Promise<boolean> => {
   if (!isTerminal())
     throw new Refusal(
-      `Not a terminal, so you cannot be asked. Read the values above, then run ${command} --all.`,
+      `Without a terminal, dossier cannot ask you. Read the values above, then run ${command} --all.`,
     );
   const plans = waiting.filter((value) => !isIncludedInAll(value)).length;
   const values = waiting.length - plans;

@@ -121,7 +121,7 @@ const readTask = (dir: string, folder: string, name: string): TaskFile | FilePro
   }
 };
 
-const NO_PERMISSION = new Problem('no_permission', 'This user may not read the file');
+const NO_PERMISSION = new Problem('no_permission', 'This user has no permission to read the file');
 
 const regular = (path: string): Stats => {
   const stats = statsAt(path);

@@ -87,4 +87,4 @@ const refusal = (error: unknown): RefusedRead => {
 };
 
 export const IS_LINK = 'it is a symbolic link';
-export const NO_PERMISSION = 'the daemon may not read it';
+export const NO_PERMISSION = 'the daemon has no permission to read it';

@@ -65,8 +65,8 @@ const whyUnusable = (state: string, error: unknown): string => {
 };
 
 const REASONS = [
-  ['EACCES', 'this user may not write there (EACCES)'],
-  ['EPERM', 'this user may not write there (EPERM)'],
+  ['EACCES', 'this user has no permission to write there (EACCES)'],
+  ['EPERM', 'this user has no permission to write there (EPERM)'],
   ['EROFS', 'its file system is read-only (EROFS)'],
   ['ENOSPC', 'its disk is full (ENOSPC)'],
   ['EDQUOT', 'the quota of its disk is used up (EDQUOT)'],

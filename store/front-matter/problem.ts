@@ -47,7 +47,7 @@ export const toProblem = (error: unknown): Problem => {
   if (code === 'EACCES' || code === 'EPERM')
     return new Problem(
       'no_permission',
-      "The daemon's user may not read this. Give it permission to",
+      "The daemon's user has no permission to read this. Grant it",
     );
   const problem = new Problem('unreadable', messageOf(error));
   problem.cause = error;

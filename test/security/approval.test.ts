@@ -165,7 +165,7 @@ describe('approved.md', () => {
     writeFileSync(join(dir, 'approved.md'), OTHER);
     await it.running.call('POST', `/api/cases/${other.id}/session/abort`);
     const { error } = await it.until(id, 'failed');
-    assert.match(error ?? '', /approved\.md is not what was approved/);
+    assert.match(error ?? '', /approved\.md differs from the approved text/);
     assert.ok(!(await it.eventsOf(id)).some(({ event }) => event === 'tool_call'));
   });
 });

@@ -48,7 +48,7 @@ describe('dossier trust', () => {
     assert.match(said, /^workspace\.md:2 {2}sandbox\n {2}\+ off$/m);
     assert.match(said, /^ {2}\+ - .*2Jmake/m);
     assert.equal(said.includes(ESC), false);
-    assert.match(said, /Not a terminal.*dossier trust --workspace \S+ --all/);
+    assert.match(said, /Without a terminal.*dossier trust --workspace \S+ --all/);
     assert.match(dossier('trust', '--list', '--workspace', dir).said, /sandbox/);
     assert.match(dossier('trust', '--list', '--workspace', dir).said, /worktrees\.setup/);
   });

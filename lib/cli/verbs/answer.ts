@@ -29,11 +29,11 @@ export const answer = verb(async (given) => {
   const { message } = asked;
   const isGiven = [values.option, values.field, values.prefix].some((each) => each !== undefined);
   if (!isGiven && !isTerminal())
-    throw new UsageError(`Not a terminal, so you cannot be asked. Answer with ${howTo(asked)}`);
+    throw new UsageError(`Without a terminal, dossier cannot ask you. Answer with ${howTo(asked)}`);
   if (!isGiven) out.say({ style: 'bold', text: message });
   const body = isGiven ? fieldsGiven(asked, values) : await askFor(given, asked);
   if (body === undefined) {
-    out.say('Nothing was answered.');
+    out.say('No answer was sent.');
     return 1;
   }
   const session = await send(dossier, asked, body);

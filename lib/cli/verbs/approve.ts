@@ -79,7 +79,7 @@ const commandFor = async (given: Verb, session: Session): Promise<string> => {
   const asked = ask.map((command) => ` --ask ${shellQuoted(command)}`).join('');
   const command = (name: string, more = '') =>
     typed(`${name} ${id8} --session ${session.id.slice(0, 8)}${asked}${more}`);
-  return `Not a terminal, so you cannot be asked. Read the plan: ${command('plan')}. To approve it: ${command('approve', ` --hash ${hash}`)}`;
+  return `Without a terminal, dossier cannot ask you. Read the plan: ${command('plan')}. To approve it: ${command('approve', ` --hash ${hash}`)}`;
 };
 
 const agreed = async (given: Verb, session: Session): Promise<Body | undefined> => {

@@ -29,5 +29,7 @@ export const endDaemon = async ({ workspace }: Config, pid: number): Promise<voi
     if (!isHolder()) return;
     await delay(LOOK_MS);
   }
-  throw new Refusal(`Process ${pid} was asked to stop, but is still running. Read its log`);
+  throw new Refusal(
+    `Process ${pid} received the signal to stop, but is still running. Read its log with dossier logs`,
+  );
 };

@@ -25,7 +25,7 @@ export const jobLog = async (place: RepositoryContext, job: number): Promise<Job
 // GitHub keeps logs for 90 days by default.
 const wordsOf = ({ code, message }: ServiceError): string =>
   code === 'codehost_gone' || code === 'codehost_not_found'
-    ? 'The log has expired, or the token may not read it.'
+    ? 'The log has expired, or the token has no permission to read it.'
     : `The log could not be read. ${message}`;
 
 interface Step extends StepTimes {

@@ -136,8 +136,8 @@ describe('readTree', () => {
     chmodSync(join(root, 'a'), 0o700);
     assert.deepEqual([...files.keys()], ['d.md']);
     assert.deepEqual(skipped, {
-      a: 'the daemon may not read it',
-      'c.md': 'the daemon may not read it',
+      a: 'the daemon has no permission to read it',
+      'c.md': 'the daemon has no permission to read it',
     });
   });
 

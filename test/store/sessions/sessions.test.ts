@@ -39,7 +39,7 @@ describe('readSession', () => {
     withoutAccess(dirname(sessionDirOf(service.store, kept)), () =>
       assert.throws(() => readSession(service.store, id, sid), {
         code: 'unreadable_record',
-        message: /\/sessions: The daemon's user may not read this\. Give it permission/,
+        message: /\/sessions: The daemon's user has no permission to read this\. Grant it/,
       }),
     );
     assert.equal(readSession(service.store, id, sid)?.session.id, sid);

@@ -67,7 +67,8 @@ export const approvedPlan = (store: Store, kept: StoredSession): string => {
   }
   const approved = readPlainly(() => readApproved(store, dir));
   if (approved === undefined) throw mismatch('approved.md is missing');
-  if (approved.sha256 !== approved_sha256) throw mismatch('approved.md is not what was approved');
+  if (approved.sha256 !== approved_sha256)
+    throw mismatch('approved.md differs from the approved text');
   return approved.content;
 };
 
@@ -89,7 +90,7 @@ const mismatch = (what: string): ServiceError =>
 const approvedPlanChanged = (): ServiceError =>
   new ServiceError(
     'plan_changed',
-    'plan.md is not what was approved. Restore the approved text, or abort the session and plan again.',
+    'plan.md differs from the approved text. Restore the approved text, or abort the session and plan again.',
   );
 
 /**

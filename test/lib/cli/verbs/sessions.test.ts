@@ -343,7 +343,7 @@ describe('dossier answer', { skip: noTerminal }, () => {
     const left = await shown('answer', [/Which number\? /, '9\r']);
     assert.match(
       left.text,
-      /ls␛\[8m; rm -rf ~[\s\S]* 1 {2}Yes \(allow once\)[\s\S]*Nothing was answered\.\n$/,
+      /ls␛\[8m; rm -rf ~[\s\S]* 1 {2}Yes \(allow once\)[\s\S]*No answer was sent\.\n$/,
     );
     const given = await shown('answer', [/Which number\? /, '1\r']);
     assert.match(given.text, /\nAnswered with yes: .*ls␛\[8m; rm -rf ~.*\n$/);
