@@ -76,7 +76,10 @@ export const findPull = async (
 ): Promise<Pull | undefined> => {
   const head = `${owner}:${branch}`;
   const open = await listOf(place, 'GET /repos/{owner}/{repo}/pulls', { state: 'open', head });
-  const own = open.filter((each) => each.head.ref === branch && isSameName(each.head.label, head));
+  // Without a label where the account or the fork that had the branch is deleted.
+  const own = open.filter(
+    ({ head: { ref, label } }) => ref === branch && isSameName(label ?? '', head),
+  );
   const found = own.find((each) => each.base.ref === base) ?? own[0];
   return found && pull(place, found.number);
 };

@@ -20,7 +20,7 @@ export const reviews = async (place: RepositoryContext, number: number): Promise
     number: Number(review.id),
     author: review.user?.login ?? null,
     state: STATES[review.state] ?? 'commented',
-    body: review.body,
+    body: review.body ?? '',
     url: review.html_url,
     commit: review.commit_id,
     submitted_at: review.submitted_at ?? null,

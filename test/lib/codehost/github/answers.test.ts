@@ -287,3 +287,28 @@ const GRAPHQL = {
   ...{ state: 'OPEN', state_reason: null, labels: NOBODY, assignees: NOBODY, author: null },
   comments: { totalCount: 0 },
 };
+
+describe('the reviews of a pull request', () => {
+  const review = (change: object): object => ({
+    ...{ id: 5, user: null, body: 'No.', state: 'COMMENTED', commit_id: null },
+    html_url: 'https://github.com/acme/app/pull/1#pullrequestreview-5',
+    submitted_at: '2026-11-01T10:00:00Z',
+    ...change,
+  });
+
+  it('may have no text and a deleted author', async (t) => {
+    const { hosted } = await startHostile(t, () => ({ body: [review({ body: null })] }));
+    const [only] = await hosted.reviews(1);
+    assert.deepEqual([only?.number, only?.body, only?.author], [5, '', null]);
+  });
+});
+
+describe('a pull request whose account or fork was deleted', () => {
+  it('is not taken for that of the branch, and hides no other', async (t) => {
+    const head = { ref: 'work/one', label: null, user: null, repo: null };
+    const { hosted } = await startHostile(t, () => ({
+      body: [{ number: 9, head, base: { ref: 'main' } }],
+    }));
+    assert.equal(await hosted.findPull({ owner: 'acme', branch: 'work/one' }), undefined);
+  });
+});
