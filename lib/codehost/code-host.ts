@@ -135,6 +135,7 @@ const TextOrNull = orNull(Text);
 const Time = Type.String({ format: 'date-time' });
 const TimeOrNull = orNull(Time);
 const Count = Type.Integer();
+const SafeId = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 
 const PullState = Type.Enum(['draft', 'open', 'closed', 'merged']);
 export type PullState = Static<typeof PullState>;
@@ -169,7 +170,7 @@ export const PullEvent = Type.Object({
 export type PullEvent = Static<typeof PullEvent>;
 
 export const HostReview = Type.Object({
-  ...{ number: Count, author: TextOrNull },
+  ...{ number: SafeId, author: TextOrNull },
   state: Type.Enum(['approved', 'changes_requested', 'commented', 'dismissed', 'pending']),
   ...{ body: Text, url: Text, commit: orNull(Oid), submitted_at: TimeOrNull },
 });
@@ -183,10 +184,10 @@ const ThreadComment = Type.Object({
 export type ThreadComment = Static<typeof ThreadComment>;
 
 export const ReviewThread = Type.Object({
-  ...{ node_id: Text, resolved: Type.Boolean(), outdated: Type.Boolean(), path: Text },
+  node_id: Type.String({ pattern: '^[A-Za-z0-9_+/=:.-]{1,200}$' }),
+  ...{ resolved: Type.Boolean(), outdated: Type.Boolean(), path: Text },
   /** Null for a thread on the whole file, or on a line that no longer exists. */
-  line: orNull(Count),
-  start_line: orNull(Count),
+  ...{ line: orNull(Count), start_line: orNull(Count) },
   comments: Type.Array(ThreadComment),
 });
 export type ReviewThread = Static<typeof ReviewThread>;
@@ -198,7 +199,7 @@ export interface WithCodeHost {
 
 const FailingCheck = Type.Object({
   /** The id of the check run; with the prefix `status-` for a commit status. */
-  id: Text,
+  id: Type.String({ pattern: '^(?:status-)?[1-9][0-9]{0,18}$' }),
   name: Text,
   /** The host's conclusion, such as `failure` or `timed_out`. */
   conclusion: Text,
@@ -206,8 +207,7 @@ const FailingCheck = Type.Object({
   app: TextOrNull,
   /** The output of the check, annotations included; may be empty. */
   said: Text,
-  url: TextOrNull,
-  at: TimeOrNull,
+  ...{ url: TextOrNull, at: TimeOrNull },
   /** The job id, if the check ran on the host's runners and may have a log. */
   job: orNull(Count),
 });

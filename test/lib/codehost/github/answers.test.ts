@@ -301,6 +301,15 @@ describe('the reviews of a pull request', () => {
     const [only] = await hosted.reviews(1);
     assert.deepEqual([only?.number, only?.body, only?.author], [5, '', null]);
   });
+
+  it('are refused with an id that no record can have', async (t) => {
+    for (const id of [-1, 0, 'five', 2 ** 53]) {
+      const { hosted } = await startHostile(t, () => ({ body: [review({ id })] }));
+      const refused = await refusal(hosted.reviews(1));
+      assert.equal(refused.code, 'codehost_upstream', String(id));
+      assert.match(refused.message, /0\.number must be/);
+    }
+  });
 });
 
 describe('a pull request whose account or fork was deleted', () => {
