@@ -1,7 +1,7 @@
 import { createWriteStream, existsSync, openSync, renameSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { messageOf } from '../../../store/base/attempt.ts';
+import { hasCode, messageOf } from '../../../store/base/attempt.ts';
 import type { Binary } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
 import { Refusal, requireDirectoryOf } from '../args/refusal.ts';
@@ -46,11 +46,17 @@ const save = async (download: Binary, path: string): Promise<number> => {
     renameSync(partial, path);
     return size;
   } catch (error) {
-    const why = error instanceof Refusal ? error.message : `The export failed: ${messageOf(error)}`;
-    throw new Refusal(`${why}. ${removed(partial)}`);
+    throw new Refusal(`${whyOf(error, path)}. ${removed(partial)}`);
   } finally {
     keep();
   }
+};
+
+const whyOf = (error: unknown, path: string): string => {
+  if (error instanceof Refusal) return error.message;
+  return hasCode(error, 'ENOSPC', 'EDQUOT')
+    ? `The disk of ${path} is full. Free some space, or name a file on another disk with --file`
+    : `The export failed: ${messageOf(error)}`;
 };
 
 // The process then ends by the signal, as it would without this. Returns what takes it back.

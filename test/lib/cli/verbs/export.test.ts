@@ -13,6 +13,7 @@ import { startHere } from '../../../helpers/daemon-here.ts';
 import { eventually } from '../../../helpers/eventually.ts';
 import { casesOf, runImport } from '../../../helpers/imported.ts';
 import { temporaryDirectory } from '../../../helpers/repository.ts';
+import { tinyDisk } from '../../../helpers/tiny-disk.ts';
 
 describe('dossier export', () => {
   it('saves the workspace, or one Work item, as an archive that import takes, over no file', async (t) => {
@@ -54,6 +55,27 @@ describe('dossier export', () => {
     assert.equal(piped.code, 2);
     assert.match(piped.stderr, /--file - is not supported\. /);
     assert.deepEqual(readdirSync(cwd).toSorted(), [name, 'one.zip', 'there.zip'].toSorted());
+  });
+
+  it('says that the disk is full, and leaves nothing on it', async (t) => {
+    const disk = tinyDisk(t, 256);
+    if (disk === undefined) return;
+    disk.leave(0);
+    const workspace = temporaryDirectory(t);
+    const { url } = await startHere(t, ['--workspace', workspace]);
+    const description = randomBytes(60_000).toString('hex');
+    await connect({ url }).call('POST /cases', {
+      body: { title: 'One', type: 'bug', description },
+    });
+    const file = join(disk.dir, 'x.zip');
+    const args = ['export', '--file', file, '--workspace', workspace];
+    const { code, stderr } = await dossierIn(t, { cwd: workspace }, args);
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /The disk of .*x\.zip is full\. Free some space, or name a file .* --file/,
+    );
+    assert.deepEqual(readdirSync(disk.dir), ['filler']);
   });
 
   it('leaves nothing when a signal ends it', async (t) => {
