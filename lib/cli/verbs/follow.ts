@@ -3,7 +3,7 @@ import { EXIT } from '../exit-codes.ts';
 import { isTerminal } from '../output/terminal.ts';
 import { answerHere, isAsked } from './answer.ts';
 import { showDiff } from './diff.ts';
-import { hasEnded, nextVerb } from './session-text.ts';
+import { hasEnded, nextText, nextVerb } from './session-text.ts';
 import { createEventPrinter } from './tail.ts';
 import type { Verb } from './verb.ts';
 
@@ -65,8 +65,11 @@ export const followWork = async (given: Verb, session: Session): Promise<number>
   const { stop } = await follow(given, session, { from: 'approved', signal: leaving.signal });
   leaving.done();
   if (stop === 'left' || stop === 'needs_you') return printNextSteps(given, session, stop);
-  if (stop === 'failed') return EXIT.failed;
   const { dossier, out, typed } = given;
+  if (stop === 'failed') {
+    out.say(nextText(given, { ...session, status: 'failed' }));
+    return EXIT.failed;
+  }
   const { commands, commit } = await dossier.call('GET /cases/{id}/sessions/{sid}', {
     id: session.case_id,
     sid: session.id,

@@ -135,6 +135,14 @@ describe('dossier tail', () => {
     );
   });
 
+  it('is 1 with the next command where the work failed that approve follows', async (t) => {
+    const { said, dossier: api, at } = await planned(t, { description: '```sh\nfalse\n```\n' });
+    const { plan_sha256 } = await api.call('GET /cases/{id}/sessions/{sid}', at);
+    const ended = await said('approve', '--hash', plan_sha256 ?? '', '--follow');
+    assert.equal(ended.code, 1, ended.stderr);
+    assert.match(ended.stdout, /\n-- ended: failed\nSee dossier show [0-9a-f]{8} /);
+  });
+
   it('leaves it running at Ctrl-C', { skip: noTerminal }, async (t) => {
     const { approve, dossier: api, at, workspace } = await planned(t, { description: WAITS });
     await approve();
