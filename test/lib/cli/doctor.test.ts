@@ -84,7 +84,8 @@ describe('doctor', () => {
       (await run(bin, '--workspace', temporaryDirectory(t), '--repo', clone)).said;
     const line = (await said()).split('\n').find((each) => each.includes('partial clone')) ?? '';
     assert.match(line, /^note {4}repository +default: .* is a partial clone of origin, /);
-    execFileSync('sh', ['-c', line.slice(line.indexOf('To have all: ') + 13)], { stdio: 'ignore' });
+    const [, command = 'false'] = /To fetch all: (.*)$/.exec(line) ?? [];
+    execFileSync('sh', ['-c', command], { stdio: 'ignore' });
     assert.equal(
       gitIn(clone)('rev-list', '--objects', '--all', '--missing=print').includes('?'),
       false,
