@@ -1,5 +1,6 @@
 import { join, relative } from 'node:path';
 import { inSlices } from '../base/async.ts';
+import { orElseUnlessDiskFault } from '../base/attempt.ts';
 import { trustHash } from '../consent/seal.ts';
 import { listDirectory } from '../front-matter/folder.ts';
 import { ifReadable } from '../front-matter/problem.ts';
@@ -23,8 +24,12 @@ export const unconfirmedSessions = async (store: Store): Promise<WaitingValue[]>
   (await allClaims(store)).map((kept) => waitingOf(store, kept));
 
 /** Those of one Work item, as its files are now. */
-export const claimsIn = (store: Store, { id, dir }: Pick<Item, 'id' | 'dir'>): StoredSession[] =>
-  sessionDirs(store.layout.root, dir).flatMap((path) => claimAt(store, id, path) ?? []);
+export const claimsOf = (store: Store, { id, dir }: Pick<Item, 'id' | 'dir'>): StoredSession[] => [
+  ...[...store.journal.runs].flatMap(([run, { case_id }]) =>
+    case_id === id ? (unconfirmedAt(store, id, run) ?? []) : [],
+  ),
+  ...unknownSessions(store, id, dir),
+];
 
 /** The claim of one session; undefined if the operator decided on this machine, or the session is not in the journal. */
 export const unconfirmedSession = (
@@ -59,8 +64,7 @@ export const importedClaims = (
   if (dir === undefined || unmet.length === 0) return [];
   const folder = sessionsDir(join(store.layout.root, dir));
   return unmet
-    .flatMap(([name]) => claimAt(store, caseId, join(folder, name)) ?? [])
-    .filter(({ session }) => !store.journal.runs.has(session.id))
+    .flatMap(([name]) => unknownSessionAt(store, caseId, join(folder, name)) ?? [])
     .map((kept) => ({ session: kept.session, waiting: waitingOf(store, kept) }));
 };
 
@@ -69,23 +73,43 @@ export const confirmSessions = async (
   store: Store,
   values: readonly WaitingValue[],
 ): Promise<string[]> => {
-  const wanted = new Set(values.map(({ key, hash }) => `${key} ${hash}`));
-  const meant = (await allClaims(store)).filter((kept) => {
-    const { key, hash } = waitingOf(store, kept);
-    return wanted.has(`${key} ${hash}`);
-  });
-  for (const kept of meant) {
+  const confirmed: string[] = [];
+  for (const value of values) {
+    // Read right before the grant: what ended meanwhile claims nothing.
+    const kept = claimNow(store, value);
+    if (kept === undefined) continue;
     const { case_id, id, unconfirmed } = kept.session;
     confirmClaim(store, { case_id, matter: kept.matter, unconfirmed });
     // Only sessions in the journal are run.
     if (!store.journal.runs.has(id)) await claimSession(store, kept);
+    confirmed.push(case_id);
   }
-  return meant.map(({ session }) => session.case_id);
+  return confirmed;
+};
+
+const claimNow = (
+  store: Store,
+  { case_id = '', key, hash }: WaitingValue,
+): StoredSession | undefined => {
+  const item = itemOf(store, case_id);
+  return (
+    item &&
+    claimsOf(store, item).find((kept) => {
+      const now = waitingOf(store, kept);
+      return now.key === key && now.hash === hash;
+    })
+  );
 };
 
 const allClaims = async (store: Store): Promise<StoredSession[]> => {
   const found: StoredSession[] = [];
-  await inSlices(allItems(store), (item) => void found.push(...claimsIn(store, item)));
+  await inSlices([...store.journal.runs], ([id, { case_id }]) => {
+    const kept = unconfirmedAt(store, case_id, id);
+    if (kept !== undefined) found.push(kept);
+  });
+  await inSlices(allItems(store), ({ id, dir }) => {
+    found.push(...unknownSessions(store, id, dir));
+  });
   return found;
 };
 
@@ -102,14 +126,20 @@ export const sessionDirs = (root: string, dir: string): string[] => {
 
 const ended = remembered(() => new Map<string, string>());
 
-// Ended sessions are read once.
-const claimAt = (store: Store, caseId: string, dir: string): StoredSession | undefined => {
-  const stats = statsAt(sessionFile(dir));
+const unknownSessions = (store: Store, caseId: string, dir: string): StoredSession[] =>
+  sessionDirs(store.layout.root, dir).flatMap(
+    (path) => unknownSessionAt(store, caseId, path) ?? [],
+  );
+
+// A session that is not in the journal, so no copy of one that is. Ended sessions are read once.
+const unknownSessionAt = (store: Store, caseId: string, dir: string): StoredSession | undefined => {
+  const stats = orElseUnlessDiskFault(() => statsAt(sessionFile(dir)), undefined);
   const mark = `${stats?.mtimeMs} ${stats?.ctimeMs} ${stats?.size}`;
   if (stats === undefined || ended(store).get(dir) === mark) return undefined;
   const kept = ifReadable(() => readSessionAt(store, caseId, dir), undefined);
   if (kept !== undefined && isEnded(kept.session.status)) ended(store).set(dir, mark);
-  return kept?.session.unconfirmed === undefined ? undefined : kept;
+  if (kept === undefined || store.journal.runs.has(kept.session.id)) return undefined;
+  return kept.session.unconfirmed === undefined ? undefined : kept;
 };
 
 /** A session whose files claim a start or an approval. */

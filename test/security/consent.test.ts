@@ -1,14 +1,23 @@
 /** What files claim that the operator said: nothing runs by it before the operator says so on this machine. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { createKey } from '../../lib/guard/api-keys/keys.ts';
 import type { AttentionItem } from '../../store/records/attention.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Session } from '../../store/records/session.ts';
 import type { WaitingValue } from '../../store/records/trust.ts';
+import { confirmSessions } from '../../store/sessions/unconfirmed.ts';
 import { removeKeyIn } from '../../store/workspace/api-keys.ts';
 import { until } from '../helpers/eventually.ts';
 import { forge, planned, rewrite } from '../helpers/forged.ts';
@@ -137,6 +146,21 @@ describe('an approval that stands in files alone', () => {
   });
 });
 
+describe('a copy of a session in another Work item', () => {
+  it('is no claim that could be trusted, and takes nothing from the original', async (t) => {
+    const { it, id, dir } = await planned(t);
+    const { body: other } = await it.running.call<Case>('POST', '/cases', {
+      title: 'Other',
+      type: 'chore',
+    });
+    const copies = join(it.running.workspace, other.path, 'sessions');
+    cpSync(dir, join(copies, basename(dir)), { recursive: true });
+    assert.deepEqual(await waiting(it), []);
+    await it.running.call('POST', '/trust', { all: true });
+    assert.equal((await read(it, id)).unconfirmed, undefined);
+  });
+});
+
 describe('what the operator decided and took back', () => {
   it('is no approval any more: a session that ended runs no second time', async (t) => {
     const { it, id, dir } = await planned(t);
@@ -160,6 +184,22 @@ describe('what the operator decided and took back', () => {
     await it.running.restart();
     const { status, unconfirmed } = await read(it, id);
     assert.deepEqual([status, unconfirmed], ['queued', 'started']);
+  });
+
+  it('is confirmed by no claim of before it ended', async (t) => {
+    const { it, id, dir } = await planned(t);
+    const { store } = it.running.service;
+    rewrite(dir, { provider: 'manual' });
+    const before = readFileSync(join(dir, 'session.md'), 'utf8');
+    const values = await waiting(it);
+    assert.deepEqual(
+      values.map(({ kind }) => kind),
+      ['session'],
+    );
+    await it.control('abort');
+    assert.deepEqual(await confirmSessions(store, values), []);
+    writeFileSync(join(dir, 'session.md'), before);
+    assert.equal((await read(it, id)).unconfirmed, 'started');
   });
 
   it('is no API key any more, though its file is put back', async (t) => {

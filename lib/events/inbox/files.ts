@@ -15,7 +15,7 @@ import {
 } from '../../../store/reconcile/problem-events.ts';
 import { type AttentionItem, trustOne } from '../../../store/records/attention.ts';
 import type { WaitingValue } from '../../../store/records/trust.ts';
-import { claimsIn } from '../../../store/sessions/unconfirmed.ts';
+import { claimsOf } from '../../../store/sessions/unconfirmed.ts';
 import { settingsEntry, untrustedSettings } from '../../../store/settings/globals.ts';
 import { plain } from '../../../store/settings/trust/waiting.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
@@ -87,7 +87,7 @@ const withoutForged = (store: Store, told: ReportedProblem[]): ReportedProblem[]
   const forged = new Set(
     [...ids].flatMap((id) => {
       const item = itemOf(store, id);
-      return item === undefined ? [] : claimsIn(store, item).map(({ dir }) => dir);
+      return item === undefined ? [] : claimsOf(store, item).map(({ dir }) => dir);
     }),
   );
   const dirOf = ({ file }: ReportedProblem) => dirname(join(store.layout.root, file));
