@@ -51,12 +51,15 @@ export const movedRefusal: Make = ({ headers }, { host, base, about, write }) =>
   );
 };
 
-export const notGitHub: Make = ({ status }, { host, write }) =>
-  new ServiceError(
+export const notGitHub: Make = ({ status }, { host, write }) => {
+  // A gateway that times out may have forwarded the write; one that refuses it (4xx) has not.
+  const isOpen = write && (status < 400 || status >= 500);
+  return new ServiceError(
     'codehost_gateway',
-    `The response for ${host} (${status}) is not from GitHub, perhaps from a proxy or a login page. ${write && status < 400 ? UNKNOWN : 'Check HTTPS_PROXY, api_url and your network, then try again.'}`,
-    { members: { host_status: status, ...outcome(write && status < 400) } },
+    `The response for ${host} (${status}) is not from GitHub, perhaps from a proxy or a login page. ${isOpen ? UNKNOWN : 'Check HTTPS_PROXY, api_url and your network, then try again.'}`,
+    { members: { host_status: status, ...outcome(isOpen) } },
   );
+};
 
 export const unauthorized: Make = ({ message }, { host, source }) =>
   source === null

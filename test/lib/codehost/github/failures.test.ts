@@ -61,6 +61,12 @@ const STRANGE: Row[] = [
     code: 'codehost_gateway',
     unknown: true,
   },
+  {
+    how: { status: 504, headers: PAGE, body: '<p>Gateway timeout</p>' },
+    code: 'codehost_gateway',
+    reads: 3,
+    unknown: true,
+  },
   { how: { status: 302, headers: AWAY, body: '' }, code: 'codehost_gateway' },
   {
     how: { status: 200, headers: { 'content-type': 'application/json' }, body: '{"full' },
