@@ -7,6 +7,7 @@ import type { ProblemRecord } from '../../store/records/problem.ts';
 import { GUIDES } from '../examples/guides.ts';
 import { writeFiles } from '../helpers/repository.ts';
 import { startForTest } from '../helpers/service.ts';
+import { assertProblem } from '../helpers/work-item.ts';
 import { json, serverOf } from '../lib/http/serve.ts';
 
 const { hapi } = serverOf(systemRoutes);
@@ -63,7 +64,7 @@ describe('GET /api/diagnostics', () => {
       return [...new Set(body.map(({ file }) => file))].toSorted();
     };
     const dir = dirname(dirname(one ?? ''));
-    for (const path of [dir, `${dir}/`, `${dir}/pr`, one])
+    for (const path of [dir, `${dir}/`, `./${dir}`, `${dir}/pr`, one])
       assert.deepEqual(await filesAt(`?path=${path}`), [one]);
     for (const path of ['workspace.md', 'webhooks', 'case'])
       assert.deepEqual(await filesAt(`?path=${path}`), []);
@@ -73,9 +74,11 @@ describe('GET /api/diagnostics', () => {
       [],
     );
     const both = [one, other].toSorted();
-    for (const query of ['?path=cases', `?path=${dirname(dir)}`, ''])
+    for (const query of ['?path=cases', `?path=${dirname(dir)}`, '?path=.', '?path=./', ''])
       assert.deepEqual(await filesAt(query), both);
     assert.deepEqual(await filesAt(`?path=${dir.slice(0, -1)}`), []);
+    for (const path of ['/', workspace, '..', '../x', 'cases/../..'])
+      assertProblem(await call('GET', `/api/diagnostics?path=${path}`), 400, 'bad_request');
   });
 });
 

@@ -1,9 +1,11 @@
+import { posix } from 'node:path';
 import { isAtOrBelow } from '../../../store/base/paths.ts';
 import { importProblems } from '../../../store/codehost/imports.ts';
 import type { FileProblem } from '../../../store/front-matter/problem.ts';
 import { checkSidecars, checkSidecarsBelow } from '../../../store/problems/sidecar-problems.ts';
 import type { Store } from '../../../store/store.ts';
 import { readSnapshots } from '../../../store/worktrees/snapshots.ts';
+import { badField } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { Service } from '../../service.ts';
 import { reportSettingsProblems } from './settings-advice.ts';
@@ -15,16 +17,22 @@ import { reportSettingsProblems } from './settings-advice.ts';
  */
 export const listProblems = async (service: Service, below?: string): Promise<FileProblem[]> => {
   const { store } = service;
+  const path = below === undefined ? '.' : pathWithin(below);
   await reportSettingsProblems(service);
-  const path = below?.replace(/\/+$/, '');
-  if (path === undefined) await checkSidecars(store);
-  else await checkSidecarsBelow(store, path);
+  await (path === '.' ? checkSidecars(store) : checkSidecarsBelow(store, path));
   const all = [
     ...store.problems.all(),
     ...readSnapshots(store).problems,
     ...importProblems(store.layout),
   ];
-  return path === undefined ? all : all.filter(({ file }) => isAtOrBelow(file, path));
+  return path === '.' ? all : all.filter(({ file }) => isAtOrBelow(file, path));
+};
+
+// An empty list for another place would read as if all were well.
+const pathWithin = (path: string): string => {
+  const plain = posix.normalize(`${path}/`).slice(0, -1);
+  if (!posix.isAbsolute(path) && !/^\.\.(?:\/|$)/.test(plain)) return plain;
+  throw badField('/path', 'must be relative to the workspace and lie within it, as in `file`');
 };
 
 /** Logs each problem of a file when it is found and when it is solved. */
