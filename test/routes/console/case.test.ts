@@ -107,7 +107,7 @@ describe('the page of a Work item', { skip: noBrowser }, () => {
     byHand(`title: ${before}`, 'title: By hand');
     await page.getByRole('heading', { name: 'By hand' }).waitFor();
     assert.equal(await title.inputValue(), 'By hand');
-    assert.equal(await page.getByText('was changed since you began').count(), 0);
+    assert.equal(await page.getByText('changed since you began editing').count(), 0);
     await title.fill('Mine');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: 'Mine' }).waitFor();

@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
 import type { Case } from '../../../../lib/client/client.ts';
 import { ITEM_TYPES, TypeField } from '../fields.tsx';
-import { ApiForm } from '../form.tsx';
+import { ApiForm, hasUnsent } from '../form.tsx';
 import { MarkdownField } from './markdown-field.tsx';
 
 interface Version {
@@ -22,11 +22,16 @@ export const EditItem = (now: Version) => {
   };
   const begin = () => setEditBase(editBase ?? now);
   const { id, title, type, description } = seen.item;
+  const call = `PUT /cases/${id}`;
+  // A browser that fills in what was typed before a reload tells no input.
+  const onToggle = () => {
+    if (hasUnsent(call)) begin();
+  };
   return (
-    <details ref={fold} class="edit" onInput={begin} onReset={onReset}>
+    <details ref={fold} class="edit" onInput={begin} onToggle={onToggle} onReset={onReset}>
       <summary data-key="e">Edit</summary>
       <ApiForm
-        call={`PUT /cases/${id}`}
+        call={call}
         if_match={seen.etag}
         was={wasOf(seen.item)}
         keep
