@@ -52,7 +52,7 @@ export type Launchable = RunPlace & Pick<RunSpec, 'limits' | 'signed_as' | 'mcp'
 
 export type LaunchDeps = Pick<ProviderDeps, 'env' | 'variables' | 'sandbox' | 'network' | 'runs'>;
 
-/** What a program that the daemon runs itself needs to be launched: a command of a set-up, a check. */
+/** What a program that the daemon runs itself needs to be launched: a command of a setup, a check. */
 export const launchDeps = (service: {
   config: Pick<ProviderDeps, 'env'>;
   store: Store;

@@ -70,7 +70,7 @@ const tellReturned = (
   for (const { path, why, kept } of logins) {
     const where =
       kept === undefined ? 'It could not be stored.' : `It is stored in ${kept} for 7 days.`;
-    const message = `The agent renewed its login, which was not copied back to ${path}: ${why}. ${where} Log in with the agent itself, outside a session.`;
+    const message = `The agent has a new login, which was not copied back to ${path}: ${why}. ${where} Log in with the agent itself, outside a session.`;
     tell({ type: 'error', data: { code: 'login_kept', message } });
   }
 };

@@ -9,16 +9,19 @@ export const describeExit = (exit: Exit): string => `${howItEnded(exit)}${whatIt
 const whatItMet = ({ explained = [] }: Exit): string =>
   explained.length === 0 ? '' : ` (${explained.join('; ')})`;
 
-const LIMITS: Partial<Record<Exit['ended_by'], string>> = {
-  idle_limit: 'the idle limit: it wrote nothing for longer than limits.idle_minutes',
-  wall_limit: 'the time limit of a turn: it ran for longer than limits.wall_hours',
-  output_limit: 'the output limit: it wrote more than limits.output_mb',
+// ANSWER_LIMITS, where a request waits for the answer.
+const EXCEEDED: Partial<Record<Exit['ended_by'], string>> = {
+  idle_limit:
+    'the idle limit: it wrote nothing for longer than limits.idle_minutes in workspace.md, or than 5 minutes while a request waited for it',
+  wall_limit:
+    'the time limit: it ran for longer than limits.wall_hours in workspace.md, or than 15 minutes while a request waited for it',
+  output_limit: 'the output limit: it wrote more than limits.output_mb in workspace.md',
 };
 
 const howItEnded = (exit: Exit): string => {
   if (exit.ended_by === 'not_started') return `could not be started: ${exit.stderr_tail}`;
-  const limit = LIMITS[exit.ended_by];
-  if (limit !== undefined) return `exceeded ${limit} in workspace.md`;
+  const limit = EXCEEDED[exit.ended_by];
+  if (limit !== undefined) return `exceeded ${limit}`;
   if (exit.signal !== null) return `was killed by ${exit.signal}`;
   return `ended with exit code ${exit.code}`;
 };

@@ -104,7 +104,7 @@ export const inotify = (wanted: number, limit: SystemLimit | undefined): DoctorF
   if (value >= wanted) return ok('inotify', `${name} is ${value}, and about ${wanted} are needed`);
   return note(
     'inotify',
-    `${name} is ${value}, and about ${wanted} are needed: changes by hand are found only within 10 s. ${howToRaise(limit, wanted)}`,
+    `${name} is ${value}, and about ${wanted} are needed: changes by hand are found up to 10 s later. ${howToRaise(limit, wanted)}`,
   );
 };
 

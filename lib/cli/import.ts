@@ -95,7 +95,7 @@ const WORKSPACE =
 const STRANGE =
   'contains nothing that can be imported. Name the zip file of an export, the directory it was unpacked to, or the ' +
   'tasks of Backlog.md, beads, veritas-kanban, Cline Kanban or vibe-kanban (dossier help export). dossier new --file FILE ' +
-  'makes one Work item of a text.';
+  'creates one Work item from a text file.';
 
 const fromArchive = async (
   call: Call,

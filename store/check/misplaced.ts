@@ -31,7 +31,7 @@ const isStray = (name: string): boolean => /^[^.].*\.md$/i.test(name) && !/^read
 const strayProblem = (name: string): Problem =>
   new Problem(
     UNKNOWN_FILE,
-    `This file belongs to no Work item, which would be a directory. Move it to ${name.slice(0, -'.md'.length)}/${CASE_FILE} to make it one, or remove it`,
+    `This file belongs to no Work item: a Work item is a directory. Move it to ${name.slice(0, -'.md'.length)}/${CASE_FILE} to make it one, or remove it`,
   );
 
 /** The directories with sessions, but without a case.md. The walk enters the sessions of no other. */

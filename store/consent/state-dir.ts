@@ -32,7 +32,7 @@ export const needStateDir = (state: string, root: string): void => {
 };
 
 const overlap = (state: string, root: string): string =>
-  `One of the state directory ${state} and the workspace ${root} contains the other. Name another state directory with --state-dir`;
+  `The state directory ${state} and the workspace ${root} must not contain each other. Name another state directory with --state-dir`;
 
 const checkOwner = (state: string): void => {
   const found = statSync(state);

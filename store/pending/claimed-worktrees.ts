@@ -71,5 +71,5 @@ export const confirmWorktrees = async (
   return confirmed;
 };
 
-// Without the markers of another machine's set-up or turn: processes with those markers would be ended here.
+// Without the markers of another machine's setup or turn: processes with those markers would be ended here.
 const claimOf = ({ setup_marker: _marker, turn_dir: _turn, ...record }: WorktreeRecord) => record;

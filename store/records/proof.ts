@@ -89,7 +89,7 @@ export const Proof = Type.Object(
     ),
     diff_sha256: orNull(
       Sha256,
-      "The hash of the worktree's diff against its base, if some of the work was not committed: of the bytes of the session's diff",
+      "The hash of the bytes of the session's diff, if some of the work was not committed",
     ),
     tree: Type.Optional(
       Type.String({

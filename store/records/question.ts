@@ -47,7 +47,7 @@ export type QuestionField = Static<typeof QuestionField>;
 
 export const AnswerAction = Type.Enum(['accept', 'decline', 'cancel'], {
   description:
-    '`accept`: with `content`. `decline`: the operator does not answer. `cancel`: the operator dismisses the question',
+    '`accept`: with `content`. `decline`: the operator declines to answer. `cancel`: the operator dismisses the question',
 });
 
 export const AnsweredBy = Type.Enum(['operator', 'agent', 'daemon'], {

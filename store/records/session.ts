@@ -198,7 +198,7 @@ export const Session = Type.Object(
     base_commit: TextOrNull,
     plan_sha256: orNull(
       Sha256,
-      'The hash of plan.md: of its current text, and after the approval of the approved text. Null without a plan',
+      'The hash of plan.md: before the approval of its current text, then of the approved text. Null without a plan',
     ),
     approved_at: orNull(Time),
     approved_by: orNull(Type.String(), '`operator`, or `operator (key NAME)` with an API key'),
@@ -230,7 +230,7 @@ export const Session = Type.Object(
     came_later: Type.Optional(
       Type.String({
         description:
-          'Which reviews of a feedback session changed after its plan was made. The agent does not get the new text; `revise` includes it',
+          'A warning if reviews of a feedback session changed after its plan was made. The agent does not get the new text; `revise` includes it',
       }),
     ),
     warnings: Type.Optional(

@@ -28,7 +28,7 @@ export type RecordedRepositories = Static<typeof RecordedRepositories>;
  */
 export const TurnRecord = Type.Object({
   case_id: Id,
-  /** Null for a set-up. */
+  /** Null for a setup. */
   session_id: orNull(Id),
   /** The marker in the environment of its processes. */
   marker: Type.String({ minLength: 1 }),
@@ -44,7 +44,7 @@ export const TurnRecord = Type.Object({
   /** The index, and the state of a merge in progress. */
   index: Sha256,
   operation: Type.Record(Type.String(), Sha256),
-  /** Absent in records of a set-up by older releases. */
+  /** Absent in records of a setup by older releases. */
   guarded: Type.Optional(RecordedRepositories),
 });
 export type TurnRecord = Static<typeof TurnRecord>;

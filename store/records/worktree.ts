@@ -17,7 +17,7 @@ export const Reached = Type.Array(
 );
 export type Reached = Static<typeof Reached>;
 
-/** The set-up of a new worktree, and its result. */
+/** The setup of a new worktree, and its result. */
 export const Setup = Type.Object(
   {
     status: Type.Enum(['pending', 'running', 'completed', 'failed', 'interrupted']),
@@ -106,7 +106,7 @@ export const WorktreeRecord = Type.Object({
   repository: Directory,
   git_dir: Directory,
   common_dir: Directory,
-  /** The marker in the environment of the set-up's processes. */
+  /** The marker in the environment of the setup's processes. */
   setup_marker: Type.Optional(Id),
   /** Pairs of commits whose conflict the operator dismissed from the inbox. */
   dismissed_overlaps: Type.Optional(Type.Array(Type.String())),

@@ -94,7 +94,7 @@ describe('completed work', () => {
     const message = 'In commits that Dossier did not make: .env, big.bin, keys/id_rsa';
     assert.deepEqual([commit.id, session.commit?.message], [null, message]);
     const body = bodyOf(it);
-    assert.match(body, /^Dossier did not make 2 commits of the branch/m);
+    assert.match(body, /^The branch has 2 commits that Dossier did not make/m);
     assert.match(body, /^[0-9a-f]{12} All of it$/m);
     assert.match(body, /^keys\/id_rsa {2}is named like a file with secrets$/m);
     assert.match(body, /^big\.bin {2}is over 5 MB$/m);

@@ -89,7 +89,7 @@ const textOf = (words: Words): string => visible(typeof words === 'string' ? wor
 const linesOf = (words: Words = ''): Words[] =>
   textOf(words)
     .trimEnd()
-    .split('\n')
+    .split(/\r?\n/)
     .map((text) => (typeof words === 'string' ? text : { ...words, text }));
 
 const inOneLine = (words: Words): Words => {

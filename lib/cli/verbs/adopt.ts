@@ -19,8 +19,8 @@ interface SessionWish {
 }
 
 /**
- * `dossier adopt [WHAT]`: lists sessions of agents, worktrees and branches that are no Work items; with one of them, creates a
- * Work item of it. The summary of a session is confirmed by the operator, because agents will read it.
+ * `dossier adopt [WHAT]`: lists sessions of agents, worktrees and branches without a Work item; with one of them, creates a
+ * Work item from it. The summary of a session is confirmed by the operator, because agents will read it.
  */
 export const adopt = verb(async (given) => {
   const { dossier, words, values, out, config, typed } = given;

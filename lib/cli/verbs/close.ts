@@ -73,7 +73,7 @@ export const remove = verb(async (given) => {
   const isAsked = isTerminal() && values.json !== true;
   if (!isAsked && !(word.length >= 8 && id.startsWith(word.toLowerCase())))
     throw new Refusal(
-      `Nothing was deleted: without a terminal, rm needs an id, not ${word}. Run ${typed(`rm ${id.slice(0, 8)}`)}`,
+      `Nothing was deleted: without a question (--json, or no terminal), rm needs an id, not ${word}. Run ${typed(`rm ${id.slice(0, 8)}`)}`,
     );
   await refuseSession(given, id, 'deleted');
   if (isAsked) {

@@ -167,7 +167,7 @@ export const verify = verb(async (given) => {
   const { run } = only;
   if (run !== undefined && run.status !== 'passed' && values.force !== true)
     throw new Refusal(
-      `The check \`${run.command}\` ${run.status === 'failed' ? 'failed' : `is ${run.status}`}, so it was not verified. Run it again, or pass --force to verify it anyway: ${typed(`proof run ${id.slice(0, 8)} ${shellQuoted(run.command)}`)}`,
+      `The check \`${run.command}\` ${run.status === 'failed' ? 'failed' : `is ${run.status}`}, so it was not verified. To verify it anyway, pass --force. To run it again: ${typed(`proof run ${id.slice(0, 8)} ${shellQuoted(run.command)}`)}`,
     );
   const held = await dossier.call('PUT /cases/{id}/proof/{pid}/verify', { id, pid: only.id });
   if (values.json === true) return void out.json(held);

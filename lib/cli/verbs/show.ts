@@ -26,8 +26,8 @@ export const show = verb(async ({ dossier, typed, words: [word], values, out }) 
     sessions.map((each) => [each.id.slice(0, 8), each.mode, statusText(each), each.provider]),
   );
   for (const line of await resultLines(dossier, newest, worktree)) out.say(line);
-  const waiting = await dossier.call('GET /attention');
-  const next = waiting.filter((entry) => entry.case_id === id).map(commandFor);
+  const waiting = await unlessRefused(dossier.call('GET /attention'));
+  const next = (waiting ?? []).filter((entry) => entry.case_id === id).map(commandFor);
   for (const command of new Set(next)) out.say(`Next: ${typed(command)}`);
 });
 

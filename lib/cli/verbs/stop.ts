@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { dossierCommand } from '../../../store/base/text.ts';
 import { layoutOf } from '../../../store/layout.ts';
 import { holderOf } from '../../../store/workspace/daemon-lock.ts';
 import type { Config } from '../../config.ts';
@@ -30,6 +31,6 @@ export const endDaemon = async ({ workspace }: Config, pid: number): Promise<voi
     await delay(LOOK_MS);
   }
   throw new Refusal(
-    `Process ${pid} received the signal to stop, but is still running. Read its log with dossier logs`,
+    `Process ${pid} received the signal to stop, but is still running. Read its log with ${dossierCommand('logs', workspace)}`,
   );
 };

@@ -12,7 +12,7 @@ const UNUSED_MS = 30 * 24 * 3_600_000;
 
 /**
  * The directory that agents in Work mode have as `~/.cache`, one for each repository: what one of them leaves there reaches no
- * other repository, no set-up and no check. Without it, if it cannot be created, their cache is private and empty.
+ * other repository, no setup and no check. Without it, if it cannot be created, their cache is private and empty.
  */
 export const projectCache = (
   { layout }: Store,

@@ -12,7 +12,7 @@ interface Looked {
 }
 
 /**
- * What the operator's own set-up of an agent leads to and the sandbox hides, a sentence for each file or directory: programs
+ * What the operator's own setup of an agent leads to and the sandbox hides, a sentence for each file or directory: programs
  * of MCP servers and hooks in its settings, and targets of links. They do not start, and most agents do not report it.
  */
 export const setUpLimits = async (

@@ -57,7 +57,7 @@ const isSubset: OpensNoMore = (before, after) => {
   return Array.isArray(after) && after.every((each) => known.includes(canonical(each)));
 };
 
-/** Like `isSubset`, in the same order, because set-up steps depend on earlier ones. */
+/** Like `isSubset`, in the same order, because setup steps depend on earlier ones. */
 const isSubsequence: OpensNoMore = (before, after) => {
   if (!Array.isArray(after)) return false;
   const known = Array.isArray(before) ? before.map(canonical) : [];

@@ -87,8 +87,9 @@ interface Distance {
 
 const UNKNOWN: Distance = { ahead: null, behind: null };
 
-/** How many commits of the base the branch of a worktree does not have; null if unknown. Reads no file of the worktree. */
+/** How many commits of the base the branch of a worktree does not have; null if unknown, as without its directory. */
 export const newInBase = async (git: Git, record: WorktreeRecord): Promise<number | null> => {
+  if ((await stateOf(record)) !== 'ok') return null;
   const head = await commitNamed(git.at(record), 'HEAD');
   return head === undefined ? null : (await distanceFromBase(git, record, head)).behind;
 };

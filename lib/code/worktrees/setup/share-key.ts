@@ -7,11 +7,11 @@ import { headCommit, isAncestor } from '../../../tools/git/read/repository.ts';
 import { repositoryOf, type WithGit } from '../../../tools/git/run/git.ts';
 import type { Install } from './installs.ts';
 
-/** What the sharing of directories gets from a set-up. */
+/** What the sharing of directories gets from a setup. */
 export interface ShareRun {
   marker: string;
   signal: AbortSignal;
-  /** Whether this is the first set-up of the worktree: no agent has run in it. */
+  /** Whether this is the first setup of the worktree: no agent has run in it. */
   isFirst: boolean;
   /** Runs a command in the sandbox that cannot write, and returns what it printed; undefined if it failed. */
   ask: (command: string) => Promise<string | undefined>;

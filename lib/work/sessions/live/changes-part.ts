@@ -154,7 +154,7 @@ const otherCommitsPart = ({ other_commits }: WorkCommit): string[] => {
   const more = count - commits.length;
   return [
     '## Commits of others',
-    `Dossier did not make ${counted(count, 'commit')} of the branch: the agent did, or you did meanwhile. ${count === 1 ? 'It is' : 'They are'} not undone:`,
+    `The branch has ${counted(count, 'commit')} that Dossier did not make, but the agent or, meanwhile, you. ${count === 1 ? 'It is' : 'They are'} not undone:`,
     fenceOff([...lines, ...(more > 0 ? [`and ${more} more commits`] : [])].join('\n'), 'text'),
     ...(files.length === 0 ? [] : [UNWANTED, fenceOff(files.map(leftOutLine).join('\n'), 'text')]),
   ];

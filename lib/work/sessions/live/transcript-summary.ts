@@ -50,9 +50,9 @@ export interface SessionDigest {
   last_words: string;
   /** The usage of the newest turn, if it was cut off. */
   usage: Usage | undefined;
-  /** Whether its newest turn waits for a place among `max_sessions`, so that nothing of it ran. */
+  /** Whether its newest turn waits for a slot of `max_sessions`, so that nothing of it ran. */
   waits: boolean;
-  /** Whether its approved work has only waited for a place so far. */
+  /** Whether its approved work has only waited for a slot so far. */
   only_waited: boolean;
   /** Whether an earlier run of its approved work changed something or ran a command. */
   has_worked: boolean;

@@ -41,7 +41,7 @@ export const IsolationWarnings = ({ sandbox, network, reason, missing }: Boundar
     {sandbox === 'bubblewrap' && network === 'host' && (
       <div class="box error plan-unshut" role="note">
         <strong>The network is not isolated.</strong> Commands can reach every service on this
-        machine, and bypass the sandbox through it.
+        machine, and bypass the sandbox through such a service.
       </div>
     )}
   </>

@@ -437,10 +437,7 @@ describe('an acp run in Work mode', () => {
     const limits = { idle_ms: 60_000, wall_ms: 2000, output_bytes: 1e9 };
     const { run } = startOn(t, 'chatter', 'work', { limits });
 
-    assert.match(
-      (await run.done).error ?? '',
-      /exceeded the time limit of a turn: .* limits\.wall_hours/,
-    );
+    assert.match((await run.done).error ?? '', /exceeded the time limit: .* limits\.wall_hours/);
   });
 
   it('tells updates of an unknown kind, capped, and goes on', async (t) => {

@@ -139,7 +139,7 @@ describe('runbook in Work mode', () => {
 
     assert.match(
       (await long.run.done).error ?? '',
-      /exceeded the time limit of a turn: .* limits\.wall_hours/,
+      /exceeded the time limit: .* limits\.wall_hours/,
     );
   });
 

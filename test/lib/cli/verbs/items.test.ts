@@ -302,7 +302,7 @@ describe('dossier verify', () => {
     assert.equal(refused.code, 1);
     assert.match(
       refused.stderr,
-      /The check `test -e missing` failed, so it was not verified\. Run it again, or pass --force to verify it anyway: dossier proof run [0-9a-f]{8} 'test -e missing' --workspace \S+\n$/,
+      /The check `test -e missing` failed, so it was not verified\. To verify it anyway, pass --force\. To run it again: dossier proof run [0-9a-f]{8} 'test -e missing' --workspace \S+\n$/,
     );
     assert.equal((await api.call('GET /cases/{id}/proof', { id }))[0]?.verified, false);
     assert.equal((await said('verify', 'hello', pid, '--force')).code, 0);
