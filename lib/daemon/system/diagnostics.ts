@@ -18,7 +18,7 @@ import { reportSettingsProblems } from './settings-advice.ts';
 export const listProblems = async (service: Service, below?: string): Promise<FileProblem[]> => {
   const { store } = service;
   const path = below === undefined ? '.' : pathWithin(below);
-  await reportSettingsProblems(service);
+  if (!isAtOrBelow(path, 'cases')) await reportSettingsProblems(service);
   await (path === '.' ? checkSidecars(store) : checkSidecarsBelow(store, path));
   const all = [
     ...store.problems.all(),
