@@ -194,7 +194,7 @@ describe('a state directory', () => {
   });
 
   it('is refused inside the workspace, also by a link, and around it', (t) => {
-    refused(t, (top) => join(top, 'work', 'state'), /contains the other/);
+    refused(t, (top) => join(top, 'work', 'state'), /must not contain each other/);
     refused(
       t,
       (top) => {
@@ -202,9 +202,9 @@ describe('a state directory', () => {
         symlinkSync(join(top, 'work', 'inner'), join(top, 'link'));
         return join(top, 'link');
       },
-      /contains the other/,
+      /must not contain each other/,
     );
-    refused(t, (top) => top, /contains the other/);
+    refused(t, (top) => top, /must not contain each other/);
   });
 
   it('is refused where others may enter it, or a file is in its place', (t) => {
