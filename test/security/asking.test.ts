@@ -116,8 +116,11 @@ describe('“allow this prefix for this session”', () => {
     const asked = await nthRequest(it, id, 1);
     const others = '{"cwd":"/etc","env":{"A":"b"},"stdin":"x"}';
     assert.deepEqual([asked.command, asked.other_arguments], ['ls', others]);
-    const { body } = await it.running.call<AttentionItem[]>('GET', '/attention');
-    assert.equal(body[0]?.message, `ls\nwith ${others}`);
+    // The inbox follows the event, and that the stream.
+    await eventually(async () => {
+      const { body } = await it.running.call<AttentionItem[]>('GET', '/attention');
+      assert.equal(body[0]?.message, `ls\nwith ${others}`);
+    });
     const told = it.running.told.find(({ event_type }) => event_type === 'permission_requested');
     assert.deepEqual(told?.payload, { ...told?.payload, other_arguments: others });
     const lines: string[] = [];

@@ -40,7 +40,7 @@ interface EventRule {
 
 /** What the guide says of each event, and how it is refused. */
 const EVENTS = {
-  start: { cause: 'the session lock and a place of `max_sessions` are free' },
+  start: { cause: 'the session lock and a slot of `max_sessions` are free' },
   plan_written: { cause: 'the agent has written a plan' },
   message: { cause: 'you send a message' },
   request_changes: { cause: 'you send the plan back', refusal: 'plan_not_ready' },
