@@ -24,12 +24,14 @@ export const unconfirmedSessions = async (store: Store): Promise<WaitingValue[]>
   (await allClaims(store)).map((kept) => waitingOf(store, kept));
 
 /** Those of one Work item, as its files are now. */
-export const claimsOf = (store: Store, { id, dir }: Pick<Item, 'id' | 'dir'>): StoredSession[] => [
+export const claimsOf = (store: Store, item: Place): StoredSession[] => [
   ...[...store.journal.runs].flatMap(([run, { case_id }]) =>
-    case_id === id ? (unconfirmedAt(store, id, run) ?? []) : [],
+    case_id === item.id ? (unconfirmedAt(store, case_id, run) ?? []) : [],
   ),
-  ...unknownSessions(store, id, dir),
+  ...unknownSessions(store, item),
 ];
+
+type Place = Pick<Item, 'id' | 'dir'>;
 
 /** The claim of one session; undefined if the operator decided on this machine, or the session is not in the journal. */
 export const unconfirmedSession = (
@@ -91,14 +93,13 @@ const claimNow = (
   store: Store,
   { case_id = '', key, hash }: WaitingValue,
 ): StoredSession | undefined => {
+  const id = key.slice('sessions/'.length);
+  const run = store.journal.runs.get(id);
   const item = itemOf(store, case_id);
-  return (
-    item &&
-    claimsOf(store, item).find((kept) => {
-      const now = waitingOf(store, kept);
-      return now.key === key && now.hash === hash;
-    })
-  );
+  const kept = run
+    ? unconfirmedAt(store, run.case_id, id)
+    : item && unknownSessions(store, item).find(({ session }) => session.id === id);
+  return kept !== undefined && waitingOf(store, kept).hash === hash ? kept : undefined;
 };
 
 const allClaims = async (store: Store): Promise<StoredSession[]> => {
@@ -107,8 +108,8 @@ const allClaims = async (store: Store): Promise<StoredSession[]> => {
     const kept = unconfirmedAt(store, case_id, id);
     if (kept !== undefined) found.push(kept);
   });
-  await inSlices(allItems(store), ({ id, dir }) => {
-    found.push(...unknownSessions(store, id, dir));
+  await inSlices(allItems(store), (item) => {
+    found.push(...unknownSessions(store, item));
   });
   return found;
 };
@@ -126,10 +127,8 @@ export const sessionDirs = (root: string, dir: string): string[] => {
 
 const ended = remembered(() => new Map<string, string>());
 
-const unknownSessions = (store: Store, caseId: string, dir: string): StoredSession[] =>
-  sessionDirs(store.layout.root, dir).flatMap(
-    (path) => unknownSessionAt(store, caseId, path) ?? [],
-  );
+const unknownSessions = (store: Store, { id, dir }: Place): StoredSession[] =>
+  sessionDirs(store.layout.root, dir).flatMap((path) => unknownSessionAt(store, id, path) ?? []);
 
 // A session that is not in the journal, so no copy of one that is. Ended sessions are read once.
 const unknownSessionAt = (store: Store, caseId: string, dir: string): StoredSession | undefined => {
