@@ -1,4 +1,4 @@
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { inSlices } from '../base/async.ts';
 import { overlap, parentsOf } from '../base/paths.ts';
 import { dropLinks, refreshLink } from '../codehost/link-index.ts';
@@ -39,12 +39,14 @@ export const checkSidecars = async (store: Store): Promise<void> => {
   dropPulls(store);
 };
 
-/** As `checkSidecars`, but for the Work items alone whose files may be at or below this path of the workspace. */
-export const checkSidecarsBelow = async (store: Store, path: string): Promise<void> => {
+/** As `checkSidecars`, but for one Work item if this path of the workspace is in it, and for none if it is outside of them. */
+export const checkSidecarsBelow = async (store: Store, place: string): Promise<void> => {
+  const { root, cases } = store.layout;
+  const path = relative(root, place);
   const dirs = [path, ...parentsOf(path)];
   const item = dirs.map((dir) => itemIn(store, dir)).find((one) => one !== undefined);
   if (item !== undefined) checkAgain(store, item);
-  else if (overlap(path, basename(store.layout.cases))) await checkSidecars(store);
+  else if (overlap(place, cases)) await checkSidecars(store);
 };
 
 const checkAgain = (store: Store, item: Item): void =>

@@ -1,8 +1,8 @@
-import { posix } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { isAtOrBelow } from '../../../store/base/paths.ts';
 import { importProblems } from '../../../store/codehost/imports.ts';
 import type { FileProblem } from '../../../store/front-matter/problem.ts';
-import { checkSidecars, checkSidecarsBelow } from '../../../store/problems/sidecar-problems.ts';
+import { checkSidecarsBelow } from '../../../store/problems/sidecar-problems.ts';
 import type { Store } from '../../../store/store.ts';
 import { readSnapshots } from '../../../store/worktrees/snapshots.ts';
 import { badField } from '../../errors.ts';
@@ -17,21 +17,22 @@ import { reportSettingsProblems } from './settings-advice.ts';
  */
 export const listProblems = async (service: Service, below?: string): Promise<FileProblem[]> => {
   const { store } = service;
-  const path = below === undefined ? '.' : pathWithin(below);
-  if (!isAtOrBelow(path, 'cases')) await reportSettingsProblems(service);
-  await (path === '.' ? checkSidecars(store) : checkSidecarsBelow(store, path));
+  const { root, cases } = store.layout;
+  const place = below === undefined ? root : placeWithin(root, below);
+  if (!isAtOrBelow(place, cases)) await reportSettingsProblems(service);
+  await checkSidecarsBelow(store, place);
   const all = [
     ...store.problems.all(),
     ...readSnapshots(store).problems,
     ...importProblems(store.layout),
   ];
-  return path === '.' ? all : all.filter(({ file }) => isAtOrBelow(file, path));
+  return place === root ? all : all.filter(({ file }) => isAtOrBelow(join(root, file), place));
 };
 
 // An empty list for another place would read as if all were well.
-const pathWithin = (path: string): string => {
-  const plain = posix.normalize(`${path}/`).slice(0, -1);
-  if (!posix.isAbsolute(path) && !/^\.\.(?:\/|$)/.test(plain)) return plain;
+const placeWithin = (root: string, path: string): string => {
+  const place = resolve(root, path);
+  if (!isAbsolute(path) && isAtOrBelow(place, root)) return place;
   throw badField('/path', 'must be relative to the workspace and lie within it, as in `file`');
 };
 
