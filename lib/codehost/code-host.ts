@@ -109,8 +109,17 @@ export interface HostedRepository {
   ): Promise<Omit<WrittenComment, 'updated'> | undefined>;
 }
 
-export type MarkedComment = Record<'marker' | 'body', string>;
-type WrittenComment = Pick<Pull, 'url'> & { id: number; updated: boolean };
+export interface MarkedComment {
+  marker: string;
+  body: string;
+}
+
+interface WrittenComment {
+  id: number;
+  url: string;
+  /** Whether it existed before. */
+  updated: boolean;
+}
 
 export type TokenSource = NonNullable<Availability['token_source']>;
 
@@ -170,7 +179,8 @@ export const PullEvent = Type.Object({
 export type PullEvent = Static<typeof PullEvent>;
 
 export const HostReview = Type.Object({
-  ...{ number: SafeId, author: TextOrNull },
+  number: SafeId,
+  author: TextOrNull,
   state: Type.Enum(['approved', 'changes_requested', 'commented', 'dismissed', 'pending']),
   ...{ body: Text, url: Text, commit: orNull(Oid), submitted_at: TimeOrNull },
 });
@@ -185,9 +195,12 @@ export type ThreadComment = Static<typeof ThreadComment>;
 
 export const ReviewThread = Type.Object({
   node_id: Type.String({ pattern: '^[A-Za-z0-9_+/=:.-]{1,200}$' }),
-  ...{ resolved: Type.Boolean(), outdated: Type.Boolean(), path: Text },
+  resolved: Type.Boolean(),
+  outdated: Type.Boolean(),
+  path: Text,
   /** Null for a thread on the whole file, or on a line that no longer exists. */
-  ...{ line: orNull(Count), start_line: orNull(Count) },
+  line: orNull(Count),
+  start_line: orNull(Count),
   comments: Type.Array(ThreadComment),
 });
 export type ReviewThread = Static<typeof ReviewThread>;
@@ -207,7 +220,8 @@ const FailingCheck = Type.Object({
   app: TextOrNull,
   /** The output of the check, annotations included; may be empty. */
   said: Text,
-  ...{ url: TextOrNull, at: TimeOrNull },
+  url: TextOrNull,
+  at: TimeOrNull,
   /** The job id, if the check ran on the host's runners and may have a log. */
   job: orNull(Count),
 });
