@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { shellQuoted, trustCommandFor } from '../../store/base/text.ts';
+import { checkStateDir, StateDirError } from '../../store/consent/state-dir.ts';
 import type { FileProblem } from '../../store/front-matter/problem.ts';
 import { entryProblem } from '../../store/front-matter/problems.ts';
 import { pendingOnDisk } from '../../store/pending/offline.ts';
@@ -36,6 +37,7 @@ export const workspace = async function* (context: DoctorContext): AsyncGenerato
     if (unwritten !== undefined) yield missing('workspace', `${root} ${unwritten}`);
     else yield ok('workspace', root);
     yield* format(context);
+    yield* state(context);
     yield daemon(context);
     yield* settings(context);
     yield* trust(context);
@@ -46,6 +48,17 @@ export const workspace = async function* (context: DoctorContext): AsyncGenerato
     yield* shared(context);
   }
   yield* repositories(context);
+};
+
+const state = function* ({ layout }: DoctorContext): Generator<DoctorFinding> {
+  if (layout.state === undefined) return;
+  try {
+    checkStateDir(layout.state, layout.root);
+    yield ok('state', layout.state);
+  } catch (error) {
+    if (!(error instanceof StateDirError)) throw error;
+    yield missing('state', error.message);
+  }
 };
 
 const format = function* ({ layout }: DoctorContext): Generator<DoctorFinding> {

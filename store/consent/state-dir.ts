@@ -1,5 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  opendirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathContains } from '../base/paths.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
@@ -18,17 +27,38 @@ const ANOTHER = 'or name another directory with --state-dir';
  * Creates the state directory if missing, and checks that decisions can be stored in it. Throws a StateDirError if it
  * belongs to another user, is open to others, is not writable, or is inside the workspace.
  */
-export const needStateDir = (state: string, root: string): void => {
+export const needStateDir = (state: string, root: string): void =>
+  explained(state, root, () => {
+    makeSyncedDirectory(state, 0o700);
+    checkExisting(state, root);
+  });
+
+/** Throws the error that `needStateDir` would throw, but creates no directory. */
+export const checkStateDir = (state: string, root: string): void =>
+  explained(state, root, () => {
+    if (existsSync(state)) return checkExisting(state, root);
+    const parent = nearest(state);
+    opendirSync(parent).closeSync();
+    accessSync(parent, constants.W_OK | constants.X_OK);
+  });
+
+const nearest = (path: string): string =>
+  existsSync(dirname(path)) ? dirname(path) : nearest(dirname(path));
+
+const explained = (state: string, root: string, check: () => void): void => {
   try {
     // Programs that write the workspace, such as git, must not reach the state directory.
     if (pathContains(root, state)) throw new StateDirError(overlap(state, root));
-    makeSyncedDirectory(state, 0o700);
-    if (pathContains(state, root)) throw new StateDirError(overlap(state, root));
-    checkOwner(state);
-    checkWritable(state);
+    check();
   } catch (error) {
     throw error instanceof StateDirError ? error : new StateDirError(whyUnusable(state, error));
   }
+};
+
+const checkExisting = (state: string, root: string): void => {
+  if (pathContains(state, root)) throw new StateDirError(overlap(state, root));
+  checkOwner(state);
+  checkWritable(state);
 };
 
 const overlap = (state: string, root: string): string =>

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { doctor } from '../../../lib/cli/doctor.ts';
@@ -142,6 +149,21 @@ describe('doctor', () => {
       ...['--workspace', join(dir, 'space'), '--repo', join(dir, 'gone')],
     );
     assert.match(moved.said, /^missing repository +default: .*gone does not exist: if it moved/m);
+  });
+
+  it('misses a state directory that cannot be used, and creates none', async (t) => {
+    const dir = temporaryDirectory(t);
+    const workspace = join(dir, 'space');
+    mkdirSync(workspace);
+    writeFileSync(join(dir, 'file'), '');
+    const stateAt = async (state: string): Promise<string> =>
+      (await run(onlyGit(t), '--workspace', workspace, '--state-dir', join(dir, state))).said;
+    assert.match(await stateAt('file/state'), /^missing state .*a part of that path is a file/m);
+    assert.match(await stateAt('new/state'), /^ok {6}state +\S+new\/state$/m);
+    assert.equal(existsSync(join(dir, 'new')), false);
+    mkdirSync(join(dir, 'open'), { mode: 0o755 });
+    assert.match(await stateAt('open'), /^missing state .* Run chmod 700 /m);
+    assert.match(await stateAt('space/state'), /^missing state .* must not contain each other/m);
   });
 
   it('tries a write: a disk that is full is told', async (t) => {
