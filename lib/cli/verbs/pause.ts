@@ -12,14 +12,15 @@ type Control =
 // Sends the id of the session, so that another one that has started meanwhile is not affected.
 const control = (operation: Control, more: (verb: Verb) => object = () => ({})) =>
   verb(async (given) => {
-    const known = await sessionOf(given);
-    const { case_id: id, id: session_id } = known;
+    const { case_id: id, id: session_id } = await sessionOf(given);
     const resume = given.typed(`resume ${id.slice(0, 8)}`);
     const session = await withRefusals(
       given.dossier.call(operation, { id, body: { session_id, ...more(given) } }),
       {
         choice_needed: ({ members }) => interrupted(members.block as Block, resume),
-        invalid_state: ({ message }) => `${message} ${nextText(given, known)}`,
+        // Read again: another terminal may have been first.
+        invalid_state: async ({ message }) =>
+          `${message} ${nextText(given, await findSession(given.dossier, id, session_id))}`,
       },
     );
     given.report(session, `Session ${session.id.slice(0, 8)} is ${session.status}`);

@@ -166,9 +166,12 @@ const linesFor = (typed: (verb: string) => string): Lines => ({
   terminal_detached: () => ['The terminal was detached'],
   block_skipped: ({ title }) => [`Skipped: ${title}`],
   operator_edit: ({ action, path }) => [`You: ${action} ${path}`],
-  diff: ({ files, additions, deletions }) => [
-    `Changed: ${counted(files, 'file')}, +${additions} -${deletions}. Show it with ${typed('diff')}`,
-  ],
+  diff: ({ files, additions, deletions }) =>
+    files === 0
+      ? ['No file changed']
+      : [
+          `Changed: ${counted(files, 'file')}, +${additions} -${deletions}. Show it with ${typed('diff')}`,
+        ],
   error: ({ message, code }) => [alarm(message ?? code ?? 'It failed')],
   log_continued: ({ message }) => [message],
   // Its error is an event of its own.

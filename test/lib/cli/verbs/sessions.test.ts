@@ -235,6 +235,16 @@ describe('dossier diff --json', () => {
   });
 });
 
+describe('dossier abort', () => {
+  it('of two terminals at once tells the later one what the session is now', async (t) => {
+    const { said } = await planned(t);
+    const [one, other] = await Promise.all([said('abort'), said('abort')]);
+    const [later] = [one, other].filter(({ code }) => code !== 0);
+    assert.match(one.stdout + other.stdout, / is aborted$/m);
+    if (later !== undefined) assertSentence(later, /no active session\. See dossier show/);
+  });
+});
+
 describe('dossier say', () => {
   it('sends a message, with the command that shows what comes of it', async (t) => {
     const { id, api, said } = await withAgentAtWork(t, 'work-hang');
@@ -305,6 +315,16 @@ describe('dossier comment', () => {
     assert.equal(readFileSync(file, 'utf8'), 'By hand.\nAnd theirs.\n');
     assert.equal((await said('comment', 'One more')).code, 0);
     assert.match(readFileSync(file, 'utf8'), /^By hand\.\nAnd theirs\.\n\n[\s\S]*One more\n$/);
+  });
+});
+
+describe('dossier abort', () => {
+  it('of two terminals at once tells the later one what the session is now', async (t) => {
+    const { said } = await planned(t);
+    const [one, other] = await Promise.all([said('abort'), said('abort')]);
+    const [later] = [one, other].filter(({ code }) => code !== 0);
+    assert.match(one.stdout + other.stdout, / is aborted$/m);
+    if (later !== undefined) assertSentence(later, /no active session\. See dossier show/);
   });
 });
 

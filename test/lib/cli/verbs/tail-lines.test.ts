@@ -52,6 +52,11 @@ describe('what tail tells', () => {
     assert.equal(told(whole), 'no such test\n* execute: execute 3 failed (exit 1)\n');
   });
 
+  it('names no command for a diff of nothing', () => {
+    const diff = { files: 0, additions: 0, deletions: 0 };
+    assert.equal(told([{ event: 'diff', data: diff }]), 'No file changed\n');
+  });
+
   it('says what a paused session waits for', () => {
     const paused = { event: 'status', data: { status: 'paused', message: 'The limit is used up' } };
     assert.equal(
