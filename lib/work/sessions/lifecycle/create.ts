@@ -6,7 +6,11 @@ import type { Session } from '../../../../store/records/session.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { grantPlanGiven, grantStart } from '../../../../store/sessions/consent.ts';
 import { charactersOver } from '../../../../store/sessions/session-file.ts';
-import { insertSession as keepSession, readSession } from '../../../../store/sessions/sessions.ts';
+import {
+  insertSession as keepSession,
+  newestSession,
+  readSession,
+} from '../../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import { readWorktree } from '../../../../store/worktrees/worktrees.ts';
 import { type ModelChoice, NO_OFFERS, notOffered } from '../../../agents/model-choice.ts';
@@ -85,7 +89,7 @@ const createInQueue = async (
     provider: name,
     ...modelChoiceFor(name, service.providers().get(name), choice),
     machine: service.store.machine,
-    created_at: service.store.clock().toISOString(),
+    created_at: afterNewest(service.store, caseId).toISOString(),
     ...(comment !== undefined && { comment }),
     ...(base !== undefined && { base }),
   };
@@ -98,6 +102,17 @@ const createInQueue = async (
   const kept = orNotFound(await keepSession(service.store, caseId, matter), 'Work item', caseId);
   await startIfNext(service, caseId, matter.id);
   return readSession(service.store, caseId, matter.id)?.session ?? kept.session;
+};
+
+const DAY_MS = 86_400_000;
+
+// The newest session is the one created last. A clock that was set back, or the one of another machine, must not change that:
+// within a day, the new session is created just after the newest.
+const afterNewest = (store: Store, caseId: string): Date => {
+  const now = store.clock();
+  const newest = newestSession(store, caseId)?.session.created_at;
+  const ahead = newest === undefined ? 0 : Date.parse(newest) - now.getTime() + 1;
+  return ahead > 0 && ahead < DAY_MS ? new Date(now.getTime() + ahead) : now;
 };
 
 const checkRoom = (matter: { comment?: string }): void => {
