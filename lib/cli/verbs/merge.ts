@@ -162,7 +162,8 @@ const mergeOf = async (
   const onto = await branchFor(ownGit(main.path, env), base);
   if (onto === undefined) throw new Refusal(await withoutBranch(ownGit(main.path, env), worktree));
   const checkout = ownGit(checkoutOf(listed, main, onto), env);
-  const left = await uncommitted(there);
+  // Whatever the settings hide.
+  const left = await uncommitted(there, '--untracked-files=normal', '--ignore-submodules=none');
   const notes = left === 0 ? [] : [`${counted(left, 'uncommitted file')} in ${path}: not merged`];
   const nothing = await whyNothing(checkout, { branch, onto, merged });
   if (nothing !== undefined) throw new Refusal([nothing, ...notes].join('. '));

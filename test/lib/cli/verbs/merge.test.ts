@@ -358,6 +358,15 @@ describe('dossier merge', () => {
       /Nothing to merge: work\/\S+ has no commits beyond main\. 1 uncommitted file in /,
     );
   });
+
+  it('says so of a new file that the settings of git do not show', async (t) => {
+    const { git, api, id, said } = await completed(t);
+    git('config', 'status.showUntrackedFiles', 'no');
+    const { path } = await api.call('GET /api/cases/{id}/worktree', { id });
+    writeFileSync(join(path, 'new.txt'), 'new\n');
+    const { stdout, stderr } = await said();
+    assert.match(stdout + stderr, /1 uncommitted file in \S+: not merged/);
+  });
 });
 
 describe('dossier show after a rebase', () => {
