@@ -36,9 +36,10 @@ export const homeView = (env: Environment, readable: readonly string[], needs: N
   const covered = coveredCheckouts(needs.covered, { home, named: whole });
   const hidden = [...new Set([...hiddenPlaces(home), ...covered])];
   const checkoutOf = (path: string) => covered.find((place) => isAtOrBelow(path, place));
-  const rootOf = (path: string): string => rootFor(checkoutOf(path), home);
+  const rootOf = (path: string): string => rootFor(path, checkoutOf(path), home);
   const wanted = [
     ...(home === '/' ? [] : SHOWN_AT_HOME.map((name) => join(home, name))),
+    ...LINUXBREW.map((name) => join('/home/linuxbrew/.linuxbrew', name)),
     ...(env.PATH ?? '').split(delimiter).filter(isAbsolute).flatMap(placesOfPath(rootOf)),
     ...[process.execPath, ...needs.programs].flatMap((path) => placesOfProgram(path, rootOf)),
     ...covered.flatMap(packagesIn),
@@ -73,9 +74,12 @@ export const homeView = (env: Environment, readable: readonly string[], needs: N
   };
 };
 
-// A checkout is as a directory of a home: a program in it does not show all of it.
-const rootFor = (checkout: string | undefined, home: string): string =>
-  checkout === undefined ? home : dirname(checkout);
+// A checkout is as a directory of a home: a program in it does not show all of it. The PATH may lead to another user's home.
+const rootFor = (path: string, checkout: string | undefined, home: string): string => {
+  if (checkout !== undefined) return dirname(checkout);
+  if (isAtOrBelow(path, home)) return home;
+  return /^\/(?:root|home\/[^/]+)(?=\/|$)/.exec(path)?.[0] ?? home;
+};
 
 /** Where a run has its cache. Undefined without a home directory, as in many containers. */
 export const cachePlace = ({ HOME = '/' }: Readonly<Record<string, string | undefined>>) =>
@@ -198,6 +202,12 @@ const SHOWN_AT_HOME: readonly string[] = [
   // Read by most agents, besides their own skills, which may be links to here.
   '.agents/skills',
   ...['.terraform.d/plugin-cache', '.nix-profile', '.local/state/nix/profiles', '.pixi/bin'],
+];
+
+/** What Homebrew's programs need of its directory on Linux: not the data and the configuration of its services. */
+const LINUXBREW: readonly string[] = [
+  ...['bin', 'sbin', 'Cellar', 'opt', 'lib', 'libexec', 'include', 'share'],
+  ...['etc/ca-certificates', 'etc/openssl@3', 'etc/gitconfig'],
 ];
 
 /**

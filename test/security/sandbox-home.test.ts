@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
@@ -97,6 +98,59 @@ describe('the home directory in the sandbox', { skip: missing }, () => {
 
     assert.match(output, /^tool data\njs\nMe\ncrates\na skill\nmine\n/);
     assert.equal(output.match(/Read-only file system/g)?.length, 3);
+  });
+
+  it('shows what the PATH leads to in the home of another user, and nothing else of it', {
+    skip: process.getuid?.() !== 0 && 'only root can make a home',
+  }, async (t) => {
+    const { env, view } = home(t);
+    const other = `/home/dossier-${randomUUID()}`;
+    t.after(() => rmSync(other, { recursive: true, force: true }));
+    writeFiles(other, {
+      '.ssh/id_rsa': 'SECRET\n',
+      '.tools/v1/lib/tool/run': '#!/bin/sh\necho tool\n',
+    });
+    chmodSync(join(other, '.tools/v1/lib/tool/run'), 0o755);
+    mkdirSync(join(other, '.tools/v1/bin'));
+    symlinkSync('../lib/tool/run', join(other, '.tools/v1/bin/tool-of-other'));
+    const PATH = `${join(other, '.tools/v1/bin')}:${env.PATH}`;
+    const box = createSandbox('auto', { ...env, PATH });
+
+    const { output } = await runInside(view, `tool-of-other; cat ${other}/.ssh/*; ls -A ${other}`, {
+      ...{ box, env: { ...env, PATH } },
+    });
+
+    assert.match(output, /^tool\n\.tools\n/);
+    assert.doesNotMatch(output, /SECRET/);
+  });
+
+  it('shows the programs of Homebrew with their libraries, and no data of its services', {
+    skip:
+      (process.getuid?.() !== 0 || existsSync('/home/linuxbrew')) &&
+      'only root can make /home/linuxbrew, where it is missing',
+  }, async (t) => {
+    const { env, view } = home(t);
+    t.after(() => rmSync('/home/linuxbrew', { recursive: true }));
+    const brew = '/home/linuxbrew/.linuxbrew';
+    writeFiles(brew, {
+      'Cellar/brewed/1/bin/brewed': `#!/bin/sh\ncat ${brew}/opt/library/lib/part\n`,
+      'Cellar/library/2/lib/part': 'part of a library\n',
+      'var/database/secret': 'SECRET\n',
+      'etc/database.conf': 'SECRET\n',
+    });
+    chmodSync(join(brew, 'Cellar/brewed/1/bin/brewed'), 0o755);
+    for (const dir of ['bin', 'opt']) mkdirSync(join(brew, dir));
+    symlinkSync('../Cellar/brewed/1/bin/brewed', join(brew, 'bin/brewed'));
+    symlinkSync('../Cellar/library/2', join(brew, 'opt/library'));
+    const PATH = `${join(brew, 'bin')}:${env.PATH}`;
+    const box = createSandbox('auto', { ...env, PATH });
+
+    const { output } = await runInside(view, `brewed; cat ${brew}/var/*/* ${brew}/etc/*`, {
+      ...{ box, env: { ...env, PATH } },
+    });
+
+    assert.match(output, /^part of a library\n/);
+    assert.doesNotMatch(output, /SECRET/);
   });
 
   it('shows what sandbox_readable names besides, and no secret within it that it does not name', async (t) => {
