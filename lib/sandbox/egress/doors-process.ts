@@ -39,7 +39,7 @@ interface OpenRun extends Omit<RunEvents, 'tell'> {
 // Next to this file when compiled, and next to its chunk when bundled.
 const CHILD = fileURLToPath(new URL('./doors-child.js', import.meta.url));
 // Enough for many runs at once. Running out of memory ends only this process.
-const MOST_MEMORY = ['--max-old-space-size=256', '--max-semi-space-size=1'];
+const MOST_MEMORY = ['--max-old-space-size=256'];
 /** Variables for TLS to the operator's proxy, name resolution, and the start of Node. */
 const FILES = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'];
 const OTHERS = [
