@@ -55,7 +55,7 @@ const candidates = async (dossier: Dossier, word: string): Promise<Named[]> => {
   return [...new Map([...byId, ...byTitle].map((item) => [item.id, item])).values()];
 };
 
-// A queued or ended session is not the current one.
+// A queued or ended session is not the current one, nor is one that only another machine can continue.
 const GOES_ON: ReadonlySet<Session['status']> = new Set([
   'planning',
   'plan_ready',
@@ -87,7 +87,9 @@ export const chooseSession = (sessions: readonly Session[], id: string, word = '
   const found = sessions.filter((session) => session.id.startsWith(meant));
   if (word !== '' && found.length > 1)
     throw new Refusal(`${word} matches ${found.length} sessions. Give more of the id`);
-  const goesOn = word === '' ? found.findLast(({ status }) => GOES_ON.has(status)) : undefined;
+  const isCurrent = ({ status, elsewhere }: Session): boolean =>
+    GOES_ON.has(status) && elsewhere !== true;
+  const goesOn = word === '' ? found.findLast(isCurrent) : undefined;
   const newest = goesOn ?? found.at(-1);
   if (newest !== undefined) return newest;
   throw new Refusal(

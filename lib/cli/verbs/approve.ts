@@ -8,7 +8,7 @@ import { ask, isTerminal } from '../output/terminal.ts';
 import { followWork } from './follow.ts';
 import { planLines } from './plan.ts';
 import { approvalFor, noPlan, type PlanApproval, readBoundary, readPlan } from './read-plan.ts';
-import { nextText } from './session-text.ts';
+import { nextText, statusText } from './session-text.ts';
 import { type Verb, verb } from './verb.ts';
 
 const ASKED = 4;
@@ -21,9 +21,10 @@ export const approve = verb(async (given) => {
   const { dossier, values, out } = given;
   checkOptions(values);
   const session = await sessionOf(given);
-  if (session.status !== 'plan_ready' && session.unconfirmed !== 'approved')
+  const { status, unconfirmed, elsewhere } = session;
+  if ((status !== 'plan_ready' && unconfirmed !== 'approved') || elsewhere === true)
     throw new Refusal(
-      `There is no plan to approve: session ${session.id.slice(0, 8)} is ${session.status}. ${nextText(given, session)}`,
+      `There is no plan to approve: session ${session.id.slice(0, 8)} is ${statusText(session)}. ${nextText(given, session)}`,
     );
   if (values.hash === undefined && !isTerminal())
     throw new UsageError(await commandFor(given, session));

@@ -25,7 +25,9 @@ export const comment = verb(async (given) => {
   const noted = said.length === 0 ? byHand(given, session) : addWords(given, session, words);
   report(
     { session, comments: await noted },
-    `Saved. To send the plan back with it: ${typed(`revise ${session.case_id.slice(0, 8)}`)}`,
+    session.elsewhere === true
+      ? 'Saved. The machine where the session started can send it'
+      : `Saved. To send the plan back with it: ${typed(`revise ${session.case_id.slice(0, 8)}`)}`,
   );
 });
 

@@ -20,7 +20,7 @@ export const plan = verb(async (given) => {
   const { dossier, values, out } = given;
   const read = await readPlan(given, await sessionOf(given));
   const { text, sha256, session } = read;
-  const waits = session.status === 'plan_ready';
+  const waits = session.status === 'plan_ready' && session.elsewhere !== true;
   const head = waits ? await readPlanHead(dossier, read, values.ask) : undefined;
   const { body, commands: unasked, hash } = head?.approval ?? approvalFor('', sha256);
   if (values.json === true) out.json({ session, plan: text, unasked, ...body });

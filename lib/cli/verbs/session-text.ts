@@ -27,9 +27,10 @@ export const hasEnded = (status: Session['status']): boolean =>
 /** What to do about a session, as a sentence without its full stop. */
 export const nextText = (
   { typed }: { typed: (args: string) => string },
-  { case_id, status }: Pick<Session, 'case_id' | 'status'>,
+  { case_id, status, elsewhere }: Pick<Session, 'case_id' | 'status' | 'elsewhere'>,
 ): string => {
-  const verb = nextVerb(status);
+  // Another machine continues it; this one only shows it.
+  const verb = elsewhere === true ? 'show' : nextVerb(status);
   return `${SENTENCES[verb] ?? 'See'} ${typed(`${verb} ${case_id.slice(0, 8)}`)}`;
 };
 
@@ -47,9 +48,16 @@ export const nextVerb = (status: Session['status']): string => {
   return hasEnded(status) ? 'show' : 'tail';
 };
 
-/** The status of a session, with what it waits for: `queued (max_sessions)`. */
-export const statusText = ({ status, waits_for, waiting, attached }: Session): string => {
+/** The status of a session, with what it waits for or where it runs: `queued (max_sessions)`. */
+export const statusText = ({
+  status,
+  waits_for,
+  waiting,
+  attached,
+  elsewhere,
+}: Session): string => {
   const last = attached?.at(-1);
+  if (elsewhere === true) return `${status} (on another machine)`;
   if (waits_for !== undefined) return `${status} (${waits_for})`;
   if (waiting !== undefined) return `${status} (waits for ${waiting.for})`;
   return last === undefined ? status : `${status} (${attachedText(last)})`;

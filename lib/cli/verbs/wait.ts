@@ -4,6 +4,7 @@ import { UsageError } from '../../config.ts';
 import { findItem, findSession } from '../connection/find.ts';
 import { EXIT } from '../exit-codes.ts';
 import { commandFor } from './inbox.ts';
+import { statusText } from './session-text.ts';
 import { type Verb, verb } from './verb.ts';
 
 const GOALS = ['plan', 'done'] as const;
@@ -80,11 +81,11 @@ const tell = ({ values, out, typed }: Verb, { code, session, waiting }: Found): 
     out.json({ session, waiting: waiting ?? null });
     return code;
   }
-  const { status, error } = session;
+  const { error } = session;
   const timeout = code === EXIT.timeout ? 'Timeout: session' : 'Session';
   // The inbox entry has the error.
   const why = waiting === undefined && error !== null ? `: ${error}` : '';
-  out.say(`${timeout} ${session.id.slice(0, 8)} is ${status}${why}`);
+  out.say(`${timeout} ${session.id.slice(0, 8)} is ${statusText(session)}${why}`);
   if (waiting !== undefined) out.say(`${waiting.message}\n  ${typed(commandFor(waiting))}`);
   return code;
 };
