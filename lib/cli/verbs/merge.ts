@@ -1,5 +1,5 @@
 import { shellQuoted } from '../../../store/base/text.ts';
-import type { Case, Session, Worktree } from '../../client/client.ts';
+import type { Case, Worktree } from '../../client/client.ts';
 import { caseIdOfLockReason } from '../../code/worktrees/create/names.ts';
 import { counted } from '../../text/wording.ts';
 import { operationInProgress } from '../../tools/git/write/commit.ts';
@@ -25,7 +25,7 @@ export const merge = verb(async (given) => {
   const worktree = await withRefusals(dossier.call('GET /api/cases/{id}/worktree', { id }), {
     not_found: async () =>
       merged === undefined
-        ? branchAlone(id, await listSessions(dossier, id))
+        ? branchAlone(given, id)
         : `Nothing to merge: ${merged.into} has all changes of its branch, and its worktree was removed`,
   });
   const squash = values.squash === true;
@@ -34,11 +34,16 @@ export const merge = verb(async (given) => {
   return isTerminal() ? offer(given, worktree, plan) : print(given, worktree, plan);
 });
 
-// The removal of a worktree leaves its branch.
-const branchAlone = (id: string, sessions: readonly Session[]): string => {
+// The removal of a worktree leaves its branch. Of work on another machine, git brought neither.
+const branchAlone = async ({ dossier, config }: Verb, id: string): Promise<string> => {
+  const sessions = await listSessions(dossier, id);
   const branch = sessions.findLast(({ commit }) => typeof commit?.id === 'string')?.branch ?? null;
   if (branch === null) return noWorktree(id.slice(0, 8));
-  return `The worktree was removed; the work is on the branch ${branch}. Merge it in your checkout: git merge --no-edit ${shellQuoted(branch)}`;
+  const { projects } = await dossier.call('GET /settings');
+  for (const { place } of projects)
+    if ((await commitOf(ownGit(place, config.env), refOf(branch))) !== undefined)
+      return `The worktree was removed; the work is on the branch ${branch}. Merge it in your checkout: git merge --no-edit ${shellQuoted(branch)}`;
+  return `There is no worktree and no branch ${branch} on this machine. Merge it on the machine that has it, or push it there and merge it here once you fetched it`;
 };
 
 // Pasted now, the commands of a refused merge would merge into another branch: they are not printed.

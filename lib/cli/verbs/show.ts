@@ -49,7 +49,7 @@ const placeOf = async (
 ): Promise<Place> => {
   if (newest?.commit?.id == null) return { lines: await baseLines(dossier, id) };
   const worktree = await unlessRefused(dossier.call('GET /api/cases/{id}/worktree', { id }));
-  if (worktree === undefined) return { lines: ['Its worktree was removed.'] };
+  if (worktree === undefined) return { lines: ['It has no worktree on this machine.'] };
   return { worktree, lines: await baseLines(dossier, id) };
 };
 

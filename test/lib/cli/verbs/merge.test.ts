@@ -148,7 +148,7 @@ describe('dossier merge', () => {
     assert.equal(git('branch', '--list', branch), '');
     const { stdout } = await run('show');
     assert.doesNotMatch(stdout, /Based on/);
-    assert.match(stdout, /^Its worktree was removed\.$/m);
+    assert.match(stdout, /^It has no worktree on this machine\.$/m);
     const range = `${base.slice(0, 12)}...${commit.slice(0, 12)}`;
     assert.match(stdout, new RegExp(`^git diff ${range}$`, 'm'));
     assert.match(git('diff', range), /^\+two$/m);
@@ -400,5 +400,17 @@ describe('dossier show after a rebase', () => {
     assert.equal(command, `merge --no-edit ${branch}`);
     git(...command.split(' '));
     assert.equal(git('show', 'main:a.txt'), 'two\n');
+  });
+
+  it('claims no branch that only the machine of the session has', async (t) => {
+    const { id, api, branch, said, git } = await completed(t);
+    await api.call('DELETE /api/cases/{id}/worktree', { id, query: { force: true } });
+    git('branch', '-D', branch);
+    const { code, stderr } = await said();
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      new RegExp(`There is no worktree and no branch ${branch} on this machine`),
+    );
   });
 });
