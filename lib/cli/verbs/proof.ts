@@ -40,7 +40,7 @@ const list = async ({ dossier, values, out, typed }: Verb, word: string): Promis
   out.table(
     proofs.map((each) => [
       each.id.slice(0, 8),
-      each.verified ? 'verified' : 'not verified',
+      verificationText(each),
       gate.stale.includes(each.id) ? 'outdated' : '',
       each.type,
       each.file ?? each.content,
@@ -54,6 +54,12 @@ const list = async ({ dossier, values, out, typed }: Verb, word: string): Promis
   );
   if (gate.satisfied || open === undefined) return;
   out.say(`To verify one: ${typed(verifying(id, open.id))}`);
+};
+
+// A verification that git or a hand edit brought counts, but no pull request is marked ready by it.
+const verificationText = ({ verified, verified_elsewhere }: Proof): string => {
+  if (verified_elsewhere === true) return 'verified elsewhere';
+  return verified ? 'verified' : 'not verified';
 };
 
 const verifying = (id: string, pid: string): string =>
@@ -136,12 +142,13 @@ const remove = async (given: Verb, word: string, named: string): Promise<undefin
   report(found, `Deleted ${found.type} ${found.id.slice(0, 8)}: ${found.file ?? found.content}`);
 };
 
-/** The proof whose id begins like this; without it the only one that is not verified. */
+/** The proof whose id begins like this; without it the only one that is not verified, else not on this machine. */
 const findProof = async ({ dossier, typed }: Verb, id: string, named?: string): Promise<Proof> => {
   const all = await dossier.call('GET /cases/{id}/proof', { id });
-  const found = all.filter((each) =>
-    named === undefined ? !each.verified : each.id.startsWith(named.toLowerCase()),
-  );
+  const found =
+    named === undefined
+      ? toVerify(all)
+      : all.filter(({ id: pid }) => pid.startsWith(named.toLowerCase()));
   const [only] = found;
   if (only !== undefined && found.length === 1) return only;
   const id8 = id.slice(0, 8);
@@ -153,6 +160,11 @@ const findProof = async ({ dossier, typed }: Verb, id: string, named?: string): 
     named === undefined ? 'without a verification' : `with an id that begins with ${named}`;
   const how = only === undefined ? 'no proof' : `${found.length} proofs`;
   throw new Refusal(`The Work item has ${how} ${which}. List them: ${typed(`proof ${id8}`)}`);
+};
+
+const toVerify = (all: readonly Proof[]): readonly Proof[] => {
+  const open = all.filter(({ verified }) => !verified);
+  return open.length > 0 ? open : all.filter(({ verified_elsewhere }) => verified_elsewhere);
 };
 
 /**

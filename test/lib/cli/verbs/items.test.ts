@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../../lib/client/client.ts';
@@ -337,6 +345,25 @@ describe('dossier verify', () => {
     const several = await said('verify', 'hello');
     assert.equal(several.code, 1);
     assert.match(several.stderr, /has 2 proofs without a verification\. List them: dossier proof /);
+  });
+});
+
+describe('a proof that was verified on another machine', () => {
+  it('is marked, and verified on this one without naming it', async (t) => {
+    const { said, api, make, workspace } = await withDaemon(t);
+    const { path } = await api.call('GET /cases/{id}', { id: await make() });
+    const folder = join(workspace, path, 'proof');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'log.md'), '---\ntype: log\nverified: true\n---\npassed\n');
+    const listed = await eventually(async () => {
+      const { stdout } = await said('proof', 'hello');
+      assert.match(stdout, /\tverified elsewhere\t/);
+      return stdout;
+    });
+    assert.match(listed, /The proof gate is satisfied\./);
+    assert.equal((await said('verify', 'hello')).code, 0);
+    assert.match((await said('proof', 'hello')).stdout, /\tverified\t/);
+    assert.match((await said('verify', 'hello')).stderr, /has no proof without a verification/);
   });
 });
 
