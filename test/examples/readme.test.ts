@@ -1,12 +1,9 @@
 /** What README.md and the guides show is run here. */
 import assert from 'node:assert/strict';
-import { execFile, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile, execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
-import { describe, it, type TestContext } from 'node:test';
+import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { howToInstall, PRESETS, type Preset } from '../../lib/agents/presets.ts';
@@ -21,7 +18,7 @@ import { clientOf } from '../helpers/stream.ts';
 import { BLOCKS, block } from './guides.ts';
 
 /** A user with a home directory, at a shell in which the command is installed. */
-const machineIn = (t: TestContext, place: string, name: string) => {
+const machineIn = (place: string, name: string) => {
   const home = join(place, name);
   const bin = join(home, 'bin');
   mkdirSync(bin, { recursive: true });
@@ -39,20 +36,6 @@ const machineIn = (t: TestContext, place: string, name: string) => {
       const options = { env, cwd: home, timeout: 60_000 };
       return (await promisify(execFile)('sh', ['-euc', `{ ${script}\n} 2>&1`], options)).stdout;
     },
-    serve: async (script: string): Promise<string> => {
-      const child = spawn('sh', ['-euc', script], {
-        env,
-        cwd: home,
-        stdio: ['ignore', 'pipe', 'ignore'],
-        detached: true,
-      });
-      const gone = once(child, 'exit');
-      atEnd(t, () => {
-        process.kill(-(child.pid as number), 'SIGKILL');
-        return gone;
-      });
-      return urlIn(child.stdout);
-    },
     edit: (path: string, from: string, to: string): void => {
       const file = join(home, path);
       writeFileSync(file, readFileSync(file, 'utf8').replace(from, to));
@@ -65,14 +48,6 @@ const makeCode = (root: string): void => {
   execFileSync('git', ['init', '--quiet'], { cwd: root });
   const me = ['-c', 'user.name=me', '-c', 'user.email=me@example.com'];
   gitIn(root)(...me, 'commit', '--quiet', '--allow-empty', '--message', 'begin');
-};
-
-const urlIn = async (output: Readable): Promise<string> => {
-  for await (const line of createInterface({ input: output })) {
-    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0];
-    if (url !== undefined) return url;
-  }
-  throw new Error('It ended before it was ready');
 };
 
 const noCurl =
@@ -101,7 +76,7 @@ describe('README.md and the guides', () => {
     const [, ours, agent = ''] = /^npm install -g (\S+) (\S+) #/.exec(install) ?? [];
     assert.equal(ours, '.');
     assert.ok(howToInstall(argv[0] ?? '').includes(`npm package ${agent} `));
-    const machine = machineIn(t, temporaryDirectory(t), 'me');
+    const machine = machineIn(temporaryDirectory(t), 'me');
     installAgent(machine.home, argv[0] ?? '');
     atEnd(t, () => machine.type('dossier stop'));
     // Without a terminal it ends with 4 once the plan waits.
@@ -115,7 +90,7 @@ describe('README.md and the guides', () => {
   });
 
   it('have a first hour that ends with a change that is merged', async (t) => {
-    const machine = machineIn(t, temporaryDirectory(t), 'me');
+    const machine = machineIn(temporaryDirectory(t), 'me');
     atEnd(t, () => machine.type('dossier stop'));
     const blocks = BLOCKS.filter(
       ({ path, language }) => path === 'lib/guides/first-hour.md' && language === 'sh',
@@ -155,7 +130,7 @@ describe('README.md and the guides', () => {
   });
 
   it('have a script of the command line that ends with a plan', async (t) => {
-    const { home, type } = machineIn(t, temporaryDirectory(t), 'me');
+    const { home, type } = machineIn(temporaryDirectory(t), 'me');
     const there = join(home, 'code/my-repository');
     writeFileSync(join(there, 'note.md'), 'Write it:\n\n```sh\necho Hello > note.txt\n```\n');
     atEnd(t, () => type('dossier stop'));
@@ -200,7 +175,7 @@ describe('README.md and the guides', () => {
     const place = temporaryDirectory(t);
     const remote = join(place, 'remote.git');
     await promisify(execFile)('git', ['init', '--quiet', '--bare', remote]);
-    const [one, two] = [machineIn(t, place, 'one'), machineIn(t, place, 'two')];
+    const [one, two] = [machineIn(place, 'one'), machineIn(place, 'two')];
     const typed = (beginning: string): string =>
       block('sh', beginning).replaceAll('git@example.com:me/dossier.git', remote);
     await one.type(typed('# On the first machine'));
@@ -208,7 +183,10 @@ describe('README.md and the guides', () => {
     const client = clientOf(url);
     const item = await client.post('/cases', { title: 'Told by one', type: 'bug' });
     await one.type(typed('# On either machine'));
-    const there = clientOf(await two.serve(typed('# On the second machine')));
+    atEnd(t, () => two.type('dossier stop'));
+    const begun = await two.type(typed('# On the second machine'));
+    assert.match(begun, /^Project my-repository: /m);
+    const there = clientOf(/http:\/\/127\.0\.0\.1:\d+/.exec(begun)?.[0] ?? assert.fail(begun));
     assert.equal((await there.get(`/cases/${item.id}`)).title, 'Told by one');
 
     two.edit(`dossier/${item.path}/case.md`, 'Told by one', 'Told by two');

@@ -19,7 +19,8 @@ export interface ProjectHere {
 
 /**
  * Finds the project of a directory, which may be in a worktree of its repository; undefined outside of a repository, and in
- * the one of the workspace. A repository that is no project is added under the name of its folder, or a free name.
+ * the one of the workspace. A repository that is no project is added under the name of its folder, or a free name; one that
+ * another machine added is found by its remote.
  */
 export const findProjectHere = async (
   { env, workspace }: Config,
@@ -33,9 +34,12 @@ export const findProjectHere = async (
   for (;;) {
     const { projects, etag } = await settingsOf(dossier);
     const name = await nameAmong(known, projects);
+    const isKnown = name !== undefined;
+    const absent = projects.filter((each) => (isKnown ? each.of === 'remote' : !each.repository));
+    const shared = await nameByRemote(known, absent);
     const path = mainOf(repository);
-    if (name !== undefined) return { name, path, added: false };
-    const free = (await nameElsewhere(known, projects)) ?? freeName(path, projects);
+    if (isKnown && shared === undefined) return { name, path, added: false };
+    const free = shared ?? nameByFolder(path, absent) ?? freeName(path, projects);
     if (await put(dossier, { [free]: path }, etag)) return { name: free, path, added: true };
   }
 };
@@ -50,7 +54,7 @@ interface Known {
   repository: Repository;
 }
 
-type Named = { name: string; place: string; repository: boolean; remote?: string };
+type Named = Awaited<ReturnType<typeof settingsOf>>['projects'][number];
 
 const nameAmong = async (
   { git, repository }: Known,
@@ -64,21 +68,21 @@ const nameAmong = async (
   return undefined;
 };
 
-/**
- * The project that another machine added for this repository: one with the same remote, or, if the settings only have a
- * path of the other machine, one with the name of the folder.
- */
-const nameElsewhere = async (
+// The project that another machine added for this repository. Its Work items need it beside a project of this machine, too.
+const nameByRemote = async (
   { git, repository }: Known,
-  projects: readonly Named[],
+  absent: readonly Named[],
 ): Promise<string | undefined> => {
-  const absent = projects.filter((each) => !each.repository);
   if (absent.length === 0) return undefined;
   const { remotes } = await remoteSettings(git.at(repository));
   const here = new Set(remotes.flatMap(({ url }) => identityOf(url) ?? []));
-  const same = absent.find(({ remote }) => here.has(identityOf(remote ?? '') ?? ''));
-  const plain = plainName(mainOf(repository));
-  return (same ?? absent.find(({ name, remote }) => name === plain && remote === undefined))?.name;
+  return absent.find(({ remote }) => here.has(identityOf(remote ?? '') ?? ''))?.name;
+};
+
+// The same, if the settings only have a path of the other machine.
+const nameByFolder = (path: string, absent: readonly Named[]): string | undefined => {
+  const plain = plainName(path);
+  return absent.find(({ name, remote }) => name === plain && remote === undefined)?.name;
 };
 
 // A path, or an address of another form, is compared as it is written.

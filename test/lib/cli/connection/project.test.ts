@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { atEnd } from '../../../helpers/at-end.ts';
 import { dossierIn } from '../../../helpers/command.ts';
+import { startHere } from '../../../helpers/daemon-here.ts';
 import { makeRepository, temporaryDirectory } from '../../../helpers/repository.ts';
 
 describe('the repository of a workspace that another machine shared', () => {
@@ -24,4 +25,25 @@ describe('the repository of a workspace that another machine shared', () => {
       const { stdout, stderr } = await at('up', '--no-open');
       assert.match(stdout, /^Project app: .* \(added\)$/m, stderr);
     });
+
+  it('becomes that project also where --repo names it, and once', async (t) => {
+    const workspace = temporaryDirectory(t);
+    const remote = 'git@github.com:acme/app.git';
+    writeFileSync(join(workspace, 'workspace.md'), `---\nprojects: { app: "${remote}" }\n---\n`);
+    const { root, git } = makeRepository(t, { files: { 'a.txt': 'a\n' } });
+    git('remote', 'add', 'origin', remote);
+    await startHere(t, ['--workspace', workspace, '--repo', root]);
+    const up = () => dossierIn(t, { cwd: root }, ['up', '--no-open', '--workspace', workspace]);
+    assert.match((await up()).stdout, /^Project app: .* \(added\)$/m);
+    assert.match((await up()).stdout, /^Project default: .* \(existing\)$/m);
+    const started = await dossierIn(t, { cwd: root }, [
+      'new',
+      'It',
+      '--project',
+      'app',
+      '--workspace',
+      workspace,
+    ]);
+    assert.equal(started.code, 0, started.stderr);
+  });
 });
