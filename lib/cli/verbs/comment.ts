@@ -5,7 +5,7 @@ import { Refusal } from '../args/refusal.ts';
 import { sessionOf } from '../connection/find.ts';
 import { editText } from '../output/editor.ts';
 import { isTerminal } from '../output/terminal.ts';
-import { readPlan } from './read-plan.ts';
+import { readPlan, readUnsentComments } from './read-plan.ts';
 import { hasEnded } from './session-text.ts';
 import { type Verb, verb } from './verb.ts';
 
@@ -93,7 +93,9 @@ export const revise = verb(async (given) => {
   const known = await sessionOf(given);
   refuseWithoutPlan(known);
   const { case_id: id, id: sid } = known;
+  const unsent = said.length === 0 ? await readUnsentComments(dossier, known) : '';
   const body = said.length === 0 ? {} : { comment: said.join(' ') };
   const session = await dossier.call('POST /cases/{id}/sessions/{sid}/revise', { id, sid, body });
-  report(session, `The plan was sent back; session ${sid.slice(0, 8)} is ${session.status}`);
+  const sent = unsent === '' ? '' : `. Sent:\n${unsent}`;
+  report(session, `The plan was sent back; session ${sid.slice(0, 8)} is ${session.status}${sent}`);
 });

@@ -10,6 +10,7 @@ import {
   type PlanRead,
   readBoundary,
   readPlan,
+  readUnsentComments,
   unpromptedLines,
 } from './read-plan.ts';
 import { readBaseText } from './session-text.ts';
@@ -52,6 +53,7 @@ const readPlanHead = async (
   const boundary = await readBoundary(dossier, session, ask);
   const approval = approvalFor(boundary, sha256, ask);
   const from = await readBaseText(dossier, session.case_id);
+  const unsent = await readUnsentComments(dossier, session);
   const cost = usage?.cost_usd;
   return {
     facts: [
@@ -66,6 +68,7 @@ const readPlanHead = async (
         ? [`Its isolation is unknown: ${boundary}`]
         : alarmsOf(boundary)),
       ...(came_later === undefined ? [] : [came_later]),
+      ...(unsent === '' ? [] : [`Unsent comments, which dossier revise sends:\n${unsent}`]),
       ...warnings.map(
         ({ kind, line, column, text }) =>
           `Invisible or misleading text in line ${line}, column ${column}: ${kind.replaceAll('_', ' ')}, ${text}`,

@@ -1,3 +1,4 @@
+import { readComments } from '../../../store/base/comments.ts';
 import { type Boundary, type Dossier, Problem, type Session } from '../../client/client.ts';
 import { Refusal } from '../args/refusal.ts';
 import { nextText } from './session-text.ts';
@@ -108,3 +109,13 @@ export const unpromptedLines = (commands: readonly string[]): string[] =>
         'Will run without asking (dossier approve --ask COMMAND removes one):',
         ...commands.map((command) => `  ${command}`),
       ];
+
+/** The comments on a plan that were not sent yet, indented. They may have come by git, and an approval sends none of them. */
+export const readUnsentComments = async (
+  { request }: Pick<Dossier, 'request'>,
+  { case_id: id, id: sid }: Pick<Session, 'case_id' | 'id'>,
+): Promise<string> => {
+  const { data = '' } = await request('GET /cases/{id}/sessions/{sid}/comments', { id, sid });
+  const { pending } = readComments(data);
+  return pending.replaceAll(/^(?=.)/gm, '  ');
+};

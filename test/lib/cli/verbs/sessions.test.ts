@@ -293,6 +293,14 @@ describe('dossier comment', () => {
     await eventually(() => assert.match(readFileSync(file, 'utf8'), /\*Sent /));
   });
 
+  it('is shown before the plan is approved, and as it is sent, whoever wrote it', async (t) => {
+    const { said, fileOf } = await planned(t);
+    writeFileSync(await fileOf('comments.md'), 'From a colleague, by git.\n');
+    const shown = await said('plan');
+    assert.match(shown.stderr, /Unsent comments, .*:\n {2}From a colleague, by git\.$/m);
+    assert.match((await said('revise')).stdout, /\. Sent:\n {2}From a colleague, by git\.\n$/);
+  });
+
   it('opens comments.md in an editor; who writes there meanwhile loses nothing, nor does who edits', {
     skip: noTerminal,
   }, async (t) => {
