@@ -63,7 +63,7 @@ export const CodeHostConfigChange = Type.Object({
       pattern: '^[^\\x00-\\x1f\\x7f]+$',
       maxLength: 255,
       description:
-        'The secret set at the code host or with `gh webhook forward`. Stored outside of workspace.md; the previous one stays valid. Null removes all',
+        'The secret set at the code host or with `gh webhook forward`. Stored outside of workspace.md; the previous one stays valid. Null removes all; `set` or `unset`, as read, changes nothing',
     }),
   ),
 });

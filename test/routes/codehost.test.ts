@@ -8,6 +8,7 @@ import type { Failure } from '../codehost/failures.ts';
 import { ghFor } from '../codehost/gh.ts';
 import { makeRepository, temporaryDirectory } from '../helpers/repository.ts';
 import { type Running, startForTest } from '../helpers/service.ts';
+import { assertProblem } from '../helpers/work-item.ts';
 
 const NO_TOKENS = {
   GH_TOKEN: '',
@@ -430,6 +431,20 @@ describe('GET and PUT /api/codehost/settings', () => {
     const { body } = await call('PUT', PATH, { webhook_secret: null });
     assert.equal(body.webhook_secret, 'unset');
     assert.deepEqual(incomingSecrets(layout), []);
+  });
+
+  it('take back what they answered without a change of the secret, and no such word as a new one', async (t) => {
+    const { call, service } = await start(t);
+    const { layout } = service.store;
+    const sendBack = async () => call('PUT', PATH, (await call('GET', PATH)).body);
+    assert.equal((await sendBack()).body.webhook_secret, 'unset');
+    assert.deepEqual(incomingSecrets(layout), []);
+    const refused = [400, 'bad_request', '/webhook_secret'] as const;
+    assertProblem(await call('PUT', PATH, { webhook_secret: 'set' }), ...refused);
+    await call('PUT', PATH, { webhook_secret: 'of-the-operator' });
+    assert.equal((await sendBack()).body.webhook_secret, 'set');
+    assertProblem(await call('PUT', PATH, { webhook_secret: 'unset' }), ...refused);
+    assert.deepEqual(incomingSecrets(layout), ['of-the-operator']);
   });
 
   it('refuse what cannot be, each with its place, and write nothing', async (t) => {

@@ -15,7 +15,7 @@ import type { Store } from '../../../store/store.ts';
 import { incomingSecrets, setIncomingSecret } from '../../../store/webhooks/secrets.ts';
 import { GITHUB, wrongApi } from '../../codehost/github/address.ts';
 import { TIMEOUT_S } from '../../codehost/github/client.ts';
-import { ServiceError } from '../../errors.ts';
+import { badField, ServiceError } from '../../errors.ts';
 
 export interface ServedSettings {
   config: CodeHostConfig;
@@ -57,15 +57,27 @@ export const changeCodeHostSettings = (
   return store.locks.take(lockOn.codehostSettings(), async () => {
     const { served, file } = await current(store);
     if (!meets(ifMatch, served.etag)) throw settingsChanged();
+    const secret = secretToSet(webhook_secret, served.config);
     const changes = Object.fromEntries(
       Object.entries(change).map(([name, value]) => [name, value ?? undefined]),
     );
     const condition = ifMatch === undefined ? undefined : file;
     if (Object.keys(changes).length > 0)
       await changeSettings(store, { key: 'codehost', changes, ifMatch: condition });
-    if (webhook_secret !== undefined) await setIncomingSecret(store, webhook_secret);
+    if (secret !== undefined) await setIncomingSecret(store, secret);
     return readCodeHostSettings(store);
   });
+};
+
+// A client that sends back what it read must not replace the secret by a word that everybody knows.
+const secretToSet = (
+  sent: CodeHostConfigChange['webhook_secret'],
+  { webhook_secret }: CodeHostConfig,
+): CodeHostConfigChange['webhook_secret'] => {
+  if (sent === webhook_secret) return undefined;
+  if (sent !== 'set' && sent !== 'unset') return sent;
+  const message = 'must be the secret itself, or null to remove it';
+  throw badField('/webhook_secret', message, `/webhook_secret ${message}, but it is ${sent}.`);
 };
 
 const refuseWrong = ({ api_url }: CodeHostConfigChange): void => {
