@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { StoreError } from '../base/errors.ts';
 import { lockOn } from '../base/locks.ts';
 import { etagOf, meets } from '../base/names.ts';
@@ -49,6 +50,8 @@ interface Change {
   /** The setting whose members change. */
   key: keyof Settings;
   changes: MatterChanges;
+  /** The defaults of its members: one that the file does not name is not written into it. */
+  defaults?: object;
   /** Top-level settings that change too. */
   beside?: MatterChanges;
   /** Paths of projects, for .dossier/local.md. */
@@ -62,7 +65,7 @@ interface Change {
  */
 export const changeSettings = (
   store: Store,
-  { key, changes, beside = {}, paths = {}, ifMatch }: Change,
+  { key, changes: wanted, defaults = {}, beside = {}, paths = {}, ifMatch }: Change,
 ): Promise<StoredSettings> =>
   store.locks.take(lockOn.settings(), async () => {
     await readyToWrite(store);
@@ -70,6 +73,7 @@ export const changeSettings = (
     refuseUnreadable(store);
     const { etag } = kept(store);
     if (!meets(ifMatch, etag)) throw settingsChanged();
+    const changes = withoutDefaults(wanted, defaults, settingsEntry(store)?.value?.[key]);
     const known = ifMatch === undefined ? undefined : (settingsEntry(store)?.sha ?? NOTHING);
     // The shared file first, so that a conflict with another program is refused before anything is written.
     await write(store, store.layout.settings, { key, changes, beside, known });
@@ -80,6 +84,21 @@ export const changeSettings = (
     await refreshGlobals(store);
     return kept(store);
   });
+
+// What a client read and sends back unchanged must leave the file as it is.
+const withoutDefaults = (
+  wanted: MatterChanges,
+  defaults: object,
+  written: unknown = {},
+): MatterChanges => {
+  const byDefault = new Map<string, unknown>(Object.entries(defaults));
+  return Object.fromEntries(
+    Object.entries(wanted).filter(
+      ([name, value]) =>
+        Object.hasOwn(Object(written), name) || !isDeepStrictEqual(value, byDefault.get(name)),
+    ),
+  );
+};
 
 const refuseUnreadable = (store: Store): void => {
   const [shared, local] = [settingsEntry(store)?.problem, localEntry(store)?.problem];

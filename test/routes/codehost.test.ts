@@ -433,6 +433,18 @@ describe('GET and PUT /api/codehost/settings', () => {
     assert.deepEqual(incomingSecrets(layout), []);
   });
 
+  it('take back what they answered, and leave the file as it is', async (t) => {
+    const { call, workspace } = await start(t, { settings: 'codehost: { host: ghe.example }' });
+    const file = join(workspace, 'workspace.md');
+    const before = readFileSync(file, 'utf8');
+    const { body, headers } = await call('GET', PATH);
+    const sentBack = await call('PUT', PATH, body);
+    assert.deepEqual([sentBack.body, sentBack.headers.etag], [body, headers.etag]);
+    assert.equal(readFileSync(file, 'utf8'), before);
+    await call('PUT', PATH, { host: 'github.com' });
+    assert.match(readFileSync(file, 'utf8'), /host: github\.com/);
+  });
+
   it('take back what they answered without a change of the secret, and no such word as a new one', async (t) => {
     const { call, service } = await start(t);
     const { layout } = service.store;

@@ -60,6 +60,16 @@ describe('PUT /api/worktrees/config', () => {
     assert.match(textOf(fixture), /^# mine$[\s\S]*^other: \[1, {2}2\]$/m);
   });
 
+  it('takes back what it answered, and writes no default that the file does not name', async (t) => {
+    const fixture = await start(t, { settings: 'worktrees: { ttl_hours: 24 } # mine' });
+    const [text, { body, etag }] = [textOf(fixture), await fixture.send('GET', CONFIG)];
+    const sentBack = await put(fixture, body);
+    assert.deepEqual([sentBack.body, sentBack.etag], [body, etag]);
+    assert.equal(textOf(fixture), text);
+    await put(fixture, { ttl_hours: DEFAULTS.ttl_hours });
+    assert.match(textOf(fixture), /ttl_hours: 168/);
+  });
+
   it('makes the file where there is none, and holds for the next worktree', async (t) => {
     const fixture = await start(t);
     const { workspace, item, repository } = fixture;

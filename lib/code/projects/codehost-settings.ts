@@ -63,7 +63,10 @@ export const changeCodeHostSettings = (
     );
     const condition = ifMatch === undefined ? undefined : file;
     if (Object.keys(changes).length > 0)
-      await changeSettings(store, { key: 'codehost', changes, ifMatch: condition });
+      await changeSettings(store, {
+        ...{ key: 'codehost', changes, ifMatch: condition },
+        defaults: configOf({}),
+      });
     if (secret !== undefined) await setIncomingSecret(store, secret);
     return readCodeHostSettings(store);
   });

@@ -43,7 +43,8 @@ export const changeConfig = async (
   const changes = Object.fromEntries(
     Object.entries(change).map(([name, value]) => [name, value ?? undefined]),
   );
-  return served(await changeSettings(store, { key: 'worktrees', changes, ifMatch }));
+  const defaults = worktreeConfigOf({});
+  return served(await changeSettings(store, { key: 'worktrees', changes, defaults, ifMatch }));
 };
 
 const refuseWrong = (store: Store, change: WorktreeConfigChange): void => {
