@@ -12,8 +12,12 @@ export const KEY_HEADER = 'idempotency-key';
 const REPLAYED = { 'idempotent-replayed': 'true' };
 
 /** Whether the route creates or starts something: a POST that accepts an Idempotency-Key. */
-export const isCreating = ({ method, status }: Pick<Route, 'method' | 'status'>): boolean =>
-  method === 'POST' && (status === 201 || status === 202);
+export const isCreating = ({
+  method,
+  status,
+  orStatus,
+}: Pick<Route, 'method' | 'status' | 'orStatus'>): boolean =>
+  method === 'POST' && (status === 201 || status === 202 || orStatus === 201);
 
 /** What identifies a request besides its key. */
 interface IdempotentRequest {

@@ -85,6 +85,7 @@ const ONE_ALONE = [
   '/api/cases/{id}/pr/create',
   '/cases/{id}/editor/directories',
   '/cases/{id}/editor/files',
+  '/projects/{id}/files',
 ];
 
 describe('a POST that makes something, killed between its effect and its answer', () => {
@@ -287,6 +288,7 @@ describe('a POST with an Idempotency-Key', () => {
       [`/api/worktrees/${item.id}/lock`, { name: 'me' }],
       ['/api/worktrees', { case_id: item.id }],
       [`${files}/directories`, { path: 'deep/er' }],
+      ['/projects/default/files', { path: 'new.txt', content: 'hello' }],
       [`${files}/files`, { path: 'deep/new.txt', content: 'hello' }],
     ];
     for (const [path, body] of calls) {

@@ -1,9 +1,15 @@
 import { etagOf } from '../../../store/base/names.ts';
 import { isRepeatedCall } from '../../../store/base/new-id.ts';
 import { sha256 } from '../../../store/base/sha256.ts';
+import type { Tree } from '../../../store/fs/worktree/folder.ts';
 import { listTreeFolder, type TreeEntry } from '../../../store/fs/worktree/list.ts';
 import { pathNames } from '../../../store/fs/worktree/path.ts';
-import { LARGEST_FILE, readTreeFile, tooLarge } from '../../../store/fs/worktree/read.ts';
+import {
+  LARGEST_FILE,
+  readTreeFile,
+  type TreeFile,
+  tooLarge,
+} from '../../../store/fs/worktree/read.ts';
 import {
   createTreeFile,
   makeTreeFolder,
@@ -49,11 +55,7 @@ export const createEditorFile = async (
   const bytes = contentBytes(sent);
   const file = await withWorktreeChange(service, caseId, async (tree) => {
     const made = await createTreeFile(tree, path, bytes);
-    if (made === undefined) {
-      const there = isRepeatedCall() ? await readTreeFile(tree, path) : undefined;
-      if (there?.bytes.equals(bytes) === true) return there;
-      throw exists(path);
-    }
+    if (made === undefined) return createdBefore(tree, path, bytes);
     recordEdit(service, caseId, { action: 'created', path });
     return made;
   });
@@ -120,12 +122,19 @@ export const makeEditorDirectory = (
   });
 
 const absent = (path: string): ServiceError =>
+/** The file that the first of repeated calls created. 409 if another call did. */
+export const createdBefore = async (tree: Tree, path: string, bytes: Buffer): Promise<TreeFile> => {
+  const there = isRepeatedCall() ? await readTreeFile(tree, path) : undefined;
+  if (there?.bytes.equals(bytes) === true) return there;
+  throw exists(path);
+};
+
   new ServiceError(
     'not_found',
     `${path} does not exist in the worktree. GET …/editor/directories lists its files; POST …/editor/files creates one.`,
   );
 
-export const exists = (path: string): ServiceError =>
+const exists = (path: string): ServiceError =>
   new ServiceError(
     'already_exists',
     `${path} already exists and was not changed. Use another name, or write the existing file.`,

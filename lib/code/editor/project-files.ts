@@ -9,7 +9,7 @@ import { requireTrustedProject } from '../../guard/trust/require.ts';
 import { type ProjectNeeds, projectRepository, repositoryFor } from '../projects/project.ts';
 import { treeOf } from '../worktrees/read.ts';
 import { contentBytes, readEditorFile, type Sent } from './content.ts';
-import { exists, type ServedFile } from './files.ts';
+import { createdBefore, type ServedFile } from './files.ts';
 
 /** Creates a file in the project's own checkout if `content` is given, else reads one. 409 if the new file exists. */
 export const projectFile = async (
@@ -50,6 +50,5 @@ const create = async (
 ): Promise<TreeFile> => {
   await readyToWrite(store);
   const made = await createTreeFile(tree, path, bytes);
-  if (made === undefined) throw exists(path);
-  return made;
+  return made ?? createdBefore(tree, path, bytes);
 };
