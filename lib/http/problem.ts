@@ -70,8 +70,12 @@ const fromStore = (thrown: Error): ServiceError | undefined => {
   const { code, message, details = {} } = thrown as StoreFailure;
   const known = code === 'unsafe_path' ? 'bad_request' : code;
   if (!Object.hasOwn(ERRORS, known)) return undefined;
-  return new ServiceError(known as ErrorCode, message, { members: details, cause: thrown });
+  const detail = ENDED.test(message) ? message : `${message}.`;
+  return new ServiceError(known as ErrorCode, detail, { members: details, cause: thrown });
 };
+
+// The store words most refusals without a full stop, as it words problems of files.
+const ENDED = /\.$/;
 
 /** A call that failed while it wrote. */
 interface FailedCall {

@@ -179,6 +179,21 @@ describe('GET /cases/{id}/editor/files', () => {
   });
 });
 
+describe('a path that the editor refuses', () => {
+  it('is refused with what to do, and one that is not there with where to look', async (t) => {
+    const it = await start(t);
+    symlinkSync('README.md', it.file('link'));
+    execFileSync('mkfifo', [it.file('pipe')]);
+    const refused = ['src', 'link', 'pipe', 'README.md/x', '.git/HEAD', '../x', '/x', 'a//b'];
+    const odd = ['a\nb', 'a\\b', 'x'.repeat(256), 'none.txt'];
+    for (const path of [...refused, ...odd]) {
+      const answer = await it.call('GET', it.files(path));
+      assertProblem(answer, path === 'none.txt' ? 404 : 400, answer.body.code as string);
+      assert.match(String(answer.body.detail), /^.+\. [A-Z].+\.$/s, answer.text);
+    }
+  });
+});
+
 describe('POST /cases/{id}/editor/files', () => {
   it('makes a file with the directories on the way, and nothing besides', async (t) => {
     const it = await start(t);

@@ -21,7 +21,7 @@ import { isEnded } from '../../../store/records/session.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
-import { invalidState, notFound, orNotFound, ServiceError } from '../../errors.ts';
+import { invalidState, ServiceError } from '../../errors.ts';
 import { ignoredPaths } from '../../tools/git/read/ignore-rules.ts';
 import type { Git, WithGit } from '../../tools/git/run/git.ts';
 import type { WithLive, WithSetups } from '../worktrees/needs.ts';
@@ -42,7 +42,8 @@ export const readFile = async (
   path: string,
 ): Promise<ServedFile<EditorFile>> => {
   const worktree = await requireWorktree(store, caseId);
-  const file = orNotFound(await readTreeFile(treeOf(store, worktree), path), 'file', path);
+  const file = await readTreeFile(treeOf(store, worktree), path);
+  if (file === undefined) throw absent(path);
   return { file: readEditorFile(file), etag: etagOf(file.sha256) };
 };
 
@@ -121,7 +122,6 @@ export const makeEditorDirectory = (
     return { path };
   });
 
-const absent = (path: string): ServiceError =>
 /** The file that the first of repeated calls created. 409 if another call did. */
 export const createdBefore = async (tree: Tree, path: string, bytes: Buffer): Promise<TreeFile> => {
   const there = isRepeatedCall() ? await readTreeFile(tree, path) : undefined;
@@ -129,9 +129,16 @@ export const createdBefore = async (tree: Tree, path: string, bytes: Buffer): Pr
   throw exists(path);
 };
 
+const absent = (path: string): ServiceError =>
   new ServiceError(
     'not_found',
     `${path} does not exist in the worktree. GET …/editor/directories lists its files; POST …/editor/files creates one.`,
+  );
+
+const absentFromBase = (path: string): ServiceError =>
+  new ServiceError(
+    'not_found',
+    `The base commit has no file ${path}. Read it from disk, without which=base.`,
   );
 
 const exists = (path: string): ServiceError =>
@@ -176,7 +183,7 @@ export const listEditorDirectory = async (
 ): Promise<{ entries: EditorEntry[]; more: boolean }> => {
   const worktree = await requireWorktree(store, caseId);
   const found = await listTreeFolder(treeOf(store, worktree), path, page);
-  if (found === undefined) throw notFound('directory', path);
+  if (found === undefined) throw absent(path);
   return { ...found, entries: await marked(git, worktree, found.entries) };
 };
 
@@ -201,7 +208,7 @@ export const readBaseFile = async (
   const at = git.at(worktree);
   const args = ['ls-tree', '-z', '--long', '--full-tree', worktree.base_commit, '--', path];
   const [, oid, size] = FILE.exec((await at.names(args))[0] ?? '') ?? [];
-  if (oid === undefined) throw notFound('file in the base', path);
+  if (oid === undefined) throw absentFromBase(path);
   if (Number(size) > LARGEST_FILE) throw tooLarge(path, Number(size));
   const bytes = await at.read(['cat-file', 'blob', oid], { max_bytes: LARGEST_FILE + 1 });
   const hash = sha256(bytes);

@@ -4,7 +4,7 @@ import { readTreeFile, type TreeFile } from '../../../store/fs/worktree/read.ts'
 import { createTreeFile } from '../../../store/fs/worktree/write.ts';
 import type { EditorFile } from '../../../store/records/editor.ts';
 import { readyToWrite, type Store } from '../../../store/store.ts';
-import { notFound, orNotFound, ServiceError } from '../../errors.ts';
+import { ServiceError } from '../../errors.ts';
 import { requireTrustedProject } from '../../guard/trust/require.ts';
 import { type ProjectNeeds, projectRepository, repositoryFor } from '../projects/project.ts';
 import { treeOf } from '../worktrees/read.ts';
@@ -30,7 +30,10 @@ export const projectFile = async (
 export const treeOfProject = async (service: ProjectNeeds, project: string): Promise<Tree> => {
   requireTrustedProject(service, project);
   if (project !== 'default' && projectRepository(service, project) === undefined)
-    throw notFound('project', project);
+    throw new ServiceError(
+      'not_found',
+      `There is no project ${project}. GET /settings lists the projects.`,
+    );
   const repository = await repositoryFor(service, project);
   if (!repository.bare) return treeOf(service.store, { ...repository, path: repository.root });
   throw new ServiceError(
@@ -40,7 +43,10 @@ export const treeOfProject = async (service: ProjectNeeds, project: string): Pro
 };
 
 const read = async (tree: Tree, path: string): Promise<TreeFile> => {
-  return orNotFound(await readTreeFile(tree, path), 'file', path);
+  const file = await readTreeFile(tree, path);
+  if (file !== undefined) return file;
+  const message = `${path} does not exist in the checkout of the project. Send content to create it.`;
+  throw new ServiceError('not_found', message);
 };
 
 const create = async (

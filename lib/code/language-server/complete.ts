@@ -3,7 +3,7 @@ import type { Tree } from '../../../store/fs/worktree/folder.ts';
 import { pathNames } from '../../../store/fs/worktree/path.ts';
 import { readTreeFile } from '../../../store/fs/worktree/read.ts';
 import type { Language } from '../../../store/records/settings.ts';
-import { orNotFound, ServiceError } from '../../errors.ts';
+import { ServiceError } from '../../errors.ts';
 import { list, record, text, type Wire } from '../../text/unknown-json.ts';
 import { type Conversation, withConversation } from './conversation.ts';
 import { DID_OPEN } from './documents.ts';
@@ -48,7 +48,10 @@ export const complete = async (
 
 const contentOf = async (tree: Tree, { path, content }: Cursor): Promise<string> => {
   if (content !== undefined) return content;
-  return orNotFound(await readTreeFile(tree, path), 'file', path).bytes.toString('utf8');
+  const file = await readTreeFile(tree, path);
+  if (file !== undefined) return file.bytes.toString('utf8');
+  const message = `${path} does not exist on disk. Send its unsaved text as content.`;
+  throw new ServiceError('not_found', message);
 };
 
 const languageOf = (language: Language, path: string): string =>

@@ -133,11 +133,15 @@ const refuseClosed = ({ closed }: Tree, { descriptor, path }: Held): void => {
 };
 
 const noFolder = (parent: TreeFolder, name: string): StoreError => {
-  const what = statsAt(parent.at(name))?.isSymbolicLink() === true ? LINK : 'is not a directory';
+  const what =
+    statsAt(parent.at(name))?.isSymbolicLink() === true
+      ? LINK
+      : 'is not a directory. Use another path';
   return new StoreError('unsafe_path', `${pathIn(parent, name)} ${what}`);
 };
 
-export const LINK = 'is a symbolic link; nothing behind it is read or written';
+export const LINK =
+  'is a symbolic link; nothing behind it is read or written. Open or change it in the worktree itself';
 
 /** The path of a name in a folder, relative to the top of the tree. */
 export const pathIn = ({ path }: TreeFolder, name: string): string =>

@@ -81,7 +81,10 @@ const refuseInto = (from: string, to: string): void => {
   const [old, wanted] = [pathNames(from), pathNames(to)];
   if (!old.every((name, at) => wanted[at] === name)) return;
   const what = old.length === wanted.length ? 'is already its name' : 'is inside it';
-  throw new StoreError('unsafe_path', `${from} cannot be renamed to ${to}, which ${what}`);
+  throw new StoreError(
+    'unsafe_path',
+    `${from} cannot be renamed to ${to}, which ${what}. Use another name`,
+  );
 };
 
 const refuseKind = ({ folder, name }: Place, stats: Stats): void => {

@@ -24,8 +24,10 @@ export const isPlainName = (name: string): boolean =>
 const wrongAsAWhole = (path: string): string | undefined => {
   if (path === '') return 'is empty. Name a file, from the top of the tree: src/main.ts';
   if (path.startsWith('/')) return 'is absolute. Write it from the top of the tree: src/main.ts';
-  if (Buffer.byteLength(path) > LONGEST_PATH) return `is longer than ${LONGEST_PATH} bytes`;
-  if (/[\p{Cc}\p{Cs}]/u.test(path)) return 'contains a control character';
+  if (Buffer.byteLength(path) > LONGEST_PATH)
+    return `is longer than ${LONGEST_PATH} bytes. Use a shorter one`;
+  if (/[\p{Cc}\p{Cs}]/u.test(path))
+    return 'contains a control character or a lone surrogate. Use a name without it';
   return path.includes('\\') ? 'contains a backslash. Separate names with /' : undefined;
 };
 
@@ -33,8 +35,10 @@ const wrongName = (name: string): string | undefined => {
   if (name === '') return 'contains an empty name. Remove the extra /';
   if (name === '.' || name === '..') return `contains "${name}". Write the path without it`;
   if (Buffer.byteLength(name) > LONGEST_NAME)
-    return `contains a name longer than ${LONGEST_NAME} bytes`;
-  return isGitName(name) ? 'leads into .git, where nothing is served or written' : undefined;
+    return `contains a name longer than ${LONGEST_NAME} bytes. Use a shorter one`;
+  return isGitName(name)
+    ? 'leads into .git, where nothing is served or written. Name a file outside of it'
+    : undefined;
 };
 
 /**

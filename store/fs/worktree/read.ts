@@ -67,8 +67,8 @@ export const assertPlain = (path: string, stats: Stats): void => {
 
 const wrongKind = (stats: Stats): string | undefined => {
   if (stats.isSymbolicLink()) return LINK;
-  if (stats.isDirectory()) return 'is a directory';
-  if (!stats.isFile()) return 'is a pipe, a socket or a device';
+  if (stats.isDirectory()) return 'is a directory. Name a file in it';
+  if (!stats.isFile()) return 'is a pipe, a socket or a device. Name a regular file';
   return undefined;
 };
 

@@ -50,6 +50,15 @@ describe('problemOf', () => {
     assert.equal(told(new StoreError('unsafe_path', 'Out.')).problem.code, 'bad_request');
   });
 
+  it('ends the words of a StoreError with a full stop, once', () => {
+    for (const [words, detail] of [
+      ['a is busy. Try again', 'a is busy. Try again.'],
+      ['a is busy. Try again.', 'a is busy. Try again.'],
+      ['a is busy (EBUSY)', 'a is busy (EBUSY).'],
+    ] as const)
+      assert.equal(told(new StoreError('file_busy', words)).problem.detail, detail);
+  });
+
   const FILE_SYSTEM: [string, number, string][] = [
     ['ENOSPC', 507, 'disk_full'],
     ['EDQUOT', 507, 'disk_full'],
