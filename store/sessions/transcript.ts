@@ -60,6 +60,9 @@ export const openTranscript = (
     if (!wasFull && !complete && log.size() >= limit) write([logFullEvent(limit)]);
     room.wake();
   };
+  // The file was cut: without a gap event the reader would wait for numbers that it has already.
+  const cutBefore = (after: number): TranscriptEvent[][] =>
+    after > log.seq ? [[gapEvent(log.seq + 1, after, log.seq)]] : [];
   return {
     /** Appends several events with one write. A crash may cut off the last ones. */
     appendAll,
@@ -77,13 +80,15 @@ export const openTranscript = (
     /** The events after `after`, in batches: those on disk, then new ones, up to the session's last event. */
     follow: async function* (after: number, signal: AbortSignal): Batches {
       const { seq } = log;
-      // The file was cut: without a gap event the reader would wait for numbers that it has already.
-      if (after > seq) yield [gapEvent(seq + 1, after, seq)];
+      yield* cutBefore(after);
       const more = () => (ended ? undefined : room.wait(signal));
       yield* eventsFrom({ ...files, pieces, signal, more }, Math.min(after, seq));
     },
     /** The events on disk after `after`, in batches. */
-    soFar: (after: number): Batches => eventsFrom({ ...files, pieces, pause: nextTurn }, after),
+    soFar: async function* (after: number): Batches {
+      yield* cutBefore(after);
+      yield* eventsFrom({ ...files, pieces, pause: nextTurn }, after);
+    },
     /** Ends the streams of readers that have all events. */
     end: (): void => {
       ended = true;

@@ -124,6 +124,17 @@ describe('a reader of a transcript', () => {
     assert.deepEqual(ids((await next).value ?? []), [4]);
     await reader.return(undefined);
   });
+
+  it('is told so when it polls, too', async (t) => {
+    const { open } = place(t);
+    const transcript = open();
+    say(transcript, 3);
+    const batches: (readonly TranscriptEvent[])[] = [];
+    for await (const batch of transcript.soFar(9)) batches.push(batch);
+    const [gap, ...rest] = batches.flat();
+    assert.deepEqual([gap?.id, gap?.event, gap?.data.from, gap?.data.to], [3, 'gap', 4, 9]);
+    assert.deepEqual(rest, []);
+  });
 });
 
 describe('a file of events that somebody else wrote to', () => {
