@@ -80,7 +80,7 @@ export const languageServerRoutes = [
     response: Type.Record(Type.String(), Type.Unknown()),
     errors: SERVING,
     handler: async ({ params, query, body }, service) => {
-      const answer = await passMessage(service, params.language, { ...query, ...body });
+      const answer = await passMessage(service, params.language, query, body);
       return answer ?? new Answer<Record<string, unknown>>(undefined, {}, undefined, 202);
     },
   }),

@@ -72,10 +72,13 @@ const serverStalled = (): ServiceError =>
 export const passMessage = async (
   service: LanguageServerNeeds,
   language: Language,
+  query: FilesScope,
   { case_id, project_id, message: wrapped, ...plain }: FilesScope & { message?: Wire },
 ): Promise<Wire | undefined> => {
   const [message, at] = wrapped === undefined ? [record(plain), ''] : [wrapped, '/message'];
-  const scope = { case_id, project_id };
+  const [second] = wrapped === undefined ? [] : Object.keys(plain);
+  if (second !== undefined) throw notAMessage(`/${second}`, 'is also set in message');
+  const scope = scopeOf(query, { case_id, project_id });
   const { id, method } = message;
   if (typeof method !== 'string')
     throw notAMessage(`${at}/method`, 'is required and must be a string');
@@ -88,6 +91,17 @@ export const passMessage = async (
     tell(sent);
     return undefined;
   });
+};
+
+// A call that names two worktrees must not reach one of them by chance.
+const scopeOf = (query: FilesScope, body: FilesScope): FilesScope => {
+  for (const name of ['case_id', 'project_id'] as const) {
+    const [asked, sent] = [query[name], body[name]];
+    if (asked === undefined || sent === undefined || asked === sent) continue;
+    const detail = `/${name} is ${sent}, but the query has ${asked}. Send one of them.`;
+    throw badField(`/${name}`, 'differs from the query', detail);
+  }
+  return { ...body, ...query };
 };
 
 const notAMessage = (path: string, what: string): ServiceError =>

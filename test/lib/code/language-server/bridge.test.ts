@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -309,6 +310,26 @@ describe('POST /lsp/{language}/message', () => {
     assert.deepEqual((asked.body.result as Message).result, [null, null]);
     const nothing = await post('/lsp/rust/message', { ...SAYS, message: { id: 1 } });
     assert.deepEqual([nothing.status, nothing.body.code], [400, 'bad_request']);
+  });
+
+  it('refuses a message or a place that is said twice, and sends neither', async (t) => {
+    const { post } = await start(t);
+    const at = '/lsp/rust/message?project_id=default';
+    const message = { id: 1, method: 'x/echo', params: 'inner' };
+    const twice = await post(at, { message, id: 2, method: 'x/crash' });
+    assert.deepEqual(
+      [twice.status, twice.body.errors],
+      [400, [{ path: '/id', message: 'is also set in message' }]],
+    );
+    const elsewhere = await post(at, { ...message, project_id: 'other' });
+    assert.equal(elsewhere.status, 400);
+    assert.match(
+      String(elsewhere.body.detail),
+      /^\/project_id is other, but the query has default\./,
+    );
+    const both = await post(at, { ...message, case_id: randomUUID() });
+    assert.match(String(both.body.detail), /^Set exactly one/);
+    assert.equal((await post(at, { ...message, ...SAYS })).body.result, 'inner');
   });
 
   it('completes with content that is not saved, and closes the file again', async (t) => {
