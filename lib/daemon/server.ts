@@ -18,6 +18,7 @@ import { openApi } from '../http/openapi.ts';
 import { readPathFinder } from '../http/read-path.ts';
 import { route, type Section } from '../http/route.ts';
 import type { Streams } from '../http/sse.ts';
+import { answerUnparsed, createListener } from '../http/unparsed.ts';
 import { lazy } from '../http/validation.ts';
 import { serveUpgrades } from '../http/websocket.ts';
 import { DAEMON_HEADER } from '../sandbox/egress/network-environment.ts';
@@ -45,7 +46,8 @@ export const createServer = (options: ServerOptions): Server => {
   if (!isLoopbackAddress(host)) {
     throw new Error(`Not a loopback address: ${host}. Use 127.0.0.1 or ::1.`);
   }
-  const hapi = server({ ...SETTINGS, host, port });
+  const hapi = server({ ...SETTINGS, host, port, listener: createListener() });
+  answerUnparsed(hapi.listener, log);
   const streams: Streams = { open: new Set(), heartbeatMs: options.heartbeatMs ?? 15_000, log };
   const routes = [...sections, openApiSection(options)].flatMap((section) => section.routes);
   hapi.ext(

@@ -1,12 +1,12 @@
-import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { readKey, requireOperator } from './authorize.ts';
 import { inputReader } from './input.ts';
-import { problemAnswer } from './problem.ts';
 import type { Route, SocketHandler } from './route.ts';
+import { refuse } from './unparsed.ts';
 
 /** The largest message of a client, in bytes. */
 const LARGEST_MESSAGE = 32 * 1_048_576;
@@ -97,17 +97,4 @@ const match = (paths: readonly SocketPath[], pathname: string) => {
     'route_not_found',
     `There is no WebSocket at ${pathname}. The endpoints are listed in /openapi.json.`,
   );
-};
-
-const refuse = (socket: Duplex, error: unknown, log: Service['log']): void => {
-  const { status, headers, body } = problemAnswer(error, log);
-  const lines = Object.entries({
-    ...headers,
-    connection: 'close',
-    'content-type': 'application/problem+json',
-    'content-length': String(body.length),
-    'x-content-type-options': 'nosniff',
-  }).map(([name, value]) => `${name}: ${value}\r\n`);
-  const start = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n`;
-  socket.end(Buffer.concat([Buffer.from(start), body]));
 };

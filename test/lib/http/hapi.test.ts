@@ -5,7 +5,7 @@ import { Type } from 'typebox';
 import { ServiceError } from '../../../lib/errors.ts';
 import { created, markdown, patchAnswer, tagged } from '../../../lib/http/answer.ts';
 import { route } from '../../../lib/http/route.ts';
-import { json, listen, serverOf } from './serve.ts';
+import { json, listen, sendRaw, serverOf } from './serve.ts';
 
 const Thing = Type.Object({ name: Type.String() });
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -229,6 +229,35 @@ describe('answerProblems', () => {
     assert.equal(answer.statusCode, 400);
     assert.equal(json(answer).errors[0].path, 'query/verbose');
   });
+});
+
+describe('a request that cannot be parsed', () => {
+  const HOST = 'Host: 127.0.0.1\r\n';
+
+  for (const [what, text, status, detail] of [
+    [
+      'is too long',
+      `GET /value?${'x'.repeat(20_000)} HTTP/1.1\r\n${HOST}\r\n`,
+      400,
+      /more than 16384 /,
+    ],
+    ['is no HTTP', 'hello\r\n\r\n', 400, /not valid HTTP/],
+    [
+      'has a wrong length',
+      `POST /things HTTP/1.1\r\n${HOST}Content-Length: x\r\n\r\n`,
+      400,
+      /HPE_/,
+    ],
+    ['names no host', 'GET /value HTTP/1.1\r\nConnection: close\r\n\r\n', 403, /^Host is missing/],
+  ] as const)
+    it(`is a problem where it ${what}`, async (t) => {
+      const { port, url } = await listen(t, routes);
+      const [head = '', body = ''] = (await sendRaw(port, text)).split('\r\n\r\n');
+      assert.match(head, new RegExp(`^HTTP/1.1 ${status} `));
+      assert.match(head, /content-type: application\/problem\+json/i);
+      assert.match(JSON.parse(body).detail, detail);
+      assert.equal((await fetch(`${url}/value`)).status, 200);
+    });
 });
 
 describe('a body on the wire', () => {
