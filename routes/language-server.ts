@@ -48,7 +48,7 @@ const Message = Type.Object({
 });
 
 const CLOSES =
-  'Close codes: 4000 if the server exited, 4001 if the client does not read fast enough, 4002 for an invalid message, 1001 if the daemon stops or the worktree is removed. The next connection starts a new server.';
+  'Close codes: 4000 if the server exited, 4001 if the client does not read fast enough, 4002 for an invalid message, 1001 if the daemon stops or the worktree is removed, 1008 if the API key was revoked. The next connection starts a new server.';
 
 export const languageServerRoutes = [
   route('GET /lsp/{language}/ws', {

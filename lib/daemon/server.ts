@@ -12,6 +12,7 @@ import { tagged } from '../http/answer.ts';
 import { readKey } from '../http/authorize.ts';
 import { type Console, consoleRoutes } from '../http/console-page.ts';
 import { answerProblems, hapiRoute } from '../http/hapi.ts';
+import type { KeyOf } from '../http/key-watch.ts';
 import { addRoutesLazily } from '../http/lazy-routes.ts';
 import { isLoopbackAddress } from '../http/local-only.ts';
 import { openApi } from '../http/openapi.ts';
@@ -48,19 +49,18 @@ export const createServer = (options: ServerOptions): Server => {
   }
   const hapi = server({ ...SETTINGS, host, port, listener: createListener() });
   answerUnparsed(hapi.listener, log);
-  const streams: Streams = { open: new Set(), heartbeatMs: options.heartbeatMs ?? 15_000, log };
+  const heartbeatMs = options.heartbeatMs ?? 15_000;
+  const keyOf: KeyOf = (headers) => readKey(headers, Number(hapi.info.port), service);
+  const streams: Streams = { open: new Set(), heartbeatMs, keyOf, log };
   const routes = [...sections, openApiSection(options)].flatMap((section) => section.routes);
-  hapi.ext(
-    'onPreStop',
-    serveUpgrades(hapi.listener, routes, service, () => Number(hapi.info.port)),
-  );
+  hapi.ext('onPreStop', serveUpgrades(hapi.listener, routes, service, keyOf));
   hapi.ext('onPreResponse', answerProblems(log));
   hapi.ext('onPreStop', () => {
     for (const stream of streams.open) stream.abort();
   });
   const where = readPathFinder(routes);
   const addAsked = addRoutesLazily(hapi, routes, (one) => hapiRoute(one, service, streams, where));
-  guard(hapi, service, addAsked);
+  guard(hapi, keyOf, addAsked);
   if (options.console !== undefined) hapi.route(consoleRoutes(options.console, service));
   hapi.route(unknownRoute(hapi, addAsked));
   return hapi;
@@ -73,13 +73,12 @@ const SETTINGS = {
   routes: { state: { parse: false, failAction: 'ignore' } },
 } as const;
 
-const guard = (hapi: Server, service: Service, addAsked: (path: string) => void): void => {
+const guard = (hapi: Server, keyOf: KeyOf, addAsked: (path: string) => void): void => {
   hapi.ext('onRequest', async ({ raw, path, app }, h) => {
     raw.res.setHeader('x-content-type-options', 'nosniff');
     raw.res.setHeader('x-frame-options', 'DENY');
     raw.res.setHeader(DAEMON_HEADER, '1');
-    const { headers } = raw.req;
-    app.key = await readKey(headers, Number(hapi.info.port), service);
+    app.key = await keyOf(raw.req.headers);
     addAsked(path);
     return h.continue;
   });

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Request, ResponseToolkit } from '@hapi/hapi';
 import { jsonText } from '../../store/base/visible.ts';
 import { ServiceError } from '../errors.ts';
+import { type KeyOf, watchKey } from './key-watch.ts';
 import { linkTo } from './pagination.ts';
 import type { ErrorLog } from './problem.ts';
 import type { EventSource, StreamEvent } from './route.ts';
@@ -12,18 +12,21 @@ import type { EventSource, StreamEvent } from './route.ts';
 export interface Streams {
   open: Set<AbortController>;
   heartbeatMs: number;
+  keyOf: KeyOf;
   log: ErrorLog;
 }
 
-/** Tracks a stream until the client, the source or the server ends it, then calls `end`. */
+/** Tracks a stream until the client, the source or the server ends it, or its API key is revoked, then calls `end`. */
 export const openLifetime = (
-  res: ServerResponse,
-  { open }: Streams,
+  { req, res }: Request['raw'],
+  { open, keyOf }: Streams,
   end: () => void,
 ): AbortController => {
   const life = new AbortController();
+  const unwatch = watchKey(req.headers, keyOf, () => life.abort());
   life.signal.addEventListener('abort', () => {
     open.delete(life);
+    unwatch();
     end();
   });
   open.add(life);
@@ -56,7 +59,7 @@ export const sendEvents = async (
   const { res } = request.raw;
   res.writeHead(200, HEADERS);
   if (request.method === 'head') res.end();
-  else void pump(source, after, res, streams);
+  else void pump(source, after, request.raw, streams);
   return h.abandon;
 };
 
@@ -84,12 +87,13 @@ const quality = (accept: string, type: string): number => {
 const pump = async (
   source: EventSource,
   after: number,
-  res: ServerResponse,
+  raw: Request['raw'],
   streams: Streams,
 ): Promise<void> => {
+  const { res } = raw;
   const { heartbeatMs, log } = streams;
   const heart = setInterval(() => res.writableNeedDrain || res.write(':\n\n'), heartbeatMs);
-  const life = openLifetime(res, streams, () => {
+  const life = openLifetime(raw, streams, () => {
     clearInterval(heart);
     res.end();
   });

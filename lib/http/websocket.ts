@@ -1,16 +1,18 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { WebSocketServer } from 'ws';
+import type { WebSocket, WebSocketServer } from 'ws';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
-import { readKey, requireOperator } from './authorize.ts';
+import { requireOperator } from './authorize.ts';
 import { inputReader } from './input.ts';
+import { type KeyOf, watchKey } from './key-watch.ts';
 import type { Route, SocketHandler } from './route.ts';
 import { refuse } from './unparsed.ts';
 
 /** The largest message of a client, in bytes. */
 const LARGEST_MESSAGE = 32 * 1_048_576;
 const GOING_AWAY = 1001;
+const POLICY_VIOLATION = 1008;
 const CLOSE_MS = 1000;
 
 /**
@@ -21,7 +23,7 @@ export const serveUpgrades = (
   listener: Server,
   routes: readonly Route[],
   service: Service,
-  port: () => number,
+  keyOf: KeyOf,
 ): (() => Promise<void>) => {
   const paths = routes.filter(({ socket }) => socket !== undefined).map(pathOf);
   let server: WebSocketServer | undefined;
@@ -30,9 +32,15 @@ export const serveUpgrades = (
     socket.on('error', () => socket.destroy());
     const opening = async (): Promise<void> => {
       await service.started;
-      const speak = await admit(request, paths, { service, port: port() });
+      const speak = await admit(request, paths, { service, keyOf });
       server ??= await createServer();
-      server.handleUpgrade(request, socket, head, speak);
+      server.handleUpgrade(request, socket, head, (client) => {
+        client.once(
+          'close',
+          watchKey(request.headers, keyOf, () => endRevoked(client)),
+        );
+        speak(client);
+      });
     };
     opening().catch((error: unknown) => refuse(socket, error, service.log));
   });
@@ -44,6 +52,11 @@ export const serveUpgrades = (
     await Promise.all(open.map((client) => client.readyState === client.CLOSED || closed(client)));
     clearTimeout(timer);
   };
+};
+
+const endRevoked = (client: WebSocket): void => {
+  client.close(POLICY_VIOLATION, 'The API key was revoked');
+  setTimeout(() => client.terminate(), CLOSE_MS).unref();
 };
 
 const closed = (client: { once(event: 'close', heard: () => void): unknown }): Promise<void> =>
@@ -75,10 +88,10 @@ const pathOf = (route: Route): SocketPath => ({
 const admit = async (
   { headers, url = '/', socket }: IncomingMessage,
   paths: readonly SocketPath[],
-  { service, port }: { service: Service; port: number },
+  { service, keyOf }: { service: Service; keyOf: KeyOf },
 ): Promise<SocketHandler> => {
   const { pathname, searchParams } = new URL(url, 'http://localhost');
-  const key = await readKey(headers, port, service);
+  const key = await keyOf(headers);
   const { route, params } = match(paths, pathname);
   await requireOperator(socket, key, service);
   const query = Object.fromEntries(searchParams);

@@ -2,11 +2,15 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { WebSocket } from 'ws';
+import { atEnd } from '../helpers/at-end.ts';
 import { DOSSIER } from '../helpers/daemon.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';
+import { scriptedServer } from '../helpers/scripted-language-server.ts';
 import { type Running, startForTest } from '../helpers/service.ts';
 
 const CASES = '/cases';
@@ -75,6 +79,45 @@ describe('require_key', () => {
     newKey(workspace, '--revoke', id);
     assert.equal((await call('GET', CASES, undefined, { cookie })).status, 401);
     assert.equal((await call('GET', CASES, undefined, bearer(key))).status, 401);
+  });
+});
+
+describe('a connection that was opened with a key', () => {
+  const opened = async (t: TestContext) => {
+    const settings = `require_key: true\n${scriptedServer(t).setting}`;
+    const running = await startForTest(t, { listen: true, settings });
+    const [mine, other] = ['mine', 'other'].map((name) => newKey(running.workspace, name));
+    const follow = async (key = '') => {
+      const headers = { ...bearer(key), accept: 'text/event-stream' };
+      const { body, status } = await fetch(`${running.url}/events?after=now`, { headers });
+      assert.equal(status, 200);
+      return body?.pipeThrough(new TextDecoderStream()).getReader();
+    };
+    const url = `${running.url.replace('http', 'ws')}/lsp/rust/ws?project_id=default`;
+    const socket = new WebSocket(url, { headers: bearer(mine ?? '') });
+    atEnd(t, () => socket.terminate());
+    await once(socket, 'open');
+    return { running, other, streams: [await follow(mine), await follow(other)], socket };
+  };
+
+  it('ends once the key is revoked, and one with another key goes on', async (t) => {
+    const { running, other = '', streams, socket } = await opened(t);
+    const [revoked, kept] = streams;
+    const ended = once(socket, 'close');
+    const { stdout } = spawnSync(process.execPath, [
+      ...[DOSSIER, 'key', '--list', '--json', '--workspace', running.workspace],
+    ]);
+    const keys = JSON.parse(stdout.toString()) as { id: string; name: string }[];
+    const { id } = keys.find(({ name }) => name === 'mine') ?? {};
+    const { status } = await running.call('DELETE', `/api-keys/${id}`, undefined, bearer(other));
+    assert.equal(status, 204);
+    assert.equal((await ended)[0], 1008);
+    for (let done = false; !done; ) ({ done } = (await revoked?.read()) ?? { done: true });
+    const made = { title: 'Later', type: 'bug' };
+    await running.call('POST', CASES, made, bearer(other));
+    let text = '';
+    while (!text.includes('case_created')) text += (await kept?.read())?.value ?? '';
+    await kept?.cancel();
   });
 });
 
