@@ -225,8 +225,8 @@ const findSessionDir = (
     const dir = join(folder, name);
     const matter = orElse(() => readMatterAt(store, dir), undefined);
     if (matter?.id === id) return { dir, matter };
-    // An unreadable record that contains the id is returned without its record, so that the caller reports it.
-    if (bytesOf(store, dir)?.includes(id)) return { dir };
+    // An unreadable record is returned without its matter, so that the caller reports it.
+    if (matter === undefined && statsAt(sessionFile(dir)) !== undefined) return { dir };
   }
   return undefined;
 };
@@ -239,9 +239,6 @@ const namesOf = ({ layout }: Store, folder: string): string[] => {
     throw unreadable(relative(layout.root, folder), toProblem(error));
   }
 };
-
-const bytesOf = ({ layout }: Store, dir: string): Buffer | undefined =>
-  readRegularFile(layout.root, sessionFile(dir));
 
 /** The session of a directory; undefined if it has no record. Throws `unreadable_record`. */
 export const readSessionAt = (

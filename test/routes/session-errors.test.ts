@@ -87,6 +87,25 @@ describe('the errors of sessions', () => {
     }
   });
 
+  for (const [what, text] of [
+    ['is empty', ''],
+    ['lost its id', '---\nid: [\n---\n'],
+    ['has another id', `---\nid: ${NOBODY}\n---\n`],
+  ] as const)
+    it(`name session.md that ${what}`, async (t) => {
+      const it = await withCase(t);
+      const { id } = await it.planned();
+      writeFileSync(join(newestSession(it.running, it.item), 'session.md'), text);
+      for (const answer of [
+        await it.running.call<Problem>('GET', `${it.at}/sessions/${id}`),
+        await it.post(`/sessions/${id}/approve`),
+        await it.control('abort'),
+      ]) {
+        assert.deepEqual([answer.status, answer.body.code], [409, 'unreadable_record']);
+        assert.match(answer.body.detail, /session\.md/);
+      }
+    });
+
   it('are not of a queued session that cannot be read, while another one works', async (t) => {
     const it = await withCase(t, '```sh\nsleep 300\n```\n');
     const { id } = await it.planned();
