@@ -290,6 +290,23 @@ describe('a text that could not be read back', () => {
   }
 });
 
+describe('a command that no check runs', () => {
+  for (const [name, command] of Object.entries({
+    'a blank one': ' \n',
+    'one with a NUL': 'npm\u0000 test',
+    'one with half a surrogate pair': 'npm \ud800',
+    'one with an invisible character': 'npm \u202etest',
+  }))
+    table('POST', {
+      [`${name} in the checklist`]: {
+        to: '/proof/checklist',
+        body: { ...entry, command },
+        names: ['/command'],
+      },
+      [`${name} in a run`]: { to: '/proof/run', body: { command }, names: ['/command'] },
+    });
+});
+
 describe('a title that would not stay one line', () => {
   for (const [name, mark] of Object.entries({
     'a line feed': '\n',

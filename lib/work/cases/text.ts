@@ -1,7 +1,7 @@
 import { visible } from '../../../store/base/visible.ts';
 import { Problem } from '../../../store/front-matter/problem.ts';
 import { decodeText } from '../../../store/front-matter/text.ts';
-import { type FieldError, ServiceError } from '../../errors.ts';
+import { badField, type FieldError, ServiceError } from '../../errors.ts';
 
 /** Throws `bad_request` for a title or text that could not be read back from its file. */
 export const checkTexts = (texts: Record<string, string | undefined>): void => {
@@ -11,6 +11,18 @@ export const checkTexts = (texts: Record<string, string | undefined>): void => {
   if (errors.length === 0) return;
   const sentences = errors.map(({ path, message }) => `${path} ${message}`);
   throw new ServiceError('bad_request', `${sentences.join('; ')}.`, { errors });
+};
+
+/** Throws `bad_request` for the command of a check that is blank, or that is not displayed as it would run. */
+export const checkCommand = (command: string): void => {
+  checkTexts({ command });
+  if (command.trim() === '') throw badField('/command', 'must not be blank');
+  if (visible(command) === command) return;
+  throw badField(
+    '/command',
+    'contains invisible characters',
+    'The command contains invisible characters. Type it again.',
+  );
 };
 
 const faults = (name: string, text: string): FieldError[] => {

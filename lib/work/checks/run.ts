@@ -13,9 +13,8 @@ import { describeWork, worktreeDiff } from '../../code/worktrees/inspect/diff.ts
 import { checkState } from '../../code/worktrees/inspect/status.ts';
 import { getWorktree } from '../../code/worktrees/read.ts';
 import { viewOf } from '../../code/worktrees/turn/open.ts';
-import { badField } from '../../errors.ts';
 import type { Program } from '../../tools/process/spawn.ts';
-import { checkTexts } from '../cases/text.ts';
+import { checkCommand } from '../cases/text.ts';
 import { listProofs, newMatter, storeProof } from '../proof/attach.ts';
 import { beginOperation, type Operation } from '../sessions/lifecycle/operation.ts';
 import { type LiveRun, mustStop } from '../sessions/live/engine.ts';
@@ -37,8 +36,7 @@ export const runCheck = async (
   caseId: string,
   { command, type }: CheckRequest,
 ): Promise<Proof> => {
-  checkTexts({ command });
-  refuseHidden(command);
+  checkCommand(command);
   const id = newId();
   const known = isRepeatedCall() ? await listProofs(service.store, caseId) : [];
   const made = known.find((proof) => proof.id === id);
@@ -55,15 +53,6 @@ export const runCheck = async (
     await finish(service, operation, undefined);
     throw error;
   }
-};
-
-const refuseHidden = (command: string): void => {
-  if (visible(command) === command) return;
-  throw badField(
-    '/command',
-    'contains invisible characters',
-    'The command contains invisible characters. Type it again.',
-  );
 };
 
 interface Check {

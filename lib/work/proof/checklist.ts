@@ -27,7 +27,7 @@ import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { invalidState, notFound, orNotFound } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
 import { moveTo } from '../cases/moves.ts';
-import { checkTexts } from '../cases/text.ts';
+import { checkCommand, checkTexts } from '../cases/text.ts';
 import { getItemWithProofs, newestWorkSession } from './attach.ts';
 import type { Which } from './change.ts';
 
@@ -37,6 +37,8 @@ export const addToChecklist = async (
   wanted: Omit<ChecklistEntry, 'id'>,
 ): Promise<ChecklistItem> => {
   checkTexts({ description: wanted.description });
+  // A command that no check runs could never be proven.
+  if (wanted.command !== undefined) checkCommand(wanted.command);
   const entry = { id: newId(), ...wanted };
   const item = orNotFound(await keepEntry(store, caseId, entry), 'Work item', caseId);
   return servedOf(entry, item);
