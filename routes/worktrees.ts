@@ -84,7 +84,7 @@ export const worktreeRoutes = [
     handler: async ({ body }, service) => made(await createWorktree(service, body.case_id, body)),
   }),
   route('GET /api/worktrees', {
-    summary: 'List all worktrees, and Work items with saved work',
+    summary: 'List all worktrees, oldest first, then Work items with only saved work',
     description: 'Does not inspect the worktrees: see `health` and `stale`.',
     response: Type.Array(KnownWorktree),
     handler: (_input, service) => listWorktreesAndRecoveries(service),

@@ -94,8 +94,12 @@ export const readSnapshots = (
       problems.push(fileProblem(relative(store.layout.root, path), toProblem(error)));
     }
   }
-  return { snapshots, problems };
+  return { snapshots: snapshots.sort(byAge), problems };
 };
+
+// Not by name, which has only the second.
+const byAge = (a: SnapshotEntry, b: SnapshotEntry): number =>
+  a.created_at.localeCompare(b.created_at);
 
 const namesOf = ({ layout }: Pick<Store, 'layout'>): string[] =>
   standing(layout.root, layout.snapshots) === 'there' ? recordNames(layout.snapshots) : [];

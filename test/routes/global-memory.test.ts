@@ -454,19 +454,19 @@ describe('GET /api/global-memory/snapshots', () => {
     for (const content of ['one', 'two']) {
       await write({ content });
       ids.push((await call<Snapshot>('POST', SNAPSHOT)).body.id);
-      // The names sort by the second.
+      // Names of the same second are in any order.
       const folder = join(workspace, 'memory/snapshots');
       const name = readdirSync(folder).find((each) =>
         each.endsWith(`${ids.at(-1)?.slice(0, 8)}.md`),
       );
       const text = readFileSync(join(folder, name ?? ''), 'utf8');
       rmSync(join(folder, name ?? ''));
-      writeFileSync(join(folder, `${content === 'one' ? 1 : 2}.md`), text);
+      writeFileSync(join(folder, `${content === 'one' ? 2 : 1}.md`), text);
     }
     const all = await call<SnapshotEntry[]>('GET', SNAPSHOTS);
     assert.deepEqual(
       all.body.map(({ id, path, files }) => [id, path, files]),
-      ids.map((id, n) => [id, `memory/snapshots/${n + 1}.md`, 1]),
+      ids.map((id, n) => [id, `memory/snapshots/${2 - n}.md`, 1]),
     );
     const known = { 'if-none-match': String(all.headers.etag) };
     assert.equal((await call('GET', SNAPSHOTS, undefined, known)).status, 304);

@@ -57,6 +57,25 @@ describe('GET /api/worktrees', () => {
     assert.deepEqual(await list(), []);
   });
 
+  it('lists the oldest first, and those without a readable record last', async (t) => {
+    const fixture = await start(t);
+    const { send, service } = fixture;
+    const ids: string[] = [];
+    for (const title of ['A', 'B', 'C', 'D', 'E', 'F']) {
+      const { id } = await createCase(service, { title, type: 'bug' });
+      assert.equal((await send('POST', '/api/worktrees', { case_id: id })).status, 201);
+      ids.push(id);
+    }
+    const [broken = '', ...others] = ids;
+    const file = join(fixture.workspace, '.dossier', 'worktrees', `${broken}.json`);
+    writeFileSync(file, '{');
+    const { body } = await send('GET', '/api/worktrees');
+    assert.deepEqual(
+      (body as unknown as { case_id: string }[]).map(({ case_id }) => case_id),
+      [...others, broken],
+    );
+  });
+
   it('takes what a Plan turn that goes on will go back to for no kept work', async (t) => {
     const { running, start: begin } = await withCase(t, 'By hand.', {
       settings: 'provider: manual',

@@ -16,7 +16,7 @@ import { recoveryPrefix } from '../recovery/keep-work.ts';
 import { neededRefs } from '../recovery/kept-states.ts';
 
 /**
- * Lists all worktrees, including unreadable records, and all Work items with recoveries. Reads records and refs but no
+ * Lists all worktrees, oldest first, including unreadable records, and all Work items with recoveries. Reads records and refs but no
  * worktree, so it is fast for any number of them.
  */
 export const listWorktreesAndRecoveries = async (
@@ -27,8 +27,13 @@ export const listWorktreesAndRecoveries = async (
   const has = new Set(records.map(({ case_id }) => case_id));
   const known = records.map((one) => ({ ...served(one), kept: kept.has(one.case_id) }));
   const without = [...kept].filter((id) => !has.has(id));
-  return [...known, ...without.map((case_id) => ({ case_id, kept: true }))];
+  return [...known, ...without.map((case_id) => ({ case_id, kept: true }))].sort(byAge);
 };
+
+const byAge = (a: KnownWorktree, b: KnownWorktree): number => (ageOf(a) < ageOf(b) ? -1 : 1);
+
+// What has no readable record comes last.
+const ageOf = ({ created_at = '~', case_id }: KnownWorktree): string => `${created_at} ${case_id}`;
 
 const served = ({ case_id, record, problem }: FoundRecord): Omit<KnownWorktree, 'kept'> => {
   if (record === undefined) return { case_id, problem: problem ?? '' };
