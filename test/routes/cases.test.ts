@@ -343,6 +343,22 @@ describe('GET /cases/:id', () => {
 });
 
 describe('PUT /cases/:id', () => {
+  it('writes nothing of what GET returned, also with a project that is no longer set', async (t) => {
+    const { call, at, read, write } = await withCase(t);
+    for (const project of ['default', 'gone']) {
+      if (project === 'gone')
+        write('case.md', read('case.md').replace('type: bug\n', 'type: bug\nproject: gone\n'));
+      const { body, headers } = await call<Case>('GET', at);
+      assert.equal(body.project, project);
+      const before = read('case.md');
+      const { title, type, description } = body;
+      const same = await call<Case>('PUT', at, { title, type, description, project });
+      assert.deepEqual([same.status, same.headers.etag], [200, headers.etag], same.text);
+      assert.equal(read('case.md'), before);
+    }
+    assertProblem(await call('PUT', at, { project: 'none' }), 400, 'bad_request', '/project');
+  });
+
   it('changes the title alone, and leaves every other byte', async (t) => {
     const { call, at, item, read, write, events } = await withCase(t);
     const before = byHand(item);

@@ -29,11 +29,12 @@ export const changeCase = async (
   change: { title?: string; type?: string; description?: string; project?: string },
   ifMatch?: string,
 ): Promise<Ready> => {
-  const { title, description, project } = change;
-  checkTexts({ title, description });
-  checkProject(service, project);
+  const { project, ...others } = change;
+  checkTexts({ title: others.title, description: others.description });
   const rule: CaseRule = (current) => {
-    if (project !== undefined && project !== current.project) refuseMove(service.store, id);
+    if (project === undefined || project === current.project) return others;
+    checkProject(service, project);
+    refuseMove(service.store, id);
     return change;
   };
   return updateAndServe(service.store, id, rule, ifMatch);
