@@ -26,8 +26,8 @@ const possibleErrors = (route: Route): ErrorCode[] => {
   const possible = new Set<ErrorCode>([
     ...ALWAYS,
     ...(takesIds ? (['not_found'] as const) : []),
-    ...(route.body ? BODY : []),
-    ...(route.method === 'GET' ? [] : WRITE),
+    // Also without a declared body: one that is sent is read.
+    ...(route.method === 'GET' ? [] : [...BODY, ...WRITE]),
     ...(route.conditional && route.method !== 'GET' ? (['precondition_failed'] as const) : []),
     ...(isCreating(route) ? ONCE : []),
     ...(route.anyone ? [] : (['not_operator'] as const)),

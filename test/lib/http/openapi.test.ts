@@ -219,6 +219,9 @@ describe('openApi', () => {
       'access_denied',
     ]);
     assert.ok(codesOf(paths['/cases/{id}'].delete).includes('precondition_failed'));
+    // A write without a declared body refuses a wrong one, too.
+    for (const code of ['request_timeout', 'too_large', 'unsupported_media_type'])
+      assert.ok(codesOf(paths['/cases/{id}'].delete).includes(code), code);
   });
 
   it('describes every error under the address that its problems have as type', () => {
