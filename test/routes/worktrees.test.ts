@@ -189,6 +189,9 @@ describe('POST /api/worktrees', () => {
   it('says what is wrong with the request', async (t) => {
     const { send, item } = await start(t);
     const post = (body: object) => send('POST', '/api/worktrees', body);
+    assert.deepEqual((await post({ case_id: item.id, branch: 'no..way' })).body.errors, [
+      { path: '/branch', message: 'is not a valid branch name' },
+    ]);
     assert.deepEqual(
       codes(
         await post({ case_id: NOBODY }),

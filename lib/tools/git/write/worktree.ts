@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { lstat, readFile, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { orElse, undefinedUnlessDiskFault } from '../../../../store/base/attempt.ts';
-import { invalidState, ServiceError } from '../../../errors.ts';
+import { badField, invalidState, ServiceError } from '../../../errors.ts';
 import { isObject } from '../read/refs.ts';
 import { checkBranchName, commitsOf } from '../read/repository.ts';
 import { wholeStatus } from '../read/status.ts';
@@ -33,12 +33,12 @@ export interface AddedWorktree extends GitWorktree {
 export const addWorktree = async (git: Git, wanted: NewWorktree): Promise<AddedWorktree> => {
   const { repository, branch } = wanted;
   const path = resolve(wanted.path);
-  if (!(await checkBranchName(git, branch))) {
-    throw new ServiceError(
-      'bad_request',
+  if (!(await checkBranchName(git, branch)))
+    throw badField(
+      '/branch',
+      'is not a valid branch name',
       `${JSON.stringify(branch)} is not a valid branch name. Use another name.`,
     );
-  }
   return git.turn(repository, async (now) => {
     const new_branch = await retried(() => add(now, { ...wanted, path }));
     const git_dir = await linkedDirectory(path);
