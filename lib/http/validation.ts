@@ -39,8 +39,12 @@ const explain = (schema: JsonSchema, complaints: SchemaError[]): FieldError[] =>
 // branch. What is wrong in the branch for a value of this type says more.
 const isEcho = (one: SchemaError, all: SchemaError[]): boolean => {
   if (one.keyword === 'additionalProperties') return true;
+  if (one.keyword === 'pattern') return all.some((other) => isEmptyText(other, one.instancePath));
   return isMisfit(one) && all.some((other) => isWithin(other, one.instancePath));
 };
+
+const isEmptyText = ({ keyword, instancePath }: SchemaError, path: string): boolean =>
+  keyword === 'minLength' && instancePath === path;
 
 const isMisfit = (one: SchemaError): boolean =>
   one.keyword === 'anyOf' || (BRANCH.test(one.schemaPath) && IN_BRANCH.has(one.keyword));
@@ -115,12 +119,18 @@ const MESSAGES: Record<string, (one: SchemaError, schema: JsonSchema) => string>
   format: (_one, schema) => `must be a valid ${schema.format}`,
   minLength: (one) => (limit(one) === 1 ? 'must not be empty' : atLeast(one, 'characters')),
   maxLength: (one) => atMost(one, 'characters'),
+  pattern: (one) => (isNotBlank(one) ? 'must not be blank' : one.message),
+  minProperties: (_one, { properties = {} }) =>
+    `must have at least one of ${Object.keys(properties).join(', ')}`,
   minItems: (one) => (limit(one) === 1 ? 'must not be empty' : atLeast(one, 'entries')),
   maxItems: (one) => atMost(one, 'entries'),
   minimum: (one) => `must be ${limit(one)} or more`,
   maximum: (one) => `must be ${limit(one)} or less`,
   uniqueItems: () => 'must not contain the same entry twice',
 };
+
+const isNotBlank = (one: SchemaError): boolean =>
+  String((one.params as { pattern: unknown }).pattern) === '\\S';
 
 const atLeast = (one: SchemaError, unit: string): string =>
   `must have ${limit(one)} ${unit} or more`;

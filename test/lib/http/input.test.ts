@@ -119,6 +119,18 @@ describe('inputReader: body', () => {
       assert.deepEqual(errorsOf(Body, json), [error]));
   }
 
+  it('says of an empty text, a blank one and an empty change what they must be', () => {
+    const by = Type.Optional(Type.String({ minLength: 1, pattern: '\\S' }));
+    const Change = Type.Object({ by, at: Type.Optional(Type.Null()) }, { minProperties: 1 });
+    assert.deepEqual(errorsOf(Change, { by: '' }), [{ path: '/by', message: 'must not be empty' }]);
+    assert.deepEqual(errorsOf(Change, { by: ' ' }), [
+      { path: '/by', message: 'must not be blank' },
+    ]);
+    assert.deepEqual(errorsOf(Change, {}), [
+      { path: '', message: 'must have at least one of by, at' },
+    ]);
+  });
+
   it('tells several errors at once, in the detail too', () => {
     const error = refusal('bad_request', () =>
       inputReader(routeWith({ body: Body, query: Type.Object({ limit: Type.Integer() }) }))(
