@@ -1,4 +1,10 @@
-import { createServer, maxHeaderSize, type Server, STATUS_CODES } from 'node:http';
+import {
+  createServer,
+  maxHeaderSize,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ServiceError } from '../errors.ts';
 import { type ErrorLog, problemAnswer } from './problem.ts';
@@ -9,15 +15,13 @@ export const createListener = (): Server => createServer({ requireHostHeader: fa
 /** Answers what Node cannot parse with a problem document, instead of hapi's 400 without a body. */
 export const answerUnparsed = (listener: Server, log: ErrorLog): void => {
   const [answerOfHapi] = listener.listeners('clientError');
-  const busy = new WeakSet<Duplex>();
-  listener.on('request', ({ socket }, response) => {
-    busy.add(socket);
-    response.once('close', () => busy.delete(socket));
-  });
+  const newest = new WeakMap<Duplex, ServerResponse>();
+  listener.on('request', ({ socket }, response) => newest.set(socket, response));
   listener.removeAllListeners('clientError');
   listener.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     // A request that was parsed so far has a handler, which answers.
-    if (busy.has(socket) || !socket.readable) answerOfHapi?.call(listener, error, socket);
+    const isBusy = newest.get(socket)?.writableFinished === false;
+    if (isBusy || !socket.readable) answerOfHapi?.call(listener, error, socket);
     else refuse(socket, unparsed(error), log);
   });
 };
