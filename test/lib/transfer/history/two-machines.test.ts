@@ -143,7 +143,11 @@ describe('two clones of a workspace, each with a daemon', () => {
     await two.committed();
     await two.told();
     await one.git('push', '--quiet');
-    await assert.rejects(two.git('pull', '--quiet', '--no-edit'));
+    // Where the daemon's commit holds the index for a moment longer, nothing is pulled.
+    await eventually(async () => {
+      await assert.rejects(two.git('pull', '--quiet', '--no-edit'));
+      await two.git('rev-parse', '--quiet', '--verify', 'MERGE_HEAD');
+    });
 
     const file = `${item.path}/case.md`;
     const conflict = await eventually(async () => {
