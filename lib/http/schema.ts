@@ -8,6 +8,7 @@ export interface JsonSchema {
   description?: string;
   type?: string | string[];
   format?: string;
+  pattern?: string;
   const?: unknown;
   enum?: unknown[];
   properties?: Record<string, JsonSchema>;

@@ -35,8 +35,8 @@ const explain = (schema: JsonSchema, complaints: SchemaError[]): FieldError[] =>
   return [...found.values()];
 };
 
-// typebox reports an unknown field twice, for the field and for its object, and a mismatch with a union once for each
-// branch. What is wrong in the branch for a value of this type says more.
+// typebox reports an unknown field twice, for the field and for its object, an empty text also by its pattern, and a mismatch
+// with a union once for each branch. What is wrong in the branch for a value of this type says more.
 const isEcho = (one: SchemaError, all: SchemaError[]): boolean => {
   if (one.keyword === 'additionalProperties') return true;
   if (one.keyword === 'pattern') return all.some((other) => isEmptyText(other, one.instancePath));
@@ -110,6 +110,8 @@ const NAMES: Record<string, string> = {
   null: 'null',
 };
 
+const NOT_BLANK = '\\S';
+
 const limit = (one: SchemaError): number => Number((one.params as { limit: number }).limit);
 
 const MESSAGES: Record<string, (one: SchemaError, schema: JsonSchema) => string> = {
@@ -117,9 +119,9 @@ const MESSAGES: Record<string, (one: SchemaError, schema: JsonSchema) => string>
   const: (_one, schema) => `must be ${describe(schema)}`,
   enum: (_one, schema) => `must be ${describe(schema)}`,
   format: (_one, schema) => `must be a valid ${schema.format}`,
+  pattern: (one, { pattern }) => (pattern === NOT_BLANK ? 'must not be blank' : one.message),
   minLength: (one) => (limit(one) === 1 ? 'must not be empty' : atLeast(one, 'characters')),
   maxLength: (one) => atMost(one, 'characters'),
-  pattern: (one) => (isNotBlank(one) ? 'must not be blank' : one.message),
   minProperties: (_one, { properties = {} }) =>
     `must have at least one of ${Object.keys(properties).join(', ')}`,
   minItems: (one) => (limit(one) === 1 ? 'must not be empty' : atLeast(one, 'entries')),
@@ -128,9 +130,6 @@ const MESSAGES: Record<string, (one: SchemaError, schema: JsonSchema) => string>
   maximum: (one) => `must be ${limit(one)} or less`,
   uniqueItems: () => 'must not contain the same entry twice',
 };
-
-const isNotBlank = (one: SchemaError): boolean =>
-  String((one.params as { pattern: unknown }).pattern) === '\\S';
 
 const atLeast = (one: SchemaError, unit: string): string =>
   `must have ${limit(one)} ${unit} or more`;

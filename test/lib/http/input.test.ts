@@ -260,6 +260,25 @@ describe('inputReader: params and query', () => {
   });
 });
 
+describe('inputReader: a text that must not be blank', () => {
+  const read = inputReader(
+    routeWith({
+      method: 'POST',
+      body: Type.Object({ text: Type.String({ minLength: 1, pattern: '\\S' }) }),
+    }),
+  );
+  for (const [text, message] of [
+    ['', 'must not be empty'],
+    [' \n', 'must not be blank'],
+  ] as const)
+    it(`is named once, and ${message}`, () => {
+      const payload = Buffer.from(JSON.stringify({ text }));
+      const headers = { 'content-type': 'application/json' };
+      const { errors } = refusal('bad_request', () => read(asking({ payload, headers })));
+      assert.deepEqual(errors, [{ path: '/text', message }]);
+    });
+});
+
 describe('inputReader: If-Match', () => {
   const read = (header?: string) =>
     inputReader(routeWith({ method: 'PUT', conditional: true }))(
