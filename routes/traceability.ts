@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { traceability } from '../lib/host/traceability/traceability.ts';
+import { tagged } from '../lib/http/answer.ts';
 import { route } from '../lib/http/route.ts';
 import { Traceability } from '../store/records/traceability.ts';
 
@@ -18,6 +19,9 @@ export const traceabilityRoutes = [
     }),
     response: Traceability,
     errors: ['not_found'],
-    handler: ({ query: { case_id } }, { store }) => traceability(store, case_id),
+    handler: async ({ query: { case_id } }, { store }) => {
+      const { graph, etag } = await traceability(store, case_id);
+      return tagged(graph, etag);
+    },
   }),
 ];

@@ -131,6 +131,18 @@ describe(`GET ${PATH}`, () => {
     assert.deepEqual([counts.issues, counts.cases, counts.edges], [1, 2, 4]);
   });
 
+  it('has an ETag that changes with the links, not with the time', async (t) => {
+    const it = await withCase(t);
+    const { headers, body } = await it.call<Traceability>('GET', PATH);
+    const known = { 'if-none-match': String(headers.etag) };
+    await eventually(async () =>
+      assert.notEqual((await graphOf(it)).generated_at, body.generated_at),
+    );
+    assert.equal((await it.call('GET', PATH, undefined, known)).status, 304);
+    await it.call('POST', `${it.at}/proof`, { type: 'log', content: 'ok' });
+    assert.equal((await it.call('GET', PATH, undefined, known)).status, 200);
+  });
+
   it('of one Work item has what hangs together with it, and nothing else', async (t) => {
     const running = await startForTest(t);
     writeItems(running.workspace, 3);

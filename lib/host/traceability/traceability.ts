@@ -1,5 +1,7 @@
 import { inSlices } from '../../../store/base/async.ts';
 import { messageOf } from '../../../store/base/attempt.ts';
+import { etagOf } from '../../../store/base/names.ts';
+import { sha256 } from '../../../store/base/sha256.ts';
 import { peekWithProofs } from '../../../store/cases/proofs.ts';
 import { type IssueName, issueKey, linkedTo } from '../../../store/codehost/link-index.ts';
 import { linkOf, readLink } from '../../../store/codehost/links.ts';
@@ -25,13 +27,18 @@ import { orNotFound } from '../../errors.ts';
  * The links between all records of the workspace, or of one Work item, from its files. It makes no request to the host
  * and yields to other requests. Throws 404.
  */
-export const traceability = async (store: Store, caseId?: string): Promise<Traceability> => {
+export const traceability = async (
+  store: Store,
+  caseId?: string,
+): Promise<{ graph: Traceability; etag: string }> => {
   const graph: Graph = { nodes: new Map(), edges: [], wanted: [], dangling: [] };
   const generated_at = store.clock().toISOString();
   if (caseId === undefined)
     await inSlices(allItems(store), (item) => grow(graph, tracedOf(store, item)));
   else await growOne(graph, store, caseId);
-  return { workspace: store.layout.root, generated_at, ...ended(graph) };
+  const links = { workspace: store.layout.root, ...ended(graph) };
+  // The time differs in each answer, so it is no part of the version.
+  return { graph: { ...links, generated_at }, etag: etagOf(sha256(JSON.stringify(links))) };
 };
 
 /** The graph of issues, sessions, pull requests and proofs of all Work items; shared nodes appear once. */
