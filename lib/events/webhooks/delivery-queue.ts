@@ -161,7 +161,8 @@ const attempt = async (
   task: Task,
   coming: () => Task[],
 ): Promise<DeliveryLine | undefined> => {
-  const line = await attemptDelivery(queue.deps, queue, task, { coming });
+  const closeRest = (): Promise<void> => closeBehind(queue, task.seq);
+  const line = await attemptDelivery(queue.deps, queue, task, { closeRest, coming });
   queue.failing = line?.outcome !== 'delivered';
   for (const done of queue.hurried.splice(0)) done();
   return line;
@@ -189,6 +190,18 @@ const close = async (queue: DeliveryQueue, to = queue.deps.store.journal.last): 
   // What follows may wait for long, and the closed events can go now.
   queue.deps.moved();
   return false;
+};
+
+/** Closes what waits behind an event, whose receiver is about to be disabled: only a redelivery sends it. */
+export const closeBehind = (queue: DeliveryQueue, seq: number): Promise<void> =>
+  closeBacklog(queue.deps.store, queue.registration, {
+    events: pendingAfter(queue, seq),
+    to: queue.deps.store.journal.last,
+    isGone: () => queue.removed,
+  });
+
+const pendingAfter = async function* (queue: DeliveryQueue, seq: number) {
+  for await (const event of pendingDeliveries(queue)) if (event.seq > seq) yield event;
 };
 
 /** Wakes a waiting queue whose backlog exceeds its limit, so that it is closed. */

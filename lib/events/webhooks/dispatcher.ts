@@ -9,6 +9,7 @@ import type { Log } from '../../log.ts';
 import { attemptDelivery, type DeliveryDeps, RETRIES } from './attempt.ts';
 import { isTooLong, reportClosed } from './backlog-limit.ts';
 import {
+  closeBehind,
   deliverNow,
   limitBacklog,
   saveQueue,
@@ -158,7 +159,10 @@ const redeliver = async (
   const { value: head } = await pendingDeliveries(queue).next();
   if (head?.delivery_id === id && queue.position < head.seq) await deliverNow(queue);
   // A settled delivery is repeated out of order.
-  else await attemptDelivery(deps, queue, line, { schedule: [] });
+  else {
+    const closeRest = (): Promise<void> => closeBehind(queue, line.seq);
+    await attemptDelivery(deps, queue, line, { schedule: [], closeRest });
+  }
   reportClosed(deps.store, queue.registration);
   return true;
 };

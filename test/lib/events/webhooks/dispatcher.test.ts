@@ -248,6 +248,29 @@ describe('a delivery', () => {
     assert.equal(existsSync(join(life.store.layout.secrets, id)), true);
   });
 
+  it('that gets 410 lists what waited behind it, to be redelivered once it is enabled', async (t) => {
+    const [life, receiver] = [await live(t), await openReceiver(t)];
+    receiver.script(410);
+    const id = await life.register(receiver.url);
+    const file = join(life.root, 'webhooks', `${id}.md`);
+    await life.happen(['case_updated', 'proof_created']);
+    await until(() => /^disabled: true$/m.test(readFileSync(file, 'utf8')));
+
+    const tried = readDeliveries(life.store.layout, id);
+    writeFileSync(file, readFileSync(file, 'utf8').replace('disabled: true\n', ''));
+    await scheduleReread(life);
+    await life.dispatcher.redeliver(id, tried.at(-1)?.id ?? '');
+
+    assert.deepEqual(
+      tried.map(({ outcome, body }) => [outcome, body.event_type]),
+      [
+        ['failed', 'case_updated'],
+        ['closed', 'proof_created'],
+      ],
+    );
+    assert.deepEqual(typesOf(receiver.received), ['case_updated', 'proof_created']);
+  });
+
   it('that gets 410 disables a case-scoped registration too', async (t) => {
     const [life, receiver] = [await live(t), await openReceiver(t)];
     receiver.script(410);
