@@ -119,7 +119,7 @@ const showProject = async (
   const here = await hereIn(config, found);
   if (here === undefined)
     say(
-      `${directoryOf(config)} is not in a git repository. Run dossier in one to add it as a project.`,
+      `${directoryOf(config)} is not in a code repository. Run dossier in one to add it as a project.`,
     );
   else say(`Project ${here.name}: ${here.path} (${here.added ? 'added' : 'existing'})`);
   return here;

@@ -221,7 +221,9 @@ describe('dossier without a word', () => {
   it('says what to do where there is no repository, and touches no project', async (t) => {
     const { run, owner, home } = scene(t, { DOSSIER_PORT: '0' });
     const { stdout } = await run(home);
-    assert.match(stdout, /is not in a git repository. Run dossier in one/);
+    assert.match(stdout, /is not in a code repository\. Run dossier in one/);
+    assert.equal(existsSync(join(home, 'dossier/.git')), true);
+    assert.match((await run(join(home, 'dossier'))).stdout, /is not in a code repository\./);
     assert.deepEqual(await projectsOf(owner().url), {});
   });
 

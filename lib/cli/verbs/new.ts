@@ -48,7 +48,7 @@ const sayPlace = async ({ dossier }: Verb, project: string): Promise<void> => {
   const { projects } = await dossier.call('GET /settings');
   const found = projects.find(({ name }) => name === project || projects.length === 1);
   if (found !== undefined)
-    warn(`This directory is not in a git repository, so the Work item is for ${found.place}`);
+    warn(`This directory is not in a code repository, so the Work item is for ${found.place}`);
 };
 
 /** Throws a Refusal if no session could start on a new Work item, before that is created. */
