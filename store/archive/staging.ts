@@ -15,7 +15,7 @@ import { StoreError } from '../base/errors.ts';
 import { withHandle } from '../base/open-file.ts';
 import { makeDirectory, replaceFile } from '../fs/durable.ts';
 import { placeNew } from '../fs/place.ts';
-import { assertNoLinks, statsAt } from '../fs/plain-path.ts';
+import { assertCreatable, statsAt } from '../fs/plain-path.ts';
 import { syncDirectory } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
 import type { HeldWorkspace } from '../workspace/hold.ts';
@@ -132,7 +132,7 @@ const moveFileIn = ({ layout, dir }: Staging, path: string): boolean =>
 
 const placeFor = ({ root }: Layout, path: string): string => {
   const target = join(root, path);
-  assertNoLinks(root, dirname(target));
+  assertCreatable(root, dirname(target));
   makeDirectory(dirname(target));
   return target;
 };

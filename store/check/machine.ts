@@ -12,8 +12,8 @@ import {
   Problem,
   toProblem,
 } from '../front-matter/problem.ts';
-import { NOT_A_DIRECTORY, privateOf } from '../fs/directories.ts';
-import { statsAt } from '../fs/plain-path.ts';
+import { privateOf } from '../fs/directories.ts';
+import { NOT_A_DIRECTORY, statsAt } from '../fs/plain-path.ts';
 import { removeTreeSync } from '../fs/remove-tree.ts';
 import { linkedInUndo, saveToUndo, unlinkKept } from '../fs/undo.ts';
 import type { JournalSnapshot } from '../journal/journal-file.ts';

@@ -6,7 +6,7 @@ import { StoreError } from '../base/errors.ts';
 import { noteTakenBack, recordChange, recordIfUncertain } from '../base/write-stage.ts';
 import type { Layout } from '../layout.ts';
 import { beside, syncIfThere } from './durable.ts';
-import { assertNoLinks, isDirectoryItself, statsAt } from './plain-path.ts';
+import { assertNoLinks, isDirectoryItself, NOT_A_DIRECTORY, statsAt } from './plain-path.ts';
 import { removeTreeSync } from './remove-tree.ts';
 import { finalSync, makeSyncedDirectory } from './synced.ts';
 
@@ -64,10 +64,6 @@ const makePlainDirectory = (layout: Layout, path: string, mode: number): void =>
   if (statsAt(path) === undefined) makeSyncedDirectory(path, mode, layout.root);
   refuseOther(layout, path);
 };
-
-/** What is said of a link or a file in the place of a directory that the daemon creates. */
-export const NOT_A_DIRECTORY =
-  'must be a directory, not a link or a file. Move it away: the daemon creates the directory';
 
 const refuseOther = ({ root }: Layout, path: string): void => {
   if (statsAt(path) === undefined || isDirectoryItself(path)) return;

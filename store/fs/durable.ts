@@ -8,7 +8,7 @@ import { noteTakenBack, recordChange, recordingChange } from '../base/write-stag
 import type { Layout } from '../layout.ts';
 import { whenGitIdle } from './git-dir.ts';
 import { keepOwner, moveToUndo, placeNew, withUndoCopy } from './place.ts';
-import { assertNoLinks, isDirectoryItself, statsAt } from './plain-path.ts';
+import { assertCreatable, assertNoLinks, isDirectoryItself, statsAt } from './plain-path.ts';
 import { removeTreeSync } from './remove-tree.ts';
 import { type Content, finalSync, syncDirectory, writeSynced } from './synced.ts';
 
@@ -93,7 +93,7 @@ export const createFile = async (
   bytes: Content,
   { mode = 0o644, assertMeant = () => undefined }: Creation = {},
 ): Promise<boolean> => {
-  assertNoLinks(layout.root, dirname(target));
+  assertCreatable(layout.root, dirname(target));
   makeDirectory(dirname(target));
   const write = (path: string) => writeSynced(path, bytes, mode);
   const done = await viaTemporary(layout, target, write, (ready) =>
@@ -139,7 +139,7 @@ export const createDirectory = async (
   target: string,
   files: Record<string, string>,
 ): Promise<void> => {
-  assertNoLinks(layout.root, dirname(target));
+  assertCreatable(layout.root, dirname(target));
   const write = async (path: string): Promise<void> => {
     // mkdir may wait for the disk, so it must not block the event loop.
     await mkdir(path);

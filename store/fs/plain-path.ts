@@ -44,6 +44,18 @@ export const assertNoLinks = (root: string, dir: string): void => {
   );
 };
 
+/** What is said of a link or a file in the place of a directory that the daemon creates. */
+export const NOT_A_DIRECTORY =
+  'must be a directory, not a link or a file. Move it away: the daemon creates the directory';
+
+/** Throws `unsafe_path` if a directory could not be created, because a link or a file is in its place or on its way. */
+export const assertCreatable = (root: string, dir: string): void => {
+  assertNoLinks(root, dir);
+  for (let at = dir; at.length > root.length; at = dirname(at))
+    if (statsAt(at)?.isDirectory() === false)
+      throw new StoreError('unsafe_path', `${relative(root, at)} ${NOT_A_DIRECTORY}`);
+};
+
 /** The error for anything but a regular file. */
 export const notRegular = (name: string): StoreError =>
   new StoreError('unsafe_path', `${name} is not a regular file; nothing was read or written`);

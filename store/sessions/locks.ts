@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs';
+import { relative } from 'node:path';
 import { hasCode, isDiskFault } from '../base/attempt.ts';
 import { lockOn } from '../base/locks.ts';
 import { asHolder, assertLockOrder } from '../base/mutex.ts';
@@ -7,7 +8,7 @@ import { readable, readRegularFile } from '../front-matter/record-file.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
 import { createFile, makeDirectory } from '../fs/durable.ts';
 import { withFolderLock } from '../fs/folder-lock.ts';
-import { assertNoLinks } from '../fs/plain-path.ts';
+import { assertCreatable, isDirectoryItself, notRegular } from '../fs/plain-path.ts';
 import { syncDirectory } from '../fs/synced.ts';
 import { sessionLockFile, sessionsDir } from '../layout.ts';
 import { itemsOf, pathOfItem } from '../reconcile/items.ts';
@@ -95,7 +96,9 @@ export const releaseLock = (
   inSessionsFolder(store, caseId, async (dir) => {
     const matter = readMatter(store, dir);
     if (matter === undefined || !isOurs(matter)) return false;
-    rmSync(sessionLockFile(dir), { force: true });
+    const file = sessionLockFile(dir);
+    if (isDirectoryItself(file)) throw notRegular(relative(store.layout.root, file));
+    rmSync(file, { force: true });
     itemsOf(store).locked.delete(caseId);
     await syncDirectory(sessionsDir(dir));
     return true;
@@ -110,7 +113,7 @@ const inSessionsFolder = async (
   const dir = pathOfItem(store, caseId);
   if (dir === undefined) return false;
   const folder = sessionsDir(dir);
-  assertNoLinks(store.layout.root, folder);
+  assertCreatable(store.layout.root, folder);
   makeDirectory(folder);
   const enter = asHolder(lockOn.sessions(caseId), () =>
     withFolderLock(store.layout.root, folder, () => work(dir)),

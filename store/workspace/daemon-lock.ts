@@ -4,9 +4,9 @@ import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import lockfile from 'proper-lockfile';
 import { hasCode } from '../base/attempt.ts';
-import { awayFrom, NOT_A_DIRECTORY } from '../fs/directories.ts';
+import { awayFrom } from '../fs/directories.ts';
 import { placeNew } from '../fs/place.ts';
-import { isDirectoryItself, statsAt } from '../fs/plain-path.ts';
+import { isDirectoryItself, NOT_A_DIRECTORY, statsAt } from '../fs/plain-path.ts';
 import type { Layout } from '../layout.ts';
 import { describeSelf, isNear, livenessAt, livenessOf, type Owner, readOwner } from './owner.ts';
 

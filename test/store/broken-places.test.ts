@@ -60,6 +60,44 @@ describe('a folder that is none', () => {
       });
 });
 
+describe('a write into a folder that is a file', () => {
+  const writes: [string, method: string, path: string, body?: unknown][] = [
+    ['proof', 'POST', '/cases/ID/proof', { type: 'log', content: 'ok' }],
+    ['proof', 'POST', '/cases/ID/proof/files?type=log', 'bytes'],
+    ['proof', 'POST', '/cases/ID/proof/checklist', { description: 'd', type: 'l', required: true }],
+    ['memory', 'PUT', '/cases/ID/memory/notes.md', 'mine'],
+    ['memory', 'POST', '/api/cases/ID/planning/hypotheses-file'],
+    ['sessions', 'POST', '/cases/ID/sessions', { type: 'implementing' }],
+    ['sessions', 'POST', '/api/worktrees/ID/lock'],
+    ['../../../memory', 'POST', '/api/global-memory/snapshot'],
+  ];
+  for (const [folder, method, path, body] of writes)
+    it(`is refused with what to move away: ${method} ${path}`, async (t) => {
+      const { call, dir, item } = await withCase(t);
+      rmSync(join(dir, folder), { recursive: true, force: true });
+      writeFileSync(join(dir, folder), 'a file');
+      const answer = await call(method, path.replace('ID', item.id), body);
+      const { detail } = assertProblem(answer, 400, 'bad_request');
+      assert.match(
+        detail,
+        new RegExp(`${folder.replaceAll('../', '')} must be a directory.*Move it`),
+      );
+      assert.equal(readFileSync(join(dir, folder), 'utf8'), 'a file');
+    });
+
+  it('is refused for a lock that is a folder', async (t) => {
+    const { call, dir, item } = await withCase(t);
+    const lock = join(dir, 'sessions', 'lock.md');
+    mkdirSync(lock, { recursive: true });
+    const answer = await call('DELETE', `/api/worktrees/${item.id}/lock`);
+    assert.match(
+      assertProblem(answer, 400, 'bad_request').detail,
+      /lock\.md is not a regular file/,
+    );
+    assert.deepEqual(readdirSync(lock), []);
+  });
+});
+
 describe('what is no file where a text should be', () => {
   for (const [what, make] of [
     ['a pipe', (path) => void execFileSync('mkfifo', [path])],
