@@ -111,7 +111,7 @@ export const sessionControlRoutes = [
     summary: 'Release the session lock, so that the next queued session starts',
     description:
       'Returns 409 for the lock of an active session: abort the session, which releases it.',
-    errors: ['session_active'],
+    errors: ['lock_held', 'session_active', 'unreadable_record'],
     handler: ({ params }, service) => releaseSessionLock(service, params.case_id),
   }),
   route('POST /api/cases/{id}/session/pause', {

@@ -4,6 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { reconcile } from '../../store/reconcile/reconcile.ts';
+import type { Lock } from '../../store/records/lock.ts';
+import { assertDeclared } from '../helpers/declared.ts';
 import { NOBODY } from '../helpers/nobody.ts';
 import { alive } from '../helpers/processes.ts';
 import { newestSession } from '../helpers/service.ts';
@@ -105,6 +107,19 @@ describe('the errors of sessions', () => {
         assert.match(answer.body.detail, /session\.md/);
       }
     });
+
+  it('declare that no lock of a session that cannot be read is released', async (t) => {
+    const it = await withCase(t);
+    await it.planned();
+    writeFileSync(join(newestSession(it.running, it.item), 'session.md'), '');
+    const path = '/api/worktrees/{case_id}/lock';
+    const lock = path.replace('{case_id}', it.item.id);
+    const answer = await it.running.call<Problem>('DELETE', lock);
+    const { status, body, headers } = answer;
+    assert.deepEqual([status, body.code], [409, 'unreadable_record']);
+    assertDeclared({ method: 'DELETE', path, status, body, type: String(headers['content-type']) });
+    assert.equal((await it.running.call<Lock>('GET', lock)).body.locked, true);
+  });
 
   it('are not of a queued session that cannot be read, while another one works', async (t) => {
     const it = await withCase(t, '```sh\nsleep 300\n```\n');
