@@ -140,6 +140,16 @@ describe('PUT /cases/:id/memory/:filename', () => {
 });
 
 describe('GET /cases/:id/memory/:filename', () => {
+  it('says whether the Work item, the file or the name is wrong', async (t) => {
+    const { call, at } = await withCase(t);
+    for (const [path, status, code, detail] of [
+      [`${NOBODY}/notes.md`, 404, 'not_found', /no Work item/],
+      [`${at}/memory/notes.md`, 404, 'not_found', /no memory file notes\.md/],
+      [`${at}/memory/notes.txt`, 400, 'bad_request', /^notes\.txt is not a name for a memory file/],
+    ] as const)
+      assert.match(assertProblem(await call('GET', path), status, code).detail, detail);
+  });
+
   it('answers what is on disk this moment, 304 for the tag at hand', async (t) => {
     const { call, at, write } = await withCase(t);
     const path = `${at}/memory/problem-definition.md`;

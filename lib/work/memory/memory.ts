@@ -33,6 +33,7 @@ export const listMemory = (store: Store, caseId: string): MemoryFile[] =>
 
 export const getMemory = (store: Store, caseId: string, filename: string): TextFile => {
   checkMemoryName(filename);
+  checkCase(store, caseId);
   return orNotFound(readMemory(store, caseId, filename), 'memory file', filename);
 };
 
@@ -54,7 +55,7 @@ const checkMemoryName = (filename: string): void => {
   throw badField(
     'path/filename',
     'must match [A-Za-z0-9][A-Za-z0-9._-]*.md',
-    'Use a name like notes.md: letters, digits, dot, dash and underscore, at most 128 characters.',
+    `${filename} is not a name for a memory file. Use one like notes.md: letters, digits, dot, dash and underscore, at most 128 characters.`,
   );
 };
 
