@@ -70,6 +70,35 @@ describe('the errors of sessions', () => {
       assert.equal((await it.control(what)).status, 422);
   });
 
+  it('say when there is a plan and a diff, and that no lock is held', async (t) => {
+    const it = await withCase(t);
+    const lock = `/api/worktrees/${it.item.id}/lock`;
+    await it.running.call('POST', lock);
+    const { id } = await it.start();
+    const plan = `${it.at}/sessions/${id}/plan`;
+    const send = (method: string, path: string, body?: unknown) =>
+      it.running.call<Problem>(method, path, body);
+    for (const [answer, status, detail] of [
+      [
+        await send('PUT', plan, 'Mine.'),
+        422,
+        /is queued: it has no plan yet\. Wait for plan_ready/,
+      ],
+      [await send('GET', plan), 404, /is queued and has no plan\. There is one from plan_ready/],
+      [await send('GET', `${plan}?which=approved`), 404, /no approved plan\. Approve/],
+      [await send('GET', `${it.at}/sessions/${id}/diff`), 404, /no diff\. There is one once Work/],
+      [await send('DELETE', lock), 204, undefined],
+    ] as const) {
+      assert.equal(answer.status, status);
+      if (detail !== undefined) assert.match(answer.body.detail, detail);
+    }
+    assert.equal((await it.until(id, 'plan_ready')).status, 'plan_ready');
+    assert.equal((await it.control('abort')).status, 200);
+    const again = await send('DELETE', lock);
+    assert.equal(again.status, 404);
+    assert.match(again.body.detail, /is not held, so there is nothing to release\.$/);
+  });
+
   it('name the file that cannot be read', async (t) => {
     const it = await withCase(t);
     const { id } = await it.planned();

@@ -10,7 +10,7 @@ import {
 } from '../../../../store/sessions/locks.ts';
 import { sessionStatus } from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
-import { notFound, orNotFound, ServiceError } from '../../../errors.ts';
+import { orNotFound, ServiceError } from '../../../errors.ts';
 import { awaitDecisions } from '../guards/decide.ts';
 import type { SessionNeeds } from '../live/needs.ts';
 import { startQueued } from './launch.ts';
@@ -58,15 +58,21 @@ export const releaseSessionLock = async (service: SessionNeeds, caseId: string):
   const { store } = service;
   await awaitDecisions(service.store, caseId);
   const { locked, holder } = lockOf(store, caseId);
-  if (!locked) throw notFound('session lock of Work item', caseId);
+  if (!locked) throw notHeld(caseId);
   const released = await releaseLock(store, caseId, ({ kind, session_id, operation }) => {
     if (operation !== undefined) throw atWork(operation);
     if (kind === 'session' && isOpen(store, caseId, session_id)) throw abortInstead(session_id);
     return kind === holder?.kind && session_id === holder.session_id;
   });
-  if (!released) throw notFound('session lock of Work item', caseId);
+  if (!released) throw notHeld(caseId);
   await startQueued(service);
 };
+
+const notHeld = (caseId: string): ServiceError =>
+  new ServiceError(
+    'not_found',
+    `The session lock of Work item ${caseId} is not held, so there is nothing to release.`,
+  );
 
 const isOpen = (store: Store, caseId: string, id = ''): boolean => {
   const status = sessionStatus(store, caseId, id);

@@ -17,7 +17,7 @@ import {
 import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import { readWorktree } from '../../../../store/worktrees/worktrees.ts';
 import { runsLater } from '../../../code/worktrees/inspect/runs-later.ts';
-import { invalidState, notFound, orNotFound, type ServiceError } from '../../../errors.ts';
+import { invalidState, ServiceError } from '../../../errors.ts';
 import { filesOf } from '../../../text/patch.ts';
 import type { EngineNeeds, TurnNeeds } from '../live/needs.ts';
 import { getStoredSession } from './read.ts';
@@ -30,11 +30,20 @@ export const getPlan = async (
   which: keyof typeof PLANS = 'current',
 ): Promise<TextFile> => {
   const { dir, session } = await getStoredSession(service, caseId, id);
-  if (which === 'approved' && session.approved_sha256 === null) throw notFound('approved plan', id);
-  return orNotFound(PLANS[which](service.store, dir), 'plan of session', id);
+  const isMissing = which === 'approved' && session.approved_sha256 === null;
+  const plan = isMissing ? undefined : PLANS[which].read(service.store, dir);
+  if (plan === undefined) throw missing(PLANS[which].missing, session);
+  return plan;
 };
 
-const PLANS = { current: readPlan, approved: readApproved, sent_back: readSentBack };
+const PLANS = {
+  current: { read: readPlan, missing: 'no plan. There is one from plan_ready on' },
+  approved: { read: readApproved, missing: 'no approved plan. Approve its plan first' },
+  sent_back: { read: readSentBack, missing: 'no plan that was sent back. Leave `which` out' },
+};
+
+const missing = (what: string, { id, status }: Session): ServiceError =>
+  new ServiceError('not_found', `Session ${id} is ${status} and has ${what}.`);
 
 /** The operator's comments on the plan. */
 export const getComments = async (
@@ -74,12 +83,15 @@ export const putPlan = async (
   return getPlan(service, caseId, id);
 };
 
-const noPlanNow = ({ status, provider }: Session): ServiceError =>
-  invalidState(
+const noPlanNow = ({ status, provider }: Session): ServiceError => {
+  if (status === 'queued')
+    return invalidState('The session is queued: it has no plan yet. Wait for plan_ready.');
+  return invalidState(
     status === 'planning'
       ? `${provider} is still planning and would replace this plan. Wait for plan_ready, then write yours.`
       : `The session is ${status}, so its plan can no longer be changed. Create a new session for another plan.`,
   );
+};
 
 /** The session's changes as a patch, once Work mode has ended or is paused: since its base, or since its approval. */
 export const getDiff = async (
@@ -98,9 +110,11 @@ const diffIn = (
 ): Buffer => {
   // While the session works, the patch of an earlier pause is out of date.
   const patch = session.status === 'working' ? undefined : readDiff(service.store, dir);
-  if (patch === undefined) throw notFound('diff of session', session.id);
+  if (patch === undefined) throw missing(NO_DIFF, session);
   return since === 'base' ? patch : (readSinceApproval(service.store, dir) ?? patch);
 };
+
+const NO_DIFF = 'no diff. There is one once Work mode has ended or is paused';
 
 /** The files of `getDiff`, those first that run something later. */
 export const getDiffFiles = async (
