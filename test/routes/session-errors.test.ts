@@ -99,6 +99,18 @@ describe('the errors of sessions', () => {
     assert.match(again.body.detail, /is not held, so there is nothing to release\.$/);
   });
 
+  it('say how an approved session that is paused continues', async (t) => {
+    const it = await withCase(t, '```sh\nsleep 300\n```\n');
+    const { id } = await it.planned();
+    assert.equal((await it.post(`/sessions/${id}/approve`)).status, 200);
+    await it.untilEvent(id, 'tool_call');
+    assert.equal((await it.control('pause')).status, 200);
+    const again = await it.post(`/sessions/${id}/approve`);
+    assert.deepEqual([again.status, again.body.code], [409, 'work_mode_active']);
+    assert.match(again.body.detail, /is paused\. Resume it with POST/);
+    assert.equal((await it.control('abort')).status, 200);
+  });
+
   it('name the file that cannot be read', async (t) => {
     const it = await withCase(t);
     const { id } = await it.planned();

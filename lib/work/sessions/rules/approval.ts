@@ -58,7 +58,7 @@ export const startWork =
 
 // In Work mode the refusal is `work_mode_active`, because the plan was approved already.
 const checkPlanWaits = (session: Session, event: 'approve' | 'request_changes'): Status => {
-  if (session.mode === 'work' && !isEnded(session.status)) throw workModeActive();
+  if (session.mode === 'work' && !isEnded(session.status)) throw workModeActive(session);
   const status = nextStatus(session, event);
   if (status === undefined) throw planNotReady(session);
   return status;
@@ -85,10 +85,12 @@ const planHidesText = (hidden: string): ServiceError =>
 const planEmpty = (): ServiceError =>
   new ServiceError('plan_empty', 'plan.md is empty. Write a plan, then approve it.');
 
-const workModeActive = (): ServiceError =>
+const workModeActive = ({ status }: Session): ServiceError =>
   new ServiceError(
     'work_mode_active',
-    'Work mode is already active in this session. Follow it at …/stream.',
+    status === 'paused'
+      ? 'Work mode is already active in this session, which is paused. Resume it with POST /api/cases/…/session/resume.'
+      : 'Work mode is already active in this session. Follow it at …/stream.',
   );
 
 const planNotReady = ({ status }: Session): ServiceError => {
