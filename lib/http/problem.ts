@@ -70,12 +70,10 @@ const fromStore = (thrown: Error): ServiceError | undefined => {
   const { code, message, details = {} } = thrown as StoreFailure;
   const known = code === 'unsafe_path' ? 'bad_request' : code;
   if (!Object.hasOwn(ERRORS, known)) return undefined;
-  const detail = ENDED.test(message) ? message : `${message}.`;
+  // The store words most refusals without a full stop, as it words problems of files.
+  const detail = message.endsWith('.') ? message : `${message}.`;
   return new ServiceError(known as ErrorCode, detail, { members: details, cause: thrown });
 };
-
-// The store words most refusals without a full stop, as it words problems of files.
-const ENDED = /\.$/;
 
 /** A call that failed while it wrote. */
 interface FailedCall {
