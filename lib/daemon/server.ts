@@ -8,11 +8,11 @@ import {
 } from '@hapi/hapi';
 import { Type } from 'typebox';
 import { ServiceError } from '../errors.ts';
+import { isStillValid } from '../guard/api-keys/keys.ts';
 import { tagged } from '../http/answer.ts';
 import { readKey } from '../http/authorize.ts';
 import { type Console, consoleRoutes } from '../http/console-page.ts';
 import { answerProblems, hapiRoute } from '../http/hapi.ts';
-import type { KeyOf } from '../http/key-watch.ts';
 import { addRoutesLazily } from '../http/lazy-routes.ts';
 import { isLoopbackAddress } from '../http/local-only.ts';
 import { openApi } from '../http/openapi.ts';
@@ -50,17 +50,20 @@ export const createServer = (options: ServerOptions): Server => {
   const hapi = server({ ...SETTINGS, host, port, listener: createListener() });
   answerUnparsed(hapi.listener, log);
   const heartbeatMs = options.heartbeatMs ?? 15_000;
-  const keyOf: KeyOf = (headers) => readKey(headers, Number(hapi.info.port), service);
-  const streams: Streams = { open: new Set(), heartbeatMs, keyOf, log };
+  const isValid: Streams['isValid'] = (key) => isStillValid(service, key);
+  const streams: Streams = { open: new Set(), heartbeatMs, isValid, log };
   const routes = [...sections, openApiSection(options)].flatMap((section) => section.routes);
-  hapi.ext('onPreStop', serveUpgrades(hapi.listener, routes, service, keyOf));
+  hapi.ext(
+    'onPreStop',
+    serveUpgrades(hapi.listener, routes, service, () => Number(hapi.info.port)),
+  );
   hapi.ext('onPreResponse', answerProblems(log));
   hapi.ext('onPreStop', () => {
     for (const stream of streams.open) stream.abort();
   });
   const where = readPathFinder(routes);
   const addAsked = addRoutesLazily(hapi, routes, (one) => hapiRoute(one, service, streams, where));
-  guard(hapi, keyOf, addAsked);
+  guard(hapi, service, addAsked);
   if (options.console !== undefined) hapi.route(consoleRoutes(options.console, service));
   hapi.route(unknownRoute(hapi, addAsked));
   return hapi;
@@ -73,12 +76,12 @@ const SETTINGS = {
   routes: { state: { parse: false, failAction: 'ignore' } },
 } as const;
 
-const guard = (hapi: Server, keyOf: KeyOf, addAsked: (path: string) => void): void => {
+const guard = (hapi: Server, service: Service, addAsked: (path: string) => void): void => {
   hapi.ext('onRequest', async ({ raw, path, app }, h) => {
     raw.res.setHeader('x-content-type-options', 'nosniff');
     raw.res.setHeader('x-frame-options', 'DENY');
     raw.res.setHeader(DAEMON_HEADER, '1');
-    app.key = await keyOf(raw.req.headers);
+    app.key = await readKey(raw.req.headers, Number(hapi.info.port), service);
     addAsked(path);
     return h.continue;
   });

@@ -64,14 +64,16 @@ export const readKey = async (
   if (headers.authorization === undefined) {
     const value = readSessionCookie(headers.cookie, port);
     const key = value === undefined ? undefined : service.consoleSessions.keyOf(value);
-    return key && { id: key.id, name: key.name };
+    return key && refTo(key);
   }
   const token = bearerOf(headers.authorization);
   const key = token === undefined ? undefined : await validKey(service, token);
-  if (key !== undefined) return { id: key.id, name: key.name };
+  if (key !== undefined) return refTo(key);
   throw new ServiceError(
     'unauthorized',
     'The API key is unknown, revoked or not confirmed on this machine. Confirm it with dossier trust, or send another. A key added by hand while a session without a sandbox runs becomes valid when that ends. Unless the settings require a key, you can leave Authorization out.',
     { headers: { 'www-authenticate': 'Bearer' } },
   );
 };
+
+const refTo = ({ id, name, sha256 }: ApiKeyRef): ApiKeyRef => ({ id, name, sha256 });

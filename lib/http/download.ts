@@ -21,7 +21,7 @@ export const sendDownload = async (
     return h.abandon;
   }
   // At the end of its lifetime the connection is destroyed, which aborts the generation.
-  const life = openLifetime(request.raw, streams, () => res.destroy());
+  const life = openLifetime(request, streams, () => res.destroy());
   const chunks = download.open(life.signal)[Symbol.asyncIterator]();
   try {
     const first = await chunks.next();

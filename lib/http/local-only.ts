@@ -2,10 +2,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isIPv4 } from 'node:net';
 import { ServiceError } from '../errors.ts';
 
-/** The API key of a request, without its secret. */
+/** The API key of a request, with the hash of its secret. */
 export interface ApiKeyRef {
   id: string;
   name: string;
+  sha256: string;
 }
 
 /**

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { Request, ResponseToolkit } from '@hapi/hapi';
 import { jsonText } from '../../store/base/visible.ts';
 import { ServiceError } from '../errors.ts';
-import { type KeyOf, watchKey } from './key-watch.ts';
+import { type IsValid, watchKey } from './key-watch.ts';
 import { linkTo } from './pagination.ts';
 import type { ErrorLog } from './problem.ts';
 import type { EventSource, StreamEvent } from './route.ts';
@@ -12,18 +12,18 @@ import type { EventSource, StreamEvent } from './route.ts';
 export interface Streams {
   open: Set<AbortController>;
   heartbeatMs: number;
-  keyOf: KeyOf;
+  isValid: IsValid;
   log: ErrorLog;
 }
 
 /** Tracks a stream until the client, the source or the server ends it, or its API key is revoked, then calls `end`. */
 export const openLifetime = (
-  { req, res }: Request['raw'],
-  { open, keyOf }: Streams,
+  { app, raw: { res } }: Request,
+  { open, isValid }: Streams,
   end: () => void,
 ): AbortController => {
   const life = new AbortController();
-  const unwatch = watchKey(req.headers, keyOf, () => life.abort());
+  const unwatch = watchKey(app.key, isValid, () => life.abort());
   life.signal.addEventListener('abort', () => {
     open.delete(life);
     unwatch();
@@ -59,7 +59,7 @@ export const sendEvents = async (
   const { res } = request.raw;
   res.writeHead(200, HEADERS);
   if (request.method === 'head') res.end();
-  else void pump(source, after, request.raw, streams);
+  else void pump(source, after, request, streams);
   return h.abandon;
 };
 
@@ -87,13 +87,13 @@ const quality = (accept: string, type: string): number => {
 const pump = async (
   source: EventSource,
   after: number,
-  raw: Request['raw'],
+  request: Request,
   streams: Streams,
 ): Promise<void> => {
-  const { res } = raw;
+  const { res } = request.raw;
   const { heartbeatMs, log } = streams;
   const heart = setInterval(() => res.writableNeedDrain || res.write(':\n\n'), heartbeatMs);
-  const life = openLifetime(raw, streams, () => {
+  const life = openLifetime(request, streams, () => {
     clearInterval(heart);
     res.end();
   });

@@ -2,10 +2,12 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocket, WebSocketServer } from 'ws';
 import { ServiceError } from '../errors.ts';
+import { isStillValid } from '../guard/api-keys/keys.ts';
 import type { Service } from '../service.ts';
-import { requireOperator } from './authorize.ts';
+import { readKey, requireOperator } from './authorize.ts';
 import { inputReader } from './input.ts';
-import { type KeyOf, watchKey } from './key-watch.ts';
+import { watchKey } from './key-watch.ts';
+import type { ApiKeyRef } from './local-only.ts';
 import type { Route, SocketHandler } from './route.ts';
 import { refuse } from './unparsed.ts';
 
@@ -23,7 +25,7 @@ export const serveUpgrades = (
   listener: Server,
   routes: readonly Route[],
   service: Service,
-  keyOf: KeyOf,
+  port: () => number,
 ): (() => Promise<void>) => {
   const paths = routes.filter(({ socket }) => socket !== undefined).map(pathOf);
   let server: WebSocketServer | undefined;
@@ -32,13 +34,15 @@ export const serveUpgrades = (
     socket.on('error', () => socket.destroy());
     const opening = async (): Promise<void> => {
       await service.started;
-      const speak = await admit(request, paths, { service, keyOf });
+      const { speak, key } = await admit(request, paths, { service, port: port() });
       server ??= await createServer();
       server.handleUpgrade(request, socket, head, (client) => {
-        client.once(
-          'close',
-          watchKey(request.headers, keyOf, () => endRevoked(client)),
+        const unwatch = watchKey(
+          key,
+          (one) => isStillValid(service, one),
+          () => endRevoked(client),
         );
+        client.once('close', unwatch);
         speak(client);
       });
     };
@@ -88,17 +92,17 @@ const pathOf = (route: Route): SocketPath => ({
 const admit = async (
   { headers, url = '/', socket }: IncomingMessage,
   paths: readonly SocketPath[],
-  { service, keyOf }: { service: Service; keyOf: KeyOf },
-): Promise<SocketHandler> => {
+  { service, port }: { service: Service; port: number },
+): Promise<{ speak: SocketHandler; key: ApiKeyRef | undefined }> => {
   const { pathname, searchParams } = new URL(url, 'http://localhost');
-  const key = await keyOf(headers);
+  const key = await readKey(headers, port, service);
   const { route, params } = match(paths, pathname);
   await requireOperator(socket, key, service);
   const query = Object.fromEntries(searchParams);
   const input = inputReader(route)({ params, query, headers, payload: undefined, key });
   const speak = await route.socket?.(input as never, service);
   if (speak === undefined) throw new ServiceError('internal', 'The endpoint has no handler.');
-  return speak;
+  return { speak, key };
 };
 
 const match = (paths: readonly SocketPath[], pathname: string) => {

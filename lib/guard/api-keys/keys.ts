@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { orElse } from '../../../store/base/attempt.ts';
 import { sha256 } from '../../../store/base/sha256.ts';
 import type { ApiKey } from '../../../store/records/api-key.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
@@ -6,6 +7,7 @@ import {
   apiKeyOf,
   apiKeys,
   isKeyGranted,
+  keyWithHash,
   removeKey,
   saveKey,
   saveKeyUse,
@@ -91,6 +93,16 @@ export const validKey = async (
     await noteUse(service, { ...key, last_used_at: now.toISOString() });
   return key;
 };
+
+/** Whether a key is still valid. Records no use, and a file that cannot be read for a moment changes nothing. */
+export const isStillValid = (
+  { store, keyring }: WithKeyring & WithStore,
+  { sha256: hash }: Pick<ApiKey, 'sha256'>,
+): boolean =>
+  orElse(() => {
+    const key = keyWithHash(store, hash);
+    return key !== undefined && keyring.counts(key);
+  }, true);
 
 // A failure is only logged: a valid key is accepted even while the disk is full.
 const noteUse = ({ store, log }: WithLog & WithStore, key: ApiKey): Promise<void> =>
