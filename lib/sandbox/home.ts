@@ -39,7 +39,7 @@ export const homeView = (env: Environment, readable: readonly string[], needs: N
   const rootOf = (path: string): string => rootFor(path, checkoutOf(path), home);
   const wanted = [
     ...(home === '/' ? [] : SHOWN_AT_HOME.map((name) => join(home, name))),
-    ...LINUXBREW.map((name) => join('/home/linuxbrew/.linuxbrew', name)),
+    ...LINUXBREW.map((name) => join(BREW, name)),
     ...(env.PATH ?? '').split(delimiter).filter(isAbsolute).flatMap(placesOfPath(rootOf)),
     ...[process.execPath, ...needs.programs].flatMap((path) => placesOfProgram(path, rootOf)),
     ...covered.flatMap(packagesIn),
@@ -54,9 +54,7 @@ export const homeView = (env: Environment, readable: readonly string[], needs: N
     outermost(found.filter((path) => checkoutOf(path) === checkout)),
   );
   const own = [...named, ...needs.given];
-  const secret = SECRET_AT_HOME.map((name) => join(home, name)).filter(
-    (path) => existsSync(path) && shown.some((place) => isAtOrBelow(realpathSync(path), place)),
-  );
+  const secret = secretsIn([home, ...shown.map(rootOf)], shown);
   const links = [home, ...wanted].flatMap((path) => linksTo(path, [...hidden, '/tmp']));
   return {
     hidden,
@@ -67,12 +65,20 @@ export const homeView = (env: Environment, readable: readonly string[], needs: N
         ? [{ path: home, arguments: ['--dir', home] }]
         : []),
       ...ownPlaces(home, hidden, shown),
-      ...unique(links).filter(({ path }) => !shown.some((place) => isAtOrBelow(path, place))),
+      ...unique(links).filter(({ path }) => !isShown(path, shown)),
       ...bind('--ro-bind', shown),
       ...secret.filter((path) => !own.includes(path)).map((path) => hide(realpathSync(path))),
     ],
   };
 };
+
+const secretsIn = (homes: readonly string[], shown: readonly string[]): string[] =>
+  [...new Set(homes)]
+    .flatMap((home) => SECRET_AT_HOME.map((name) => join(home, name)))
+    .filter((path) => existsSync(path) && isShown(realpathSync(path), shown));
+
+const isShown = (path: string, shown: readonly string[]): boolean =>
+  shown.some((place) => isAtOrBelow(path, place));
 
 // A checkout is as a directory of a home: a program in it does not show all of it. The PATH may lead to another user's home.
 const rootFor = (path: string, checkout: string | undefined, home: string): string => {
@@ -93,7 +99,7 @@ export const namedPaths = ({ HOME = '/' }: Environment, paths: readonly string[]
 const ownPlaces = (home: string, hidden: readonly string[], shown: readonly string[]): Mount[] =>
   OWN_AT_HOME.map((name) => join(existsSync(home) ? realpathSync(home) : home, name))
     .filter((path) => isBelow(hidden)(path))
-    .filter((path) => existsSync(path) || !shown.some((place) => isAtOrBelow(path, place)))
+    .filter((path) => existsSync(path) || !isShown(path, shown))
     .map((path) => empty(existsSync(path) ? realpathSync(path) : path));
 
 /** Existing paths in a text that the sandbox hides: neither in `home` nor in `seen`. */
@@ -135,7 +141,8 @@ const placesOfPath =
   (path: string): string[] => {
     const dir = existsSync(path) ? realpathSync(path) : path;
     const home = rootOf(dir);
-    if (!isAtOrBelow(dir, home)) return [path];
+    // Homebrew's directory has thousands of links, which all lead to its other directories.
+    if (!isAtOrBelow(dir, home) || isAtOrBelow(dir, BREW)) return [path];
     return [
       path,
       ...besides(dir, home),
@@ -204,6 +211,7 @@ const SHOWN_AT_HOME: readonly string[] = [
   ...['.terraform.d/plugin-cache', '.nix-profile', '.local/state/nix/profiles', '.pixi/bin'],
 ];
 
+const BREW = '/home/linuxbrew/.linuxbrew';
 /** What Homebrew's programs need of its directory on Linux: not the data and the configuration of its services. */
 const LINUXBREW: readonly string[] = [
   ...['bin', 'sbin', 'Cellar', 'opt', 'lib', 'libexec', 'include', 'share'],

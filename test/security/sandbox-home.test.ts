@@ -109,18 +109,25 @@ describe('the home directory in the sandbox', { skip: missing }, () => {
     writeFiles(other, {
       '.ssh/id_rsa': 'SECRET\n',
       '.tools/v1/lib/tool/run': '#!/bin/sh\necho tool\n',
+      '.config/composer/bin/php-tool': '#!/bin/sh\n',
+      '.config/composer/auth.json': 'SECRET\n',
     });
     chmodSync(join(other, '.tools/v1/lib/tool/run'), 0o755);
     mkdirSync(join(other, '.tools/v1/bin'));
     symlinkSync('../lib/tool/run', join(other, '.tools/v1/bin/tool-of-other'));
-    const PATH = `${join(other, '.tools/v1/bin')}:${env.PATH}`;
+    const dirs = ['.tools/v1/bin', '.config/composer/bin'].map((dir) => join(other, dir));
+    const PATH = [...dirs, env.PATH].join(':');
     const box = createSandbox('auto', { ...env, PATH });
 
-    const { output } = await runInside(view, `tool-of-other; cat ${other}/.ssh/*; ls -A ${other}`, {
-      ...{ box, env: { ...env, PATH } },
-    });
+    const { output } = await runInside(
+      view,
+      `tool-of-other; cat ${other}/.ssh/* ${other}/.config/composer/*; ls -A ${other}`,
+      {
+        ...{ box, env: { ...env, PATH } },
+      },
+    );
 
-    assert.match(output, /^tool\n\.tools\n/);
+    assert.match(output, /^tool\n\.config\n\.tools\n/);
     assert.doesNotMatch(output, /SECRET/);
   });
 
