@@ -221,14 +221,15 @@ const findSessionDir = (
 ): { dir: string; matter?: SessionMatter } | undefined => {
   const folder = folderOf(store, caseId);
   if (folder === undefined) return undefined;
+  let unreadableDir: string | undefined;
   for (const name of namesOf(store, folder).filter((each) => each.endsWith(shortId(id)))) {
     const dir = join(folder, name);
     const matter = orElse(() => readMatterAt(store, dir), undefined);
     if (matter?.id === id) return { dir, matter };
-    // An unreadable record is returned without its matter, so that the caller reports it.
-    if (matter === undefined && statsAt(sessionFile(dir)) !== undefined) return { dir };
+    if (matter === undefined && statsAt(sessionFile(dir)) !== undefined) unreadableDir = dir;
   }
-  return undefined;
+  // An unreadable record is returned without its matter, so that the caller reports it.
+  return unreadableDir === undefined ? undefined : { dir: unreadableDir };
 };
 
 // Not an empty list where the folder cannot be read: the session may be there.
