@@ -107,11 +107,13 @@ const createInQueue = async (
 const DAY_MS = 86_400_000;
 
 // The newest session is the one created last. A clock that was set back, or the one of another machine, must not change that:
-// within a day, the new session is created just after the newest.
+// within a day, the new session is created just after the newest, and after its end.
 const afterNewest = (store: Store, caseId: string): Date => {
   const now = store.clock();
-  const newest = newestSession(store, caseId)?.session.created_at;
-  const ahead = newest === undefined ? 0 : Date.parse(newest) - now.getTime() + 1;
+  const newest = newestSession(store, caseId)?.session;
+  const times =
+    newest === undefined ? [] : [newest.created_at, newest.ended_at ?? newest.created_at];
+  const ahead = Math.max(0, ...times.map((time) => new Date(time).getTime() + 1 - now.getTime()));
   return ahead > 0 && ahead < DAY_MS ? new Date(now.getTime() + ahead) : now;
 };
 
