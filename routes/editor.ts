@@ -74,6 +74,7 @@ export const editorRoutes = [
     maxBytes: MAX_BODY,
     response: EditorFile,
     orStatus: 201,
+    reads: ({ content: text }) => text === undefined,
     errors: ['not_found', 'already_exists', 'file_busy', 'no_repository', 'trust_needed', ...GIT],
     handler: async ({ params, body }, service) => {
       const { file, etag, made } = await projectFile(service, params.id, body);

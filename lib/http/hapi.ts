@@ -38,7 +38,8 @@ export const hapiRoute = (
   const make = async ({ params, query, raw, app }: Request, body: unknown) => {
     const { headers, url = '' } = raw.req;
     const input = read({ params, query, headers, payload: body, key: app.key });
-    if (!isCreating(route)) return route.handler(input as never, service);
+    if (!isCreating(route) || route.reads?.(input.body as never) === true)
+      return route.handler(input as never, service);
     const handle = async () => route.handler(input as never, service);
     return withIdempotency(route, { headers, url, body }, service, handle);
   };

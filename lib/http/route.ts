@@ -131,6 +131,8 @@ interface Declaration<
   status?: 200 | 201 | 202 | 204;
   /** Another status of success, which the handler may choose; 202 and 204 have no body. */
   orStatus?: 200 | 201 | 202 | 204;
+  /** Whether a call with this body only reads, so that an Idempotency-Key means nothing. */
+  reads?: (body: Of<B, undefined>) => boolean;
   /** Any process of this machine may call it, including agents and other users. */
   anyone?: boolean;
   /** Answered while the daemon starts. The handler waits for what it needs. */

@@ -315,6 +315,17 @@ describe('a POST with an Idempotency-Key', () => {
     assertProblem(other, 409, 'already_exists');
   });
 
+  it('keeps no answer of a call that only reads', async (t) => {
+    const { running } = await withSession(t);
+    const { root } = running.repository;
+    const read = () =>
+      running.call('POST', '/projects/default/files', { path: 'read.txt' }, withKey('read'));
+    writeFileSync(join(root, 'read.txt'), 'one');
+    assert.equal((await read()).body.content, 'one');
+    writeFileSync(join(root, 'read.txt'), 'two');
+    assert.equal((await read()).body.content, 'two');
+  });
+
   it('starts one session, also when the daemon died on the way', async (t) => {
     const work = await withSession(t);
     const send = () =>
