@@ -16,7 +16,8 @@ export const createListener = (): Server => createServer({ requireHostHeader: fa
 export const answerUnparsed = (listener: Server, log: ErrorLog): void => {
   const [answerOfHapi] = listener.listeners('clientError');
   const newest = new WeakMap<Duplex, ServerResponse>();
-  listener.on('request', ({ socket }, response) => newest.set(socket, response));
+  for (const event of ['request', 'checkContinue'])
+    listener.on(event, ({ socket }, response) => newest.set(socket, response));
   listener.removeAllListeners('clientError');
   listener.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     // A request that was parsed so far has a handler, which answers.
@@ -32,7 +33,7 @@ const unparsed = ({ code }: NodeJS.ErrnoException): ServiceError => {
   const what =
     code === 'HPE_HEADER_OVERFLOW'
       ? `URL and headers have more than ${maxHeaderSize} bytes. Send fewer, or put values into the body.`
-      : `The request is not valid HTTP/1.1 (${code}). Check its first line and its headers.`;
+      : `The request is not valid HTTP/1.1 (${code}). Check its first line, its headers and the length of its body.`;
   return new ServiceError('bad_request', what);
 };
 

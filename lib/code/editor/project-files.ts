@@ -45,7 +45,7 @@ export const treeOfProject = async (service: ProjectNeeds, project: string): Pro
 const read = async (tree: Tree, path: string): Promise<TreeFile> => {
   const file = await readTreeFile(tree, path);
   if (file !== undefined) return file;
-  const message = `${path} does not exist in the checkout of the project. Send content to create it.`;
+  const message = `${path} does not exist in the checkout of the project. POST /projects/:id/files with content creates it.`;
   throw new ServiceError('not_found', message);
 };
 

@@ -77,7 +77,7 @@ export const passMessage = async (
 ): Promise<Wire | undefined> => {
   const [message, at] = wrapped === undefined ? [record(plain), ''] : [wrapped, '/message'];
   const [second] = wrapped === undefined ? [] : Object.keys(plain);
-  if (second !== undefined) throw notAMessage(`/${second}`, 'is also set in message');
+  if (second !== undefined) throw notAMessage(`/${second}`, 'stands beside message');
   const scope = scopeOf(query, { case_id, project_id });
   const { id, method } = message;
   if (typeof method !== 'string')

@@ -79,8 +79,8 @@ const secretToSet = (
 ): CodeHostConfigChange['webhook_secret'] => {
   if (sent === webhook_secret) return undefined;
   if (sent !== 'set' && sent !== 'unset') return sent;
-  const message = 'must be the secret itself, or null to remove it';
-  throw badField('/webhook_secret', message, `/webhook_secret ${message}, but it is ${sent}.`);
+  const message = `must be the secret itself, or null to remove it, not the word "${sent}"`;
+  throw badField('/webhook_secret', message);
 };
 
 const refuseWrong = ({ api_url }: CodeHostConfigChange): void => {

@@ -141,7 +141,7 @@ const noFolder = (parent: TreeFolder, name: string): StoreError => {
 };
 
 export const LINK =
-  'is a symbolic link; nothing behind it is read or written. Open or change it in the worktree itself';
+  'is a symbolic link; nothing behind it is read or written. Open or change it with another program';
 
 /** The path of a name in a folder, relative to the top of the tree. */
 export const pathIn = ({ path }: TreeFolder, name: string): string =>

@@ -319,7 +319,7 @@ describe('POST /lsp/{language}/message', () => {
     const twice = await post(at, { message, id: 2, method: 'x/crash' });
     assert.deepEqual(
       [twice.status, twice.body.errors],
-      [400, [{ path: '/id', message: 'is also set in message' }]],
+      [400, [{ path: '/id', message: 'stands beside message' }]],
     );
     const elsewhere = await post(at, { ...message, project_id: 'other' });
     assert.equal(elsewhere.status, 400);
