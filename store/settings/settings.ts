@@ -50,8 +50,8 @@ interface Change {
   /** The setting whose members change. */
   key: keyof Settings;
   changes: MatterChanges;
-  /** The defaults of its members: one that the file does not name is not written into it. */
-  defaults?: object;
+  /** Its members as the API answers them: what a client read and sends back unchanged leaves the file as it is. */
+  served?: (settings: Settings) => object;
   /** Top-level settings that change too. */
   beside?: MatterChanges;
   /** Paths of projects, for .dossier/local.md. */
@@ -65,7 +65,7 @@ interface Change {
  */
 export const changeSettings = (
   store: Store,
-  { key, changes: wanted, defaults = {}, beside = {}, paths = {}, ifMatch }: Change,
+  { key, changes: wanted, served, beside = {}, paths = {}, ifMatch }: Change,
 ): Promise<StoredSettings> =>
   store.locks.take(lockOn.settings(), async () => {
     await readyToWrite(store);
@@ -73,7 +73,7 @@ export const changeSettings = (
     refuseUnreadable(store);
     const { etag } = kept(store);
     if (!meets(ifMatch, etag)) throw settingsChanged();
-    const changes = withoutDefaults(wanted, defaults, settingsEntry(store)?.value?.[key]);
+    const changes = served ? changesOf(wanted, served(settingsOf(store))) : wanted;
     const known = ifMatch === undefined ? undefined : (settingsEntry(store)?.sha ?? NOTHING);
     // The shared file first, so that a conflict with another program is refused before anything is written.
     await write(store, store.layout.settings, { key, changes, beside, known });
@@ -85,17 +85,12 @@ export const changeSettings = (
     return kept(store);
   });
 
-// What a client read and sends back unchanged must leave the file as it is.
-const withoutDefaults = (
-  wanted: MatterChanges,
-  defaults: object,
-  written: unknown = {},
-): MatterChanges => {
-  const byDefault = new Map<string, unknown>(Object.entries(defaults));
+// Neither a default nor a value that waits for trust is in what is sent back, so neither is written or removed.
+const changesOf = (wanted: MatterChanges, served: object): MatterChanges => {
+  const before = new Map<string, unknown>(Object.entries(served));
   return Object.fromEntries(
     Object.entries(wanted).filter(
-      ([name, value]) =>
-        Object.hasOwn(Object(written), name) || !isDeepStrictEqual(value, byDefault.get(name)),
+      ([name, value]) => !isDeepStrictEqual(value ?? null, before.get(name)),
     ),
   );
 };

@@ -3,6 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { NOBODY } from '../helpers/nobody.ts';
+import { startForTest } from '../helpers/service.ts';
 import { codes, create, type Fixture, start } from '../lib/code/worktrees/fixture.ts';
 
 const CONFIG = '/api/worktrees/config';
@@ -18,8 +19,10 @@ const DEFAULTS = {
   commit: 'end',
 };
 
-const fileOf = ({ workspace }: Fixture): string => join(workspace, 'workspace.md');
-const textOf = (fixture: Fixture): string => readFileSync(fileOf(fixture), 'utf8');
+const fileOf = ({ workspace }: Pick<Fixture, 'workspace'>): string =>
+  join(workspace, 'workspace.md');
+const textOf = (fixture: Pick<Fixture, 'workspace'>): string =>
+  readFileSync(fileOf(fixture), 'utf8');
 
 describe('GET /api/worktrees/config', () => {
   it('tells what the settings say, and the defaults for the rest', async (t) => {
@@ -68,6 +71,16 @@ describe('PUT /api/worktrees/config', () => {
     assert.equal(textOf(fixture), text);
     await put(fixture, { ttl_hours: DEFAULTS.ttl_hours });
     assert.match(textOf(fixture), /ttl_hours: 168/);
+  });
+
+  it('takes back what it answered beside a value that waits for trust, which stays', async (t) => {
+    const settings = 'worktrees: { ttl_hours: 24, setup: [make] }';
+    const { call, workspace } = await startForTest(t, { settings, trust: false });
+    const text = textOf({ workspace });
+    const { body } = await call<{ setup: string[] }>('GET', CONFIG);
+    assert.deepEqual(body.setup, []);
+    assert.equal((await call('PUT', CONFIG, body)).status, 200);
+    assert.equal(textOf({ workspace }), text);
   });
 
   it('makes the file where there is none, and holds for the next worktree', async (t) => {

@@ -65,7 +65,7 @@ export const changeCodeHostSettings = (
     if (Object.keys(changes).length > 0)
       await changeSettings(store, {
         ...{ key: 'codehost', changes, ifMatch: condition },
-        defaults: configOf({}),
+        served: configOf,
       });
     if (secret !== undefined) await setIncomingSecret(store, secret);
     return readCodeHostSettings(store);

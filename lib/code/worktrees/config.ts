@@ -43,8 +43,8 @@ export const changeConfig = async (
   const changes = Object.fromEntries(
     Object.entries(change).map(([name, value]) => [name, value ?? undefined]),
   );
-  const defaults = worktreeConfigOf({});
-  return served(await changeSettings(store, { key: 'worktrees', changes, defaults, ifMatch }));
+  const wanted = { key: 'worktrees', changes, served: worktreeConfigOf, ifMatch } as const;
+  return served(await changeSettings(store, wanted));
 };
 
 const refuseWrong = (store: Store, change: WorktreeConfigChange): void => {
