@@ -15,7 +15,7 @@ export const DeliveryLine = Type.Object({
   seq: Type.Integer(),
   attempt: Type.Integer(),
   ...attempt,
-  /** `closed`: no attempt, because the receiver was too far behind, or responded with 410 to an earlier delivery. */
+  /** `closed`: no attempt, because the receiver was too far behind, or the webhook was disabled. */
   outcome: Type.Enum(['delivered', 'retrying', 'failed', 'closed']),
   next_at: Type.Union([Type.Null(), Time]),
   body: EventBody,
@@ -29,7 +29,7 @@ export const Delivery = Type.Object(
     event_type: Type.Enum(EVENT_TYPES),
     status: Type.Enum(['waiting', 'retrying', 'delivered', 'failed', 'closed'], {
       description:
-        '`waiting`: an earlier one comes first. `closed`: it is no longer retried, because the receiver was too far behind (`webhooks` in the settings), or responded with 410 to an earlier one; redeliver it',
+        '`waiting`: an earlier one comes first. `closed`: it is no longer retried, because the receiver was too far behind (`webhooks` in the settings), or the webhook was disabled; redeliver it',
     }),
     next_attempt_at: Type.Union([Type.Null(), Time]),
     attempts: Type.Array(Type.Object(attempt)),

@@ -49,8 +49,6 @@ interface Receiver {
 
 interface AttemptOptions {
   schedule?: readonly number[];
-  /** Lists what waits behind this delivery, before the registration is disabled. */
-  closeRest: () => Promise<void>;
   /** The next deliveries of the queue, to be sent right after this one unless the receiver fails. */
   coming?: () => Task[];
 }
@@ -60,7 +58,7 @@ export const attemptDelivery = async (
   deps: DeliveryDeps,
   receiver: Receiver,
   task: Task,
-  { schedule = deps.schedule, closeRest, coming }: AttemptOptions,
+  { schedule = deps.schedule, coming }: AttemptOptions = {},
 ): Promise<DeliveryLine | undefined> => {
   const isFirst = task.attempt === 0 && !receiver.failing;
   const slots = isFirst ? deps.slots.first : deps.slots.again;
@@ -75,10 +73,7 @@ export const attemptDelivery = async (
     isGone ? undefined : nextAttemptAt(schedule, attempts, deps.store.clock()),
   );
   logAttempt(deps, receiver.registration, line);
-  if (isGone) {
-    await closeRest();
-    await disable(deps, receiver.registration);
-  }
+  if (isGone) await disable(deps, receiver.registration);
   return line;
 };
 

@@ -34,6 +34,8 @@ interface Closed {
   /** The times of the first and the last event. */
   from: string;
   to: string;
+  /** Absent if the receiver was too far behind. */
+  reason?: 'disabled';
 }
 
 interface Closing {
@@ -42,23 +44,25 @@ interface Closing {
   to: number;
   /** Whether the registration was removed meanwhile. */
   isGone: () => boolean;
+  reason?: Closed['reason'];
 }
 
-const LISTED = 1000;
+// The log lists 1000 lines: these, and the attempts of the delivery before them.
+const LISTED = 990;
 
 /**
- * Closes the backlog of a receiver: its events are only sent if the operator redelivers them. The newest 1000 are listed
+ * Closes the backlog of a receiver: its events are only sent if the operator redelivers them. The newest 990 are listed
  * among the deliveries, and a problem reports their number. Idempotent.
  */
 export const closeBacklog = async (
   store: Store,
   registration: Registration,
-  { events, to, isGone }: Closing,
+  { events, to, isGone, reason }: Closing,
 ): Promise<void> => {
   const { id } = registration.matter;
   const at = store.clock().toISOString();
   const newest: DeliveryLine[] = [];
-  const closed: Closed = { at, count: 0, from: at, to: at };
+  const closed: Closed = { at, count: 0, from: at, to: at, ...(reason && { reason }) };
   for await (const event of events) {
     if (event.seq > to) break;
     if (closed.count === 0) closed.from = event.body.timestamp;
@@ -68,13 +72,16 @@ export const closeBacklog = async (
     if (newest.length > 2 * LISTED) newest.splice(0, newest.length - LISTED);
   }
   if (isGone()) return;
+  const cursor = { id, seq: to };
+  // The record of an earlier backlog is kept.
+  if (closed.count === 0) {
+    await store.journal.append({ cursor });
+    return;
+  }
   appendDelivery(store.layout, id, ...newest.slice(-LISTED));
   // Synced before the journal records them as closed; otherwise a power cut could lose them unnoticed.
   await syncDeliveries(store.layout, id);
-  await store.journal.append({
-    cursor: { id, seq: to },
-    told: { id: nameOf(id), state: closed },
-  });
+  await store.journal.append({ cursor, told: { id: nameOf(id), state: closed } });
   reportClosed(store, registration);
 };
 
@@ -102,7 +109,8 @@ export const reportClosed = (store: Store, registration: Registration): void => 
   const closed = store.journal.told.get(nameOf(id)) as Closed | undefined;
   if (closed === undefined) return;
   if (!hasClosed(store, id)) {
-    clearClosed(store, registration);
+    clearProblem(store, registration);
+    dropClosed(store, id);
     return;
   }
   store.problems.set(ownerOf(registration), [
@@ -116,10 +124,8 @@ const hasClosed = ({ layout }: Store, id: string): boolean => {
 };
 
 /** Clears the problem of a registration that is gone, or has no closed deliveries. */
-export const clearClosed = (store: Store, registration: Registration): void => {
-  store.problems.set(ownerOf(registration), []);
-  dropClosed(store, registration.matter.id);
-};
+export const clearProblem = ({ problems }: Store, registration: Registration): void =>
+  problems.set(ownerOf(registration), []);
 
 export const dropClosed = ({ journal, report }: Store, id: string): void => {
   if (!journal.told.has(nameOf(id))) return;
@@ -136,5 +142,10 @@ const fileOf = (store: Store, { scope, name }: Registration): string => {
   return `${above === undefined ? '' : `${above}/`}webhooks/${name}`;
 };
 
-const messageOf = (id: string, { count, from, to }: Closed): string =>
-  `The backlog of this receiver was closed: ${count} events from ${from} to ${to} were not sent, since it exceeded webhooks.retention_hours or webhooks.retention_mb. Later events are sent. List the closed deliveries with GET /webhooks/${id}/deliveries, and redeliver what you need, or remove the registration`;
+const TOO_FAR_BEHIND =
+  'it exceeded webhooks.retention_hours or webhooks.retention_mb. Later events are sent';
+const DISABLED =
+  'the webhook was disabled. Events are sent from the time that `disabled: true` is removed from its file';
+
+const messageOf = (id: string, { count, from, to, reason }: Closed): string =>
+  `The backlog of this receiver was closed: ${count} events from ${from} to ${to} were not sent, since ${reason === 'disabled' ? DISABLED : TOO_FAR_BEHIND}. List the closed deliveries with GET /webhooks/${id}/deliveries, and redeliver what you need, or remove the registration`;

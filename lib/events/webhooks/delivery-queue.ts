@@ -161,8 +161,7 @@ const attempt = async (
   task: Task,
   coming: () => Task[],
 ): Promise<DeliveryLine | undefined> => {
-  const closeRest = (): Promise<void> => closeBehind(queue, task.seq);
-  const line = await attemptDelivery(queue.deps, queue, task, { closeRest, coming });
+  const line = await attemptDelivery(queue.deps, queue, task, { coming });
   queue.failing = line?.outcome !== 'delivered';
   for (const done of queue.hurried.splice(0)) done();
   return line;
@@ -192,16 +191,22 @@ const close = async (queue: DeliveryQueue, to = queue.deps.store.journal.last): 
   return false;
 };
 
-/** Closes what waits behind an event, whose receiver is about to be disabled: only a redelivery sends it. */
-export const closeBehind = (queue: DeliveryQueue, seq: number): Promise<void> =>
-  closeBacklog(queue.deps.store, queue.registration, {
-    events: pendingAfter(queue, seq),
-    to: queue.deps.store.journal.last,
-    isGone: () => queue.removed,
-  });
+/** Closes what waits in the dropped queue of a disabled registration: only a redelivery sends it. */
+export const closeDropped = async (queue: DeliveryQueue, isGone: () => boolean): Promise<void> => {
+  const { running, registration, deps } = queue;
+  const to = deps.store.journal.last;
+  // The last attempt settles its own delivery.
+  await running;
+  const events = unsettledDeliveries(queue);
+  await closeBacklog(deps.store, registration, { events, to, isGone, reason: 'disabled' });
+};
 
-const pendingAfter = async function* (queue: DeliveryQueue, seq: number) {
-  for await (const event of pendingDeliveries(queue)) if (event.seq > seq) yield event;
+// After a crash the log of attempts is ahead of the position.
+const unsettledDeliveries = async function* (queue: DeliveryQueue) {
+  for await (const event of pendingDeliveries(queue)) {
+    const { outcome = 'retrying' } = formerLines(queue).get(event.delivery_id) ?? {};
+    if (outcome === 'retrying' || outcome === 'closed') yield event;
+  }
 };
 
 /** Wakes a waiting queue whose backlog exceeds its limit, so that it is closed. */

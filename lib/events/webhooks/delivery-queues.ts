@@ -9,8 +9,14 @@ import {
   trustedPart,
 } from '../../../store/webhooks/webhooks.ts';
 import type { DeliveryDeps } from './attempt.ts';
-import { clearClosed, dropClosed } from './backlog-limit.ts';
-import { dropQueue, openQueue, updateReceiver, wakeDeliveries } from './delivery-queue.ts';
+import { clearProblem, dropClosed, reportClosed } from './backlog-limit.ts';
+import {
+  closeDropped,
+  dropQueue,
+  openQueue,
+  updateReceiver,
+  wakeDeliveries,
+} from './delivery-queue.ts';
 import type { DeliveryQueue } from './pending-deliveries.ts';
 
 /** The queues of all receivers, by the id of their registration. */
@@ -18,12 +24,18 @@ export interface DeliveryQueues {
   readonly byId: ReadonlyMap<string, DeliveryQueue>;
   /** Opens, changes and stops queues after the registrations of a scope may have changed. */
   update(scope: Scope): void;
+  /** At a start, reports what was closed for a disabled registration, and closes what a crash left. */
+  resumeClosing(registration: Registration): void;
 }
 
 export const createQueues = (deps: DeliveryDeps): DeliveryQueues => {
   const doubles = trackDuplicates(deps);
   const index: QueueIndex = { deps, byId: new Map(), scopes: new Map(), met: new Map(), doubles };
-  return { byId: index.byId, update: (scope) => updateScope(index, scope) };
+  return {
+    byId: index.byId,
+    update: (scope) => updateScope(index, scope),
+    resumeClosing: (registration) => resumeClosing(index, registration),
+  };
 };
 
 interface QueueIndex {
@@ -59,7 +71,11 @@ const currentRegistrations = (
 ): Registration[] => {
   const all = registrationsOf(store, scope);
   const ids = new Set(all.map(idOf));
-  for (const one of met.get(scope) ?? []) if (!ids.has(idOf(one))) recordRemoval(store, one);
+  for (const one of met.get(scope) ?? []) {
+    if (ids.has(idOf(one))) continue;
+    recordRemoval(store, one);
+    clearProblem(store, one);
+  }
   if (all.length > 0) met.set(scope, all);
   else met.delete(scope);
   recordTrust(store, scope, all);
@@ -76,15 +92,38 @@ const openOrUpdate = ({ deps, byId, doubles }: QueueIndex, registration: Registr
   return byId.get(id)?.registration === registration;
 };
 
-const closeQueue = (index: QueueIndex, id: string, keepRecords: boolean): void => {
+const closeQueue = (index: QueueIndex, id: string, isDisabled: boolean): void => {
   const queue = index.byId.get(id);
   index.byId.delete(id);
-  if (queue !== undefined) {
-    dropQueue(queue);
-    clearClosed(index.deps.store, queue.registration);
-  }
-  removeReceiverState(index.deps, id, keepRecords);
+  if (queue !== undefined) dropQueue(queue);
+  if (queue !== undefined && isDisabled) closeDisabled(index, queue);
+  else removeReceiverState(index.deps, id);
   for (const scope of index.doubles.of(id)) updateScope(index, scope);
+};
+
+/** Closes what waits for a disabled registration, then removes its position: a crash in between repeats it. */
+const closeDisabled = ({ deps, byId }: QueueIndex, queue: DeliveryQueue): void => {
+  const { store } = deps;
+  const { scope, matter } = queue.registration;
+  // Once enabled again, the registration has a new queue, which continues at the same position.
+  const isOthers = (): boolean => byId.has(matter.id) || store.readOnly !== undefined;
+  const isGone = (): boolean =>
+    registrationsOf(store, scope).every((one) => idOf(one) !== matter.id);
+  closeDropped(queue, () => isOthers() || isGone())
+    .then(() => isOthers() || removePosition(deps, matter.id))
+    .catch((error) => store.report(error, `closing the backlog of webhook ${matter.id}`));
+};
+
+const resumeClosing = (index: QueueIndex, registration: Registration): void => {
+  const { store } = index.deps;
+  const id = idOf(registration);
+  // Another registration has the same id, and its own backlog.
+  if (index.byId.has(id)) return;
+  reportClosed(store, registration);
+  if (!store.journal.cursors.has(id)) return;
+  const queue = openQueue(index.deps, registration);
+  dropQueue(queue);
+  closeDisabled(index, queue);
 };
 
 const idOf = ({ matter }: Registration): string => matter.id;
@@ -118,14 +157,17 @@ const trackDuplicates = ({ log }: DeliveryDeps) => {
 const DUPLICATE_ID =
   'webhook ignored: another registration has the same id. Remove the id line from its file to register it separately';
 
-/** Removes the position of a registration that is gone and, unless it is only disabled, its secret and log. */
-export const removeReceiverState = (deps: DeliveryDeps, id: string, keepRecords = false): void => {
-  const { layout, journal, report } = deps.store;
-  journal
-    .append({ cursor: { id, seq: null } })
-    .then(deps.moved, (error) => report(error, 'removing the position of a webhook'));
+/** Removes the position, the secret and the log of a registration that is gone. */
+export const removeReceiverState = (deps: DeliveryDeps, id: string): void => {
+  const { layout } = deps.store;
+  removePosition(deps, id);
   dropClosed(deps.store, id);
-  if (keepRecords) return;
   retireSecret(layout, id);
   removeDeliveries(layout, id);
+};
+
+const removePosition = ({ store, moved }: DeliveryDeps, id: string): void => {
+  store.journal
+    .append({ cursor: { id, seq: null } })
+    .then(moved, (error) => store.report(error, 'removing the position of a webhook'));
 };

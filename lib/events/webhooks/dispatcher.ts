@@ -9,7 +9,6 @@ import type { Log } from '../../log.ts';
 import { attemptDelivery, type DeliveryDeps, RETRIES } from './attempt.ts';
 import { isTooLong, reportClosed } from './backlog-limit.ts';
 import {
-  closeBehind,
   deliverNow,
   limitBacklog,
   saveQueue,
@@ -126,8 +125,10 @@ const releaseSettled = (store: Store, { byId }: DeliveryQueues): void => {
 };
 
 const updateAll = (deps: DeliveryDeps, queues: DeliveryQueues): void => {
-  queues.update(undefined);
-  for (const { id } of allItems(deps.store)) queues.update(id);
+  const scopes = [undefined, ...allItems(deps.store).map(({ id }) => id)];
+  for (const scope of scopes) queues.update(scope);
+  for (const one of scopes.flatMap((scope) => registrationsOf(deps.store, scope)))
+    if (one.matter.disabled === true) queues.resumeClosing(one);
   if (allRegistrationsReadable(deps.store)) removeOrphans(deps);
 };
 
@@ -159,10 +160,7 @@ const redeliver = async (
   const { value: head } = await pendingDeliveries(queue).next();
   if (head?.delivery_id === id && queue.position < head.seq) await deliverNow(queue);
   // A settled delivery is repeated out of order.
-  else {
-    const closeRest = (): Promise<void> => closeBehind(queue, line.seq);
-    await attemptDelivery(deps, queue, line, { schedule: [], closeRest });
-  }
+  else await attemptDelivery(deps, queue, line, { schedule: [] });
   reportClosed(deps.store, queue.registration);
   return true;
 };
