@@ -3,7 +3,7 @@ import { basename, dirname } from 'node:path';
 import { type Dossier, Problem } from '../../client/client.ts';
 import { parseRemoteUrl } from '../../codehost/remote-url.ts';
 import type { Config } from '../../config.ts';
-import { remoteSettings } from '../../tools/git/read/remotes.ts';
+import { originFirst, remoteSettings } from '../../tools/git/read/remotes.ts';
 import { findRepository, type Repository } from '../../tools/git/read/repository.ts';
 import { createGit } from '../../tools/git/run/create-git.ts';
 import type { GitSource } from '../../tools/git/run/git.ts';
@@ -33,13 +33,11 @@ export const findProjectHere = async (
   const known = { git, repository };
   for (;;) {
     const { projects, etag } = await settingsOf(dossier);
-    const name = await nameAmong(known, projects);
-    const isKnown = name !== undefined;
-    const absent = projects.filter((each) => (isKnown ? each.of === 'remote' : !each.repository));
-    const shared = await nameByRemote(known, absent);
+    const here = await projectAmong(known, projects);
+    const shared = await nameByRemote(known, projects, here);
     const path = mainOf(repository);
-    if (isKnown && shared === undefined) return { name, path, added: false };
-    const free = shared ?? nameByFolder(path, absent) ?? freeName(path, projects);
+    if (here !== undefined && shared === undefined) return { name: here.name, path, added: false };
+    const free = shared ?? nameByFolder(path, projects) ?? freeName(path, projects);
     if (await put(dossier, { [free]: path }, etag)) return { name: free, path, added: true };
   }
 };
@@ -56,33 +54,45 @@ interface Known {
 
 type Named = Awaited<ReturnType<typeof settingsOf>>['projects'][number];
 
-const nameAmong = async (
+// A project of the settings before the one of --repo, whose name other machines do not know.
+const projectAmong = async (
   { git, repository }: Known,
   projects: readonly Named[],
-): Promise<string | undefined> => {
+): Promise<Named | undefined> => {
   const wanted = realpathSync(repository.common_dir);
-  for (const { name, place } of projects) {
-    const found = await findRepository(git, place).catch(() => undefined);
-    if (found !== undefined && realpathSync(found.common_dir) === wanted) return name;
+  const flagLast = projects.toSorted((a, b) => Number(a.of === 'flag') - Number(b.of === 'flag'));
+  for (const each of flagLast) {
+    const found = await findRepository(git, each.place).catch(() => undefined);
+    if (found !== undefined && realpathSync(found.common_dir) === wanted) return each;
   }
   return undefined;
 };
 
-// The project that another machine added for this repository. Its Work items need it beside a project of this machine, too.
+// The project that another machine added for this repository. The one of --repo, which chose no name, becomes it by its
+// origin alone: its other remotes may be projects of their own.
 const nameByRemote = async (
   { git, repository }: Known,
-  absent: readonly Named[],
+  projects: readonly Named[],
+  here: Named | undefined,
 ): Promise<string | undefined> => {
+  if (here?.of === 'settings') return undefined;
+  const absent = projects.filter((each) => (here ? each.of === 'remote' : !each.repository));
   if (absent.length === 0) return undefined;
-  const { remotes } = await remoteSettings(git.at(repository));
-  const here = new Set(remotes.flatMap(({ url }) => identityOf(url) ?? []));
-  return absent.find(({ remote }) => here.has(identityOf(remote ?? '') ?? ''))?.name;
+  const remotes = originFirst((await remoteSettings(git.at(repository))).remotes);
+  for (const { url } of here ? remotes.slice(0, 1) : remotes) {
+    const wanted = identityOf(url);
+    const found = absent.find(({ remote }) => remote && identityOf(remote) === wanted);
+    if (found !== undefined) return found.name;
+  }
+  return undefined;
 };
 
 // The same, if the settings only have a path of the other machine.
-const nameByFolder = (path: string, absent: readonly Named[]): string | undefined => {
+const nameByFolder = (path: string, projects: readonly Named[]): string | undefined => {
   const plain = plainName(path);
-  return absent.find(({ name, remote }) => name === plain && remote === undefined)?.name;
+  return projects.find(
+    ({ name, remote, repository }) => !repository && name === plain && remote === undefined,
+  )?.name;
 };
 
 // A path, or an address of another form, is compared as it is written.

@@ -17,7 +17,7 @@ import {
 import { parseRemoteUrl } from '../../codehost/remote-url.ts';
 import { badField } from '../../errors.ts';
 import type { Service } from '../../service.ts';
-import { remoteSettings } from '../../tools/git/read/remotes.ts';
+import { originFirst, remoteSettings } from '../../tools/git/read/remotes.ts';
 import { findRepository, whyUnfit } from '../../tools/git/read/repository.ts';
 import { maxSessionsOf } from '../../work/sessions/live/slots.ts';
 
@@ -125,10 +125,7 @@ const sharedPart = async (
 const remoteOf = async (git: Needs['git'], place: string): Promise<string | undefined> => {
   const found = await findRepository(git, place);
   const { remotes } = found ? await remoteSettings(git.at(found)) : { remotes: [] };
-  const ordered = remotes.toSorted(
-    (a, b) => Number(b.name === 'origin') - Number(a.name === 'origin'),
-  );
-  for (const { url } of ordered) {
+  for (const { url } of originFirst(remotes)) {
     const at = parseRemoteUrl(url);
     if ('why' in at) continue;
     const full = `${at.owner}/${at.name}.git`;

@@ -45,6 +45,10 @@ export const remoteSettings = async (git: GitAt<GitPlace>): Promise<RemoteSettin
   };
 };
 
+/** The remotes with `origin` first: the one that identifies a repository on other machines. */
+export const originFirst = (remotes: readonly ConfiguredRemote[]): ConfiguredRemote[] =>
+  remotes.toSorted((a, b) => Number(b.name === 'origin') - Number(a.name === 'origin'));
+
 interface Entry {
   key: string;
   value: string;
