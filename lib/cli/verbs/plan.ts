@@ -1,4 +1,4 @@
-import type { Boundary, Dossier } from '../../client/client.ts';
+import { type Boundary, type Dossier, Problem, type Session } from '../../client/client.ts';
 import { readFences } from '../../text/markdown/fences.ts';
 import { readLeaves } from '../../text/markdown/leaves.ts';
 import { networkWords } from '../../text/wording.ts';
@@ -53,7 +53,7 @@ const readPlanHead = async (
   const boundary = await readBoundary(dossier, session, ask);
   const approval = approvalFor(boundary, sha256, ask);
   const from = await readBaseText(dossier, session.case_id);
-  const unsent = await readUnsentComments(dossier, session);
+  const unsent = await unsentLines(dossier, session);
   const cost = usage?.cost_usd;
   return {
     facts: [
@@ -68,7 +68,7 @@ const readPlanHead = async (
         ? [`Its isolation is unknown: ${boundary}`]
         : alarmsOf(boundary)),
       ...(came_later === undefined ? [] : [came_later]),
-      ...(unsent === '' ? [] : [`Unsent comments, which dossier revise sends:\n${unsent}`]),
+      ...unsent,
       ...warnings.map(
         ({ kind, line, column, text }) =>
           `Invisible or misleading text in line ${line}, column ${column}: ${kind.replaceAll('_', ' ')}, ${text}`,
@@ -78,6 +78,17 @@ const readPlanHead = async (
         : []),
     ],
   };
+};
+
+// A file that git brought, such as a link, does not keep the plan from being read.
+const unsentLines = async (dossier: Dossier, session: Session): Promise<string[]> => {
+  try {
+    const unsent = await readUnsentComments(dossier, session);
+    return unsent === '' ? [] : [`Unsent comments, which dossier revise sends:\n${unsent}`];
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return [`Its unsent comments cannot be read: ${error.message}`];
+  }
 };
 
 /** The API returns at most this number of warnings. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../../lib/client/client.ts';
@@ -299,6 +299,15 @@ describe('dossier comment', () => {
     const shown = await said('plan');
     assert.match(shown.stderr, /Unsent comments, .*:\n {2}From a colleague, by git\.$/m);
     assert.match((await said('revise')).stdout, /\. Sent:\n {2}From a colleague, by git\.\n$/);
+  });
+
+  it('leaves the plan readable where comments.md is a link, which is said', async (t) => {
+    const { said, fileOf } = await planned(t);
+    symlinkSync('plan.md', await fileOf('comments.md'));
+    const shown = await said('plan');
+    assert.match(shown.stdout, /echo one > one\.txt/, shown.stderr);
+    assert.match(shown.stderr, /Its unsent comments cannot be read: .*\.md is not a regular file/);
+    assert.equal(shown.code, 0);
   });
 
   it('opens comments.md in an editor; who writes there meanwhile loses nothing, nor does who edits', {
