@@ -38,7 +38,7 @@ export const plan = verb(async (given) => {
 interface PlanHead {
   /** Pairs of a label and a text. */
   facts: (readonly [name: string, text: string])[];
-  /** Warnings. */
+  /** Warnings. Those of any length come first, so that they move no other away from the question. */
   alarms: string[];
   approval: PlanApproval;
 }
@@ -64,10 +64,6 @@ const readPlanHead = async (
     ],
     approval,
     alarms: [
-      ...(typeof boundary === 'string'
-        ? [`Its isolation is unknown: ${boundary}`]
-        : alarmsOf(boundary)),
-      ...(came_later === undefined ? [] : [came_later]),
       ...unsent,
       ...warnings.map(
         ({ kind, line, column, text }) =>
@@ -76,6 +72,10 @@ const readPlanHead = async (
       ...(warnings.length >= SERVED
         ? [`Only the first ${SERVED} are listed. The text of the plan shows all of them.`]
         : []),
+      ...(came_later === undefined ? [] : [came_later]),
+      ...(typeof boundary === 'string'
+        ? [`Its isolation is unknown: ${boundary}`]
+        : alarmsOf(boundary)),
     ],
   };
 };

@@ -53,6 +53,14 @@ describe('dossier approve', { skip: noTerminal }, () => {
     assert.deepEqual([code, approved_at === null], [0, false]);
   });
 
+  it('repeats at the question that it is not isolated, after all comments', async (t) => {
+    const apart = { settings: 'sandbox: off', isApart: true };
+    const { asked, fileOf } = await planned(t, apart);
+    writeFileSync(await fileOf('comments.md'), 'By git.\n'.repeat(100));
+    const { text } = await asked([QUESTION, '\r']);
+    assert.match(text, / {2}By git\.\nNot isolated: [^\n]*\nHash [0-9a-f]{64}\n/);
+  });
+
   it('approves nothing at anything else, or at three letters, with 1, nor at Ctrl-C, with 130', async (t) => {
     const { asked, session, hash } = await planned(t);
     for (const typed of ['\r', 'yes\r', `${hash.slice(0, 3)}\r`, `${hash}\r`]) {
