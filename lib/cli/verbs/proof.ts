@@ -156,8 +156,8 @@ const findProof = async ({ dossier, typed }: Verb, id: string, named?: string): 
     throw new Refusal(
       `The Work item has no proof. Run a check: ${typed(`proof run ${id8} COMMAND`)}. Or attach a file: ${typed(`proof add ${id8} FILE`)}`,
     );
-  const which =
-    named === undefined ? 'without a verification' : `with an id that begins with ${named}`;
+  const open = only?.verified_elsewhere ? 'verified elsewhere' : 'without a verification';
+  const which = named === undefined ? open : `with an id that begins with ${named}`;
   const how = only === undefined ? 'no proof' : `${found.length} proofs`;
   throw new Refusal(`The Work item has ${how} ${which}. List them: ${typed(`proof ${id8}`)}`);
 };

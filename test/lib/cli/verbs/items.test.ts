@@ -367,6 +367,23 @@ describe('a proof that was verified on another machine', () => {
   });
 });
 
+describe('several proofs that were verified on another machine', () => {
+  it('are called that, as in the list, where one has to be chosen', async (t) => {
+    const { said, api, make, workspace } = await withDaemon(t);
+    const { path } = await api.call('GET /cases/{id}', { id: await make() });
+    const folder = join(workspace, path, 'proof');
+    mkdirSync(folder, { recursive: true });
+    for (const name of ['one.md', 'two.md'])
+      writeFileSync(join(folder, name), '---\ntype: log\nverified: true\n---\npassed\n');
+    await eventually(async () => {
+      const { stdout } = await said('proof', 'hello');
+      assert.equal(stdout.match(/\tverified elsewhere\t/g)?.length, 2);
+    });
+    const { stderr } = await said('verify', 'hello');
+    assert.match(stderr, /has 2 proofs verified elsewhere\. List them: dossier proof /);
+  });
+});
+
 describe('dossier proof rm', () => {
   it('deletes a check that was mistyped, so that nothing asks for it any more', async (t) => {
     const { said, api, make } = await withDaemon(t);
