@@ -176,6 +176,27 @@ describe('the backlog of a webhook that is disabled', () => {
     assert.equal(listed.at(-1), 'closed case_updated');
   });
 
+  it('is sent, and not closed, if the webhook is enabled again before', async (t) => {
+    const [life, receiver] = [await live(t), await openReceiver(t)];
+    receiver.script(410);
+    const id = await life.register(receiver.url);
+    const { journal } = life.store;
+    const { after } = journal;
+    t.mock.method(journal, 'after', async function* (seq: number) {
+      if (/^disabled: true$/m.test(readFileSync(fileOf(life, id), 'utf8'))) {
+        editFile(life, id, 'disabled: true\n', '');
+        await reread(life);
+      }
+      yield* after(seq);
+    });
+
+    await life.happen(['case_updated', 'proof_created']);
+
+    await until(() => outcomesOf(life, id).includes('delivered proof_created'));
+    assert.deepEqual(outcomesOf(life, id), ['failed case_updated', 'delivered proof_created']);
+    assert.equal(journal.cursors.has(id), true);
+  });
+
   it('is sent, and not closed, if the webhook cannot be disabled', async (t) => {
     const life = await live(t);
     const server = createServer();
