@@ -77,17 +77,24 @@ const checkTop = ({ cases }: Layout): Finding[] => {
   return [error(fileProblem('cases', stats.isSymbolicLink() ? LINKED_FOLDER : NO_FOLDER))];
 };
 
-// Open Work items whose project has neither a path nor a remote here, so that they have no repository.
+// Projects of open Work items with neither a path nor a remote here, so that these have no repository: one finding for each.
 const checkProjects = (layout: Layout, items: readonly FoundItem[]): Finding[] => {
   const [shared, own] = [readSettings(layout), readLocal(layout)];
   if (shared?.problem !== undefined || own?.problem !== undefined) return [];
   const paths = { ...readSettingsText(layout)?.settings.projects, ...own?.value?.projects };
-  return items.flatMap(({ dir, files }) => {
+  const missing = new Map<string, string[]>();
+  for (const { dir, files } of items) {
     const { project = 'default', state } = files.case.value?.matter ?? {};
     const isClosed = CLOSED_STATES.some((each) => each === state);
-    if (isClosed || project === 'default' || Object.hasOwn(paths, project)) return [];
-    const message = `project: there is no project ${project}. Run \`dossier\` in its repository, or set its path in workspace.md under projects`;
-    return [warning({ file: `${dir}/case.md`, code: 'missing_project', message })];
+    if (isClosed || project === 'default' || Object.hasOwn(paths, project)) continue;
+    const cases = missing.get(project) ?? [];
+    cases.push(`${dir}/case.md`);
+    missing.set(project, cases);
+  }
+  return [...missing].map(([project, files]) => {
+    const all = files.length === 1 ? '' : `, which ${files.length} open Work items name`;
+    const message = `project: there is no project ${project}${all}. Run \`dossier\` in its repository, or set its path in workspace.md under projects`;
+    return warning({ file: files.toSorted()[0] ?? '', code: 'missing_project', message });
   });
 };
 

@@ -65,12 +65,18 @@ const used = async (t: TestContext): Promise<WithCase & { proof: Proof; root: st
 };
 
 describe('dossier check', () => {
-  it('names a Work item whose project is missing, with what to do', async (t) => {
+  it('names a missing project once, with its first Work item and what to do', async (t) => {
     const root = fresh(t);
     writeFiles(root, { 'cases/a/case.md': CASE(3).replace('\n---', '\nproject: shop\n---') });
     const { code, text } = await run(root);
     assert.equal(code, 0);
     assert.match(text, /^cases\/a\/case\.md warning missing_project .* no project shop\. Run /m);
+    writeFiles(root, { 'cases/b/case.md': CASE(4).replace('\n---', '\nproject: shop\n---') });
+    assert.match((await run(root)).text, /no project shop, which 2 open Work items name\. Run /);
+    assert.deepEqual(
+      (await found(root)).filter((each) => each.includes('missing_project')),
+      ['cases/a/case.md missing_project'],
+    );
     writeFiles(root, {
       'workspace.md': '---\nprojects:\n  shop: git@example.com:a/shop.git\n---\n',
     });
