@@ -37,12 +37,14 @@ export const standing = (root: string, path: string): Standing =>
 /** Throws `unsafe_path` if the path from `root` leads through a link, and thus out of the workspace. */
 export const assertNoLinks = (root: string, dir: string): void => {
   const link = linkOnTheWay(root, dir);
-  if (link === undefined) return;
-  throw new StoreError(
-    'unsafe_path',
-    `${relative(root, link)} is a symbolic link; nothing behind it was read or written`,
-  );
+  if (link !== undefined) throw linked(relative(root, link));
 };
+
+const linked = (name: string): StoreError =>
+  new StoreError(
+    'unsafe_path',
+    `${name} is a symbolic link; nothing behind it was read or written`,
+  );
 
 /** What is said of a link or a file in the place of a directory that the daemon creates. */
 export const NOT_A_DIRECTORY =
@@ -50,10 +52,13 @@ export const NOT_A_DIRECTORY =
 
 /** Throws `unsafe_path` if a directory could not be created, because a link or a file is in its place or on its way. */
 export const assertCreatable = (root: string, dir: string): void => {
-  assertNoLinks(root, dir);
-  for (let at = dir; at.length > root.length; at = dirname(at))
-    if (statsAt(at)?.isDirectory() === false)
-      throw new StoreError('unsafe_path', `${relative(root, at)} ${NOT_A_DIRECTORY}`);
+  for (let at = dir; at.length > root.length; at = dirname(at)) {
+    const stats = statsAt(at);
+    if (stats === undefined || stats.isDirectory()) continue;
+    const name = relative(root, at);
+    if (stats.isSymbolicLink()) throw linked(name);
+    throw new StoreError('unsafe_path', `${name} ${NOT_A_DIRECTORY}`);
+  }
 };
 
 /** The error for anything but a regular file. */
