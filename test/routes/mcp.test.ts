@@ -171,7 +171,7 @@ describe('the MCP door of a run', () => {
       ['approve', {}, /no tool approve\. Call one of read_work_item, list_memory, /],
       ['list_memory', { x: 1 }, /^The argument x is unknown: .* Call list_memory again\.$/],
       ['read_memory', { path: 'a.md' }, /path is unknown: expected filename\. Call read_memory/],
-      ['read_memory', { filename: '../case.md' }, /a name like notes\.md.* Call read_memory again/],
+      ['read_memory', { filename: '../case.md' }, /one like notes\.md.* Call read_memory again/],
       [
         'read_memory',
         { filename: 'none.md' },
