@@ -8,7 +8,6 @@ import {
 } from '@hapi/hapi';
 import { Type } from 'typebox';
 import { ServiceError } from '../errors.ts';
-import { isStillValid } from '../guard/api-keys/keys.ts';
 import { tagged } from '../http/answer.ts';
 import { readKey } from '../http/authorize.ts';
 import { type Console, consoleRoutes } from '../http/console-page.ts';
@@ -50,8 +49,7 @@ export const createServer = (options: ServerOptions): Server => {
   const hapi = server({ ...SETTINGS, host, port, listener: createListener() });
   answerUnparsed(hapi.listener, log);
   const heartbeatMs = options.heartbeatMs ?? 15_000;
-  const isValid: Streams['isValid'] = (key) => isStillValid(service, key);
-  const streams: Streams = { open: new Set(), heartbeatMs, isValid, log };
+  const streams: Streams = { open: new Set(), heartbeatMs, service, log };
   const routes = [...sections, openApiSection(options)].flatMap((section) => section.routes);
   hapi.ext(
     'onPreStop',

@@ -1,7 +1,6 @@
+import type { WithStore } from '../../store/store.ts';
+import { isStillValid, type WithKeyring } from '../guard/api-keys/keys.ts';
 import type { ApiKeyRef } from './local-only.ts';
-
-/** Whether an API key is still valid. */
-export type IsValid = (key: ApiKeyRef) => boolean;
 
 const LOOK_MS = 1000;
 
@@ -11,12 +10,12 @@ const LOOK_MS = 1000;
  */
 export const watchKey = (
   key: ApiKeyRef | undefined,
-  isValid: IsValid,
+  service: WithKeyring & WithStore,
   end: () => void,
 ): (() => void) => {
   if (key === undefined) return () => undefined;
   const look = (): void => {
-    if (!isValid(key)) end();
+    if (!isStillValid(service, key)) end();
   };
   const timer = setInterval(look, LOOK_MS);
   timer.unref();

@@ -2,8 +2,10 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import type { Request, ResponseToolkit } from '@hapi/hapi';
 import { jsonText } from '../../store/base/visible.ts';
+import type { WithStore } from '../../store/store.ts';
 import { ServiceError } from '../errors.ts';
-import { type IsValid, watchKey } from './key-watch.ts';
+import type { WithKeyring } from '../guard/api-keys/keys.ts';
+import { watchKey } from './key-watch.ts';
 import { linkTo } from './pagination.ts';
 import type { ErrorLog } from './problem.ts';
 import type { EventSource, StreamEvent } from './route.ts';
@@ -12,18 +14,18 @@ import type { EventSource, StreamEvent } from './route.ts';
 export interface Streams {
   open: Set<AbortController>;
   heartbeatMs: number;
-  isValid: IsValid;
+  service: WithKeyring & WithStore;
   log: ErrorLog;
 }
 
 /** Tracks a stream until the client, the source or the server ends it, or its API key is revoked, then calls `end`. */
 export const openLifetime = (
   { app, raw: { res } }: Request,
-  { open, isValid }: Streams,
+  { open, service }: Streams,
   end: () => void,
 ): AbortController => {
   const life = new AbortController();
-  const unwatch = watchKey(app.key, isValid, () => life.abort());
+  const unwatch = watchKey(app.key, service, () => life.abort());
   life.signal.addEventListener('abort', () => {
     open.delete(life);
     unwatch();

@@ -2,7 +2,6 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocket, WebSocketServer } from 'ws';
 import { ServiceError } from '../errors.ts';
-import { isStillValid } from '../guard/api-keys/keys.ts';
 import type { Service } from '../service.ts';
 import { readKey, requireOperator } from './authorize.ts';
 import { inputReader } from './input.ts';
@@ -37,12 +36,10 @@ export const serveUpgrades = (
       const { speak, key } = await admit(request, paths, { service, port: port() });
       server ??= await createServer();
       server.handleUpgrade(request, socket, head, (client) => {
-        const unwatch = watchKey(
-          key,
-          (one) => isStillValid(service, one),
-          () => endRevoked(client),
+        client.once(
+          'close',
+          watchKey(key, service, () => endRevoked(client)),
         );
-        client.once('close', unwatch);
         speak(client);
       });
     };
