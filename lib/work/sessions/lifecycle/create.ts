@@ -111,10 +111,11 @@ const DAY_MS = 86_400_000;
 const afterNewest = (store: Store, caseId: string): Date => {
   const now = store.clock();
   const newest = newestSession(store, caseId)?.session;
-  const times =
-    newest === undefined ? [] : [newest.created_at, newest.ended_at ?? newest.created_at];
-  const ahead = Math.max(0, ...times.map((time) => new Date(time).getTime() + 1 - now.getTime()));
-  return ahead > 0 && ahead < DAY_MS ? new Date(now.getTime() + ahead) : now;
+  if (newest === undefined) return now;
+  const { created_at, ended_at } = newest;
+  const next = Math.max(Date.parse(created_at), Date.parse(ended_at ?? created_at)) + 1;
+  const ahead = next - now.getTime();
+  return ahead > 0 && ahead < DAY_MS ? new Date(next) : now;
 };
 
 const checkRoom = (matter: { comment?: string }): void => {
