@@ -46,7 +46,7 @@ const linked = (name: string): StoreError =>
     `${name} is a symbolic link; nothing behind it was read or written`,
   );
 
-/** What is said of a link or a file in the place of a directory that the daemon creates. */
+/** The problem of a link or a file at the path of a directory that the daemon creates. */
 export const NOT_A_DIRECTORY =
   'must be a directory, not a link or a file. Move it away: the daemon creates the directory';
 

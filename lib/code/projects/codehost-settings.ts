@@ -72,7 +72,7 @@ export const changeCodeHostSettings = (
   });
 };
 
-// A client that sends back what it read must not replace the secret by a word that everybody knows.
+// GET answers a word in place of the secret: a client that sends it back must not make that word the secret.
 const secretToSet = (
   sent: CodeHostConfigChange['webhook_secret'],
   { webhook_secret }: CodeHostConfig,

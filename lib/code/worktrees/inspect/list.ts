@@ -16,8 +16,8 @@ import { recoveryPrefix } from '../recovery/keep-work.ts';
 import { neededRefs } from '../recovery/kept-states.ts';
 
 /**
- * Lists all worktrees, oldest first, including unreadable records, and all Work items with recoveries. Reads records and refs but no
- * worktree, so it is fast for any number of them.
+ * Lists all worktrees, oldest first, including unreadable records, and all Work items with recoveries. Reads records and
+ * refs but no worktree, so it is fast for any number of them.
  */
 export const listWorktreesAndRecoveries = async (
   service: ProjectNeeds,
