@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { dirname, extname, isAbsolute } from 'node:path';
 import { orElse } from '../../store/base/attempt.ts';
-import { isAtOrBelow } from '../../store/base/paths.ts';
+import { isAtOrBelow, isAtOrBelowAny } from '../../store/base/paths.ts';
 import { cleanEnvironment, type Environment } from '../tools/process/environment.ts';
 import { ownRefMounts } from './checkout.ts';
 import { gitConfigMounts } from './git-config.ts';
@@ -136,8 +136,7 @@ const mounts = (argv: readonly string[], view: SandboxView, home: HomeView): Mou
     .filter(({ from, to }) => isDirectory(from) && isVisible(to, home))
     .map(({ to }) => to);
   const unseen = real(hidden);
-  const isSeen = (path: string): boolean =>
-    isAtOrBelow(path, cwd) || !unseen.some((place) => isAtOrBelow(path, place));
+  const isSeen = (path: string): boolean => isAtOrBelow(path, cwd) || !isAtOrBelowAny(path, unseen);
   makeMissing([...state.filter((path) => !wouldLieIn(cwd, path)), ...laid]);
   return [
     { path: TEMP, arguments: ['--tmpfs', TEMP] },
@@ -172,8 +171,7 @@ const shownIn = (env: Environment, view: SandboxView, home: HomeView) => {
     env,
     places: [...seen.map((path) => ({ from: path, to: path })), ...(view.binds ?? [])],
     isSeen: (path: string) =>
-      !isCovered(path, home) ||
-      [...home.shown, ...real(seen)].some((one) => isAtOrBelow(path, one)),
+      !isCovered(path, home) || isAtOrBelowAny(path, [...home.shown, ...real(seen)]),
   };
 };
 
@@ -213,11 +211,11 @@ const doors = (home: HomeView): string[] =>
   socketPaths().filter((path) => isVisible(path, home) && !isBeyondRoot(path));
 
 const isVisible = (path: string, home: HomeView): boolean =>
-  !isCovered(path, home) || home.shown.some((place) => isAtOrBelow(path, place));
+  !isCovered(path, home) || isAtOrBelowAny(path, home.shown);
 
 // In an empty directory of the sandbox, where bubblewrap can create mount points.
 const isCovered = (path: string, { hidden }: HomeView): boolean =>
-  [TEMP, ...hidden].some((place) => isAtOrBelow(path, place));
+  isAtOrBelowAny(path, [TEMP, ...hidden]);
 
 // Remounted read-only: a write into a hidden directory must fail, not get lost with the sandbox.
 const sealed = (all: readonly Mount[], { hidden }: SandboxView, home: HomeView): string[] => {

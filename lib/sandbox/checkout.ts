@@ -1,7 +1,7 @@
 import { lstatSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { orElse } from '../../store/base/attempt.ts';
-import { isAtOrBelow } from '../../store/base/paths.ts';
+import { isAtOrBelow, isAtOrBelowAny } from '../../store/base/paths.ts';
 import { plainText } from '../tools/git/run/plain-file.ts';
 import { settingsCopy } from './git-config.ts';
 import { empty, isDirectory, type Mount, real } from './mounts.ts';
@@ -19,7 +19,7 @@ export const coveredCheckouts = (
     (path) =>
       !SYSTEM.includes(path) &&
       !real([home]).some((place) => isAtOrBelow(place, path)) &&
-      !named.some((place) => isAtOrBelow(path, place)),
+      !isAtOrBelowAny(path, named),
   );
 };
 

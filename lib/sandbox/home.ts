@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { orElse } from '../../store/base/attempt.ts';
-import { isAtOrBelow } from '../../store/base/paths.ts';
+import { isAtOrBelow, isAtOrBelowAny } from '../../store/base/paths.ts';
 import type { Environment } from '../tools/process/environment.ts';
 import { coveredCheckouts, packagesIn } from './checkout.ts';
 import { bind, empty, hide, isDirectory, isLink, linksTo, type Mount, real } from './mounts.ts';
@@ -65,7 +65,7 @@ export const homeView = (env: Environment, readable: readonly string[], needs: N
         ? [{ path: home, arguments: ['--dir', home] }]
         : []),
       ...ownPlaces(home, hidden, shown),
-      ...unique(links).filter(({ path }) => !isShown(path, shown)),
+      ...unique(links).filter(({ path }) => !isAtOrBelowAny(path, shown)),
       ...bind('--ro-bind', shown),
       ...secret.filter((path) => !own.includes(path)).map((path) => hide(realpathSync(path))),
     ],
@@ -75,10 +75,7 @@ export const homeView = (env: Environment, readable: readonly string[], needs: N
 const secretsIn = (homes: readonly string[], shown: readonly string[]): string[] =>
   [...new Set(homes)]
     .flatMap((home) => SECRET_AT_HOME.map((name) => join(home, name)))
-    .filter((path) => existsSync(path) && isShown(realpathSync(path), shown));
-
-const isShown = (path: string, shown: readonly string[]): boolean =>
-  shown.some((place) => isAtOrBelow(path, place));
+    .filter((path) => existsSync(path) && isAtOrBelowAny(realpathSync(path), shown));
 
 // A checkout is as a directory of a home: a program in it does not show all of it. The PATH may lead to another user's home.
 const rootFor = (path: string, checkout: string | undefined, home: string): string => {
@@ -99,7 +96,7 @@ export const namedPaths = ({ HOME = '/' }: Environment, paths: readonly string[]
 const ownPlaces = (home: string, hidden: readonly string[], shown: readonly string[]): Mount[] =>
   OWN_AT_HOME.map((name) => join(existsSync(home) ? realpathSync(home) : home, name))
     .filter((path) => isBelow(hidden)(path))
-    .filter((path) => existsSync(path) || !isShown(path, shown))
+    .filter((path) => existsSync(path) || !isAtOrBelowAny(path, shown))
     .map((path) => empty(existsSync(path) ? realpathSync(path) : path));
 
 /** Existing paths in a text that the sandbox hides: neither in `home` nor in `seen`. */
@@ -109,7 +106,7 @@ export const unseenIn = (text: string, { hidden, shown }: HomeView, seen: readon
   return named.filter((path) => {
     if (!existsSync(path)) return false;
     const place = realpathSync(path);
-    return isBelow(hidden)(place) && !places.some((seenAt) => isAtOrBelow(place, seenAt));
+    return isBelow(hidden)(place) && !isAtOrBelowAny(place, places);
   });
 };
 

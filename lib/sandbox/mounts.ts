@@ -2,7 +2,7 @@ import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync, statSy
 import { devNull } from 'node:os';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { orElse } from '../../store/base/attempt.ts';
-import { isAtOrBelow } from '../../store/base/paths.ts';
+import { isAtOrBelowAny } from '../../store/base/paths.ts';
 
 /** A mount of bubblewrap: its path and arguments. */
 export interface Mount {
@@ -48,7 +48,7 @@ export const linksTo = (path: string, below: readonly string[]): Mount[] => {
     const link = firstLink(left);
     if (link === undefined) return links;
     const target = readlinkSync(link);
-    if (below.some((place) => isAtOrBelow(link, place)))
+    if (isAtOrBelowAny(link, below))
       links.push({ path: link, arguments: ['--symlink', target, link] });
     left = join(resolve(dirname(link), target), relative(link, left));
   }

@@ -6,6 +6,10 @@ import { orElse } from './attempt.ts';
 export const isAtOrBelow = (path: string, directory: string): boolean =>
   path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep);
 
+/** Whether `path` is one of these directories or lies below one. As `isAtOrBelow`. */
+export const isAtOrBelowAny = (path: string, directories: readonly string[]): boolean =>
+  directories.some((directory) => isAtOrBelow(path, directory));
+
 /** The parent directories of a relative path, the topmost first. */
 export const parentsOf = (path: string): string[] => {
   const names = path.split('/').slice(0, -1);
