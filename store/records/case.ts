@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Id, orNull, Time, Word } from './fields.ts';
+import { Id, orNull, Time, textOf, Word } from './fields.ts';
 import { ProblemRecord } from './problem.ts';
 
 export const STATES = [
@@ -27,11 +27,9 @@ export type StateName = State | 'PLANNING';
 /** The longest title and description, in characters. What is imported is shortened to them. */
 export const MOST_CHARACTERS = { title: 200, description: 262_144 } as const;
 
-export const Title = Type.String({
+export const Title = textOf('line', {
   minLength: 1,
   maxLength: MOST_CHARACTERS.title,
-  // A lookahead, because two open ends would backtrack quadratically.
-  pattern: '^(?=[^\\r\\n]*\\S)[^\\r\\n]+$',
   description: 'One line',
 });
 export const Description = Type.String({

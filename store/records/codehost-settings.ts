@@ -1,10 +1,8 @@
 import { type Static, Type } from 'typebox';
-import { maybe, orNull } from './fields.ts';
-import { FULL_NAME, HOST_PATTERN } from './settings.ts';
+import { maybe, orNull, textOf } from './fields.ts';
 
 const FIELDS = {
-  host: Type.String({
-    pattern: HOST_PATTERN,
+  host: textOf('host', {
     description: '`github.com`, or the host of a GitHub Enterprise server',
   }),
   timeout_seconds: Type.Number({
@@ -14,11 +12,10 @@ const FIELDS = {
   }),
 };
 
-const Remote = Type.String({ pattern: '^[^-\\s][^\\s]*$', maxLength: 200 });
+const Remote = textOf('remote', { maxLength: 200 });
 
 const UNSAID = {
-  repository: Type.String({
-    pattern: FULL_NAME,
+  repository: textOf('repository', {
     description: "`owner/name` of the project `default`; null: from git's remotes",
   }),
   base_remote: Remote,

@@ -1,4 +1,5 @@
-import { type TSchema, Type } from 'typebox';
+import { type TSchema, type TStringOptions, Type } from 'typebox';
+import { PATTERNS } from './patterns.ts';
 
 /** The schema or null. */
 export const orNull = <S extends TSchema>(schema: S, description?: string) =>
@@ -12,11 +13,12 @@ export const Time = Type.String({
   format: 'date-time',
   description: 'ISO 8601, UTC, milliseconds',
 });
-export const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 in hex' });
+/** A text of a pattern whose meaning errors tell. */
+export const textOf = (name: keyof typeof PATTERNS, options: TStringOptions = {}) =>
+  Type.String({ pattern: PATTERNS[name][0], ...options });
+
+export const Sha256 = textOf('sha256', { description: 'SHA-256 in hex' });
 /** A type, outcome or provider, such as `bug` or `test-log`. */
-export const Word = Type.String({
-  pattern: '^[a-z][a-z0-9_-]{0,63}$',
-  description: 'A lower-case identifier',
-});
+export const Word = textOf('word', { description: 'A lower-case identifier' });
 /** The id of a git object, in hex. */
-export const Oid = Type.String({ pattern: '^([0-9a-f]{40}|[0-9a-f]{64})$' });
+export const Oid = textOf('oid');

@@ -1,12 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { Commands } from './commands.ts';
-import { Id, orNull, Sha256, Time, Word } from './fields.ts';
+import { Id, orNull, Sha256, Time, textOf, Word } from './fields.ts';
 
 /** A file in `proof/`; Markdown there is a record. */
-const FileName = Type.String({
-  pattern:
-    '^(?!.*\\.[mM][dD]$)[^./\\\\\\u0000-\\u001f\\u007f][^/\\\\\\u0000-\\u001f\\u007f]{0,199}$',
-});
+const FileName = textOf('proofFile');
 
 /** A run of a check, whose output is the content of its proof. */
 export const CheckRun = Type.Object({

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { State } from './case.ts';
 import { Commands, CommandsMatter } from './commands.ts';
-import { Id, maybe, orNull, Sha256, Time, Word } from './fields.ts';
+import { Id, maybe, orNull, Sha256, Time, textOf, Word } from './fields.ts';
 import { MessageMatter } from './message.ts';
 import { SessionCommit, WorkCommit } from './work-commit.ts';
 
@@ -44,15 +44,13 @@ export const Usage = Type.Object(
 /** The model options of a session. They become program arguments, so they must not look like flags. */
 export const Choice = {
   model: Type.Optional(
-    Type.String({
-      pattern: '^[!-,./-~](?:[ -~]{0,198}[!-~])?$',
+    textOf('model', {
       description:
         'The model, as the agent names it. Default: that of the settings, or else of the agent',
     }),
   ),
   effort: Type.Optional(
-    Type.String({
-      pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$',
+    textOf('effort', {
       description: 'The reasoning effort, as the agent names it: `low`, `high`',
     }),
   ),

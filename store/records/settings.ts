@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { textOf } from './fields.ts';
 import { Choice } from './session.ts';
 
 const Words = Type.Array(Type.String());
@@ -14,18 +15,13 @@ export const FORMATS = [
 const Argv = Type.Array(Type.String(), { minItems: 1 });
 const Policy = Type.Union([Type.Enum(['ask', 'plan', 'allow']), Words]);
 
-/** A domain that programs may reach, optionally with the only port: `example.com`, `*.example.com`, `example.com:443`. */
-const DOMAIN = '^(?:\\*\\.)?[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?(?::[0-9]{1,5})?$';
-/** An address of this machine with its port: `127.0.0.1:11434`, `localhost:5432`, `[::1]:80`. */
-const LOCAL = '^(?:localhost|[0-9]{1,3}(?:\\.[0-9]{1,3}){3}|\\[[0-9a-fA-F:.]+\\]):[0-9]{1,5}$';
-
 /** The network of programs in the sandbox: all but this machine, the network of this machine, or only these domains. */
 export const NetworkSetting = Type.Union([
   Type.Enum(['proxy', 'host']),
-  Type.Object({ allow: Type.Array(Type.String({ pattern: DOMAIN })) }),
+  Type.Object({ allow: Type.Array(textOf('domain')) }),
 ]);
 
-const LocalAddresses = Type.Array(Type.String({ pattern: LOCAL }));
+const LocalAddresses = Type.Array(textOf('local'));
 
 export const ProviderSettings = Type.Object({
   kind: Type.Enum(['acp', 'command']),
@@ -62,13 +58,10 @@ const WorktreeSettings = Type.Object({
 });
 
 /** `owner/name` with the characters that GitHub allows. */
-export const FULL_NAME = '^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98})/[A-Za-z0-9._-]{1,100}$';
-export const HOST_PATTERN = '^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})(?::[0-9]{1,5})?$';
-
 export const CodeHostSettings = Type.Object({
   kind: Type.Optional(Type.Enum(['github'])),
-  host: Type.Optional(Type.String({ pattern: HOST_PATTERN })),
-  repository: Type.Optional(Type.String({ pattern: FULL_NAME })),
+  host: Type.Optional(textOf('host')),
+  repository: Type.Optional(textOf('repository')),
   base_remote: Type.Optional(Type.String({ minLength: 1 })),
   push_remote: Type.Optional(Type.String({ minLength: 1 })),
   api_url: Type.Optional(Type.String({ minLength: 1 })),
@@ -129,7 +122,7 @@ export const Settings = Type.Object({
   require_key: Type.Optional(Type.Boolean()),
   sandbox: Type.Optional(Type.Enum(['auto', 'off', 'seatbelt'])),
   /** Further readable paths in the sandbox: absolute, or starting with `~/`. */
-  sandbox_readable: Type.Optional(Type.Array(Type.String({ pattern: '^(/|~/|~$)' }))),
+  sandbox_readable: Type.Optional(Type.Array(textOf('ownPath'))),
   network: Type.Optional(NetworkSetting),
   allow_local: Type.Optional(LocalAddresses),
   /** Variables of every program of a run. `inherit`: the value that the variable has for the daemon. */

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
-import { Id, Time } from './fields.ts';
+import { Id, Time, textOf } from './fields.ts';
 
-const Hash = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the value' });
+const Hash = textOf('sha256', { description: 'SHA-256 of the value' });
 
 /** A value in a file that is ignored until the operator trusts it. */
 export const WaitingValue = Type.Object(

@@ -1,18 +1,15 @@
 import { type Static, Type } from 'typebox';
 import { EVENT_TYPES } from './event.ts';
-import { Id, Time } from './fields.ts';
+import { Id, Time, textOf } from './fields.ts';
 
 const EventName = Type.Enum([...EVENT_TYPES, '*'], {
   description: 'An event type, or `*` for the seven default types',
 });
 
-/** Without a user or password: the registration is a file that git keeps. */
-export const RECEIVER_URL = '^https?://[^@/?#\\\\\\s]+([/?#]\\S*)?$';
-
 /** The front matter of webhooks/<id>.md, global or of one Work item. Never a secret: those are in `.dossier/secrets`. */
 export const WebhookMatter = Type.Object({
   id: Id,
-  url: Type.String({ pattern: RECEIVER_URL }),
+  url: textOf('receiver'),
   events: Type.Optional(Type.Array(EventName, { minItems: 1 })),
   /** Set when the receiver answered 410. */
   disabled: Type.Optional(Type.Boolean()),

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { maybe, orNull } from './fields.ts';
+import { maybe, Oid, orNull } from './fields.ts';
 
 export const LeftOut = Type.Object({
   path: Type.String(),
@@ -10,11 +10,9 @@ export const LeftOut = Type.Object({
 });
 export type LeftOut = Static<typeof LeftOut>;
 
-const CommitId = Type.String({ pattern: '^([0-9a-f]{40}|[0-9a-f]{64})$' });
-
 export const OtherCommits = Type.Object({
   count: Type.Integer({ minimum: 1 }),
-  commits: Type.Array(Type.Object({ id: CommitId, subject: Type.String() }), {
+  commits: Type.Array(Type.Object({ id: Oid, subject: Type.String() }), {
     description: 'The newest 10',
   }),
   files: Type.Array(LeftOut, {
@@ -29,7 +27,7 @@ export type OtherCommits = Static<typeof OtherCommits>;
  * uncommitted; `head` is the commit of HEAD then.
  */
 export const WorkCommit = Type.Object({
-  id: orNull(CommitId, "The commit on the worktree's branch; null if nothing was committed"),
+  id: orNull(Oid, "The commit on the worktree's branch; null if nothing was committed"),
   files: Type.Integer({
     minimum: 0,
     description:
@@ -38,7 +36,7 @@ export const WorkCommit = Type.Object({
   left_out: Type.Array(LeftOut, {
     description: 'Changed files that stay uncommitted: the first 100',
   }),
-  head: maybe(CommitId),
+  head: maybe(Oid),
   reason: maybe(Type.String({ description: 'Why nothing was committed' })),
   command: maybe(Type.String({ description: 'The command that commits it, if there is one' })),
   /** Commits since the base that Dossier did not make: the agent's or, meanwhile, the operator's. */

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
-import { Id, orNull, Time } from './fields.ts';
+import { Id, orNull, Time, textOf } from './fields.ts';
 
-export const Directory = Type.String({ pattern: '^/', description: 'Absolute' });
+export const Directory = textOf('absolute', { description: 'Absolute' });
 
 const Ended = orNull(Time);
 
@@ -60,8 +60,7 @@ export const Worktree = Type.Object(
     path: Directory,
     branch: Type.String({ minLength: 1 }),
     base: Type.String({ minLength: 1, description: 'The base branch or commit' }),
-    base_commit: Type.String({
-      pattern: '^([0-9a-f]{40}|[0-9a-f]{64})$',
+    base_commit: textOf('oid', {
       description: 'The base commit of its diff',
     }),
     base_notes: Type.Optional(

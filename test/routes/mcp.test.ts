@@ -193,7 +193,11 @@ describe('the MCP door of a run', () => {
         { filename: 'x.md', text: 'x' },
         /^The argument content is required\. The argument text is unknown: expected /,
       ],
-      ['attach_proof', { type: 'No Type', content: 'x' }, /^The argument type must match pattern/],
+      [
+        'attach_proof',
+        { type: 'No Type', content: 'x' },
+        /^The argument type must be a lower-case word/,
+      ],
     ] as const) {
       const { failed, text } = await ask(client, name, given);
       assert.equal(failed, true, name);

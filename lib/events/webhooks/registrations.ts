@@ -1,10 +1,6 @@
 import { newId } from '../../../store/base/new-id.ts';
-import {
-  type NewWebhook,
-  RECEIVER_URL,
-  type Webhook,
-  type WebhookBody,
-} from '../../../store/records/webhook.ts';
+import { PATTERNS } from '../../../store/records/patterns.ts';
+import type { NewWebhook, Webhook, WebhookBody } from '../../../store/records/webhook.ts';
 import type { WithStore } from '../../../store/store.ts';
 import { removeDeliveries } from '../../../store/webhooks/deliveries.ts';
 import { keptSecret, newSecret, retireSecret } from '../../../store/webhooks/secrets.ts';
@@ -40,7 +36,7 @@ export const registerWebhook = async (
   return { webhook: { ...served(made), secret }, etag: made.etag };
 };
 
-const PATTERN = new RegExp(RECEIVER_URL);
+const PATTERN = new RegExp(PATTERNS.receiver[0]);
 
 const refuseUrl = async (address: { url: string | undefined }, url: string): Promise<void> => {
   if (!PATTERN.test(url) || !URL.canParse(url))

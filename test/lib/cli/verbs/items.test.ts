@@ -111,7 +111,7 @@ describe('dossier new', () => {
     assert.match(without.stderr, /--file FILE .*--issue N/);
     const odd = await said('new', 'One', '--type', ' ');
     assert.equal(odd.code, 2);
-    assert.match(odd.stderr, /^dossier: --type must match/);
+    assert.match(odd.stderr, /^dossier: --type must be a lower-case word/);
     assert.deepEqual(await all(), []);
   });
 
