@@ -66,7 +66,7 @@ export const pullRequestRoutes = [
     body: Type.Optional(WantedPull),
     response: CreatedPull,
     status: 201,
-    errors: ['already_exists', 'codehost_ambiguous', 'file_busy', ...PUSH],
+    errors: ['already_exists', 'codehost_ambiguous', 'codehost_conflict', 'file_busy', ...PUSH],
     handler: async ({ params, body }, service) =>
       created(`/api/cases/${params.id}/pr`, await createPull(service, params.id, body ?? {})),
   }),
@@ -123,6 +123,7 @@ export const pullRequestRoutes = [
     errors: [
       'proof_gate_blocked',
       'verified_elsewhere',
+      'codehost_conflict',
       ...READING,
       'file_busy',
       ...GIT,
@@ -138,6 +139,7 @@ export const pullRequestRoutes = [
     errors: [
       'proof_gate_blocked',
       'verified_elsewhere',
+      'codehost_conflict',
       'unreadable_record',
       'file_busy',
       ...GIT,

@@ -121,11 +121,14 @@ export const gone: Make = ({ message }, { host, about }) =>
     { members: { moved_to: null } },
   );
 
-export const conflicting: Make = ({ message }, { host, about }) =>
-  new ServiceError(
-    'codehost_conflict',
-    `${about} has changed on ${host}${quoted(message)} Read it again, then repeat the change.`,
-  );
+// A read changes nothing: GitHub refuses one so where, for example, a repository is empty.
+export const conflicting: Make = (told, question, now) =>
+  question.write
+    ? new ServiceError(
+        'codehost_conflict',
+        `${question.about} has changed on ${question.host}${quoted(told.message)} Read it again, then repeat the change.`,
+      )
+    : rejected(told, question, now);
 
 export const hostFailed: Make = ({ status, message }, { host, write }) =>
   new ServiceError(

@@ -13,6 +13,8 @@ import { clientOf, refusal, startAsking } from './fixture.ts';
 interface Row {
   how: Failure;
   code: ErrorCode;
+  /** Of a write, where it is another. */
+  written?: ErrorCode;
   /** How often a read asks in all; once where the answer is final. */
   reads?: number;
   /** Whether nobody can know what became of a write. */
@@ -31,7 +33,7 @@ const REST: Row[] = [
   { how: 'secondary limit 429', code: 'codehost_rate_limited' },
   { how: 'not found', code: 'codehost_not_found' },
   { how: 'gone', code: 'codehost_gone' },
-  { how: 'conflict', code: 'codehost_conflict' },
+  { how: 'conflict', code: 'codehost_rejected', written: 'codehost_conflict' },
   { how: 'rejected', code: 'codehost_rejected' },
   { how: 'server error', code: 'codehost_upstream', reads: 3, unknown: true },
   { how: 'bad gateway', code: 'codehost_upstream', reads: 3, unknown: true },
@@ -81,7 +83,7 @@ for (const enterprise of [false, true]) {
 
     it('has one code for a read, which is repeated where that may help, and a write, which never is', async (t) => {
       const { host, hosted } = await startAsking(t, { enterprise });
-      for (const { how, code, reads = 1, unknown = false } of rows) {
+      for (const { how, code, written = code, reads = 1, unknown = false } of rows) {
         const what = JSON.stringify(how);
         const began = host.requests.length;
         host.fail(how, { method: 'GET', times: reads });
@@ -89,7 +91,7 @@ for (const enterprise of [false, true]) {
         assert.equal(host.requests.length - began, reads, `${what}: reads`);
         host.fail(how, { method: 'POST' });
         const refused = await refusal(write(hosted));
-        assert.equal(refused.code, code, what);
+        assert.equal(refused.code, written, what);
         assert.equal(refused.members.outcome, unknown ? 'unknown' : undefined, what);
         assert.equal(/may have been made: check there/.test(refused.message), unknown, what);
         assert.equal(host.requests.length - began, reads + 1, `${what}: writes`);

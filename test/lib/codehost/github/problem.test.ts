@@ -174,7 +174,13 @@ const ROWS: Row[] = [
     failure: answer(302, { location: 'https://login.example/' }),
     code: 'codehost_gateway',
   },
-  { what: 'a 409', failure: answer(409), code: 'codehost_conflict' },
+  { what: 'a 409 to a read', failure: answer(409), code: 'codehost_rejected' },
+  {
+    what: 'a 409 to a write',
+    failure: answer(409),
+    question: { write: true },
+    code: 'codehost_conflict',
+  },
   {
     what: 'a 422 with its reasons',
     failure: answer(422, ID, {

@@ -349,6 +349,18 @@ describe('POST /api/cases/{id}/pr/mark-ready', () => {
     assert.equal((await scene.host.pulls.comments(scene.number)).length, 1);
   });
 
+  it('is a conflict only where the host refuses to change it so, not where it is read', async (t) => {
+    const scene = await openedScene(t);
+    await scene.prove();
+    scene.host.fail('conflict', { graphql: 'query PullRequest(' });
+    assertProblem(await scene.post('mark-ready'), 422, 'codehost_rejected');
+    scene.host.fail('conflict', { graphql: 'markPullRequestReadyForReview' });
+    assertProblem(await scene.post('mark-ready'), 409, 'codehost_conflict');
+    scene.host.fail('conflict', COMMENTS);
+    assertProblem(await scene.post('comment-proof'), 409, 'codehost_conflict');
+    assert.equal((await scene.host.pulls.read(scene.number)).draft, true);
+  });
+
   it('finds out what became of a request whose answer was lost', async (t) => {
     const scene = await openedScene(t);
     await scene.prove();
