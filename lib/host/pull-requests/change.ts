@@ -11,7 +11,7 @@ import { type HostedRepository, labelsWithout, type Pull } from '../../codehost/
 import { ServiceError } from '../../errors.ts';
 import { checkTexts } from '../../work/cases/text.ts';
 import { hostedToWrite } from './own-pull.ts';
-import { getPull, recordPull, underPullLock, writePull } from './record.ts';
+import { afterDone, getPull, recordPull, underPullLock, writePull } from './record.ts';
 
 /**
  * Changes the title and labels on the host and here, and the notes here. Fields of the host, or of an approval, cannot
@@ -58,7 +58,8 @@ const changeThere = async (
     recordPull(service.store, before.case_id, { name: hosted.name, pull });
   // Each change is recorded at once, because the next one may fail.
   if (labels !== undefined) await record(await relabel(place, labels));
-  if (title !== undefined) await record(await retitle(place, title));
+  const done = labels === undefined ? undefined : 'the labels were changed';
+  if (title !== undefined) await record(await afterDone(done, () => retitle(place, title)));
 };
 
 // The operator has not read it: a form of the console, for example, sends title and labels as the record has them.

@@ -64,6 +64,10 @@ export const commitChanges = async (
   return committed;
 };
 
+/** The commit that was made, for `afterDone`. */
+export const committedText = ({ committed }: ChangesCommit): string | undefined =>
+  committed === null ? undefined : `the changes were committed as ${committed.commit.slice(0, 12)}`;
+
 /** A warning about new files of the branch that are named like secrets: an agent may have committed them itself. */
 export const warnOfSecrets = async (
   { git }: GitNeeds,

@@ -12,10 +12,11 @@ import { headCommit } from '../../tools/git/read/repository.ts';
 import { headOnBranch } from '../../work/conflicts/preflight.ts';
 import { exclusively } from '../../work/sessions/lifecycle/operation.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
-import { commitChanges, NOTHING, warnOfSecrets } from './commit-changes.ts';
+import { commitChanges, committedText, NOTHING, warnOfSecrets } from './commit-changes.ts';
 import { publishable, pullDraft } from './compose.ts';
 import { pushBranch, unpublished } from './push-branch.ts';
 import {
+  afterDone,
   isOpen,
   type PullNeeds,
   recordPull,
@@ -68,44 +69,48 @@ const create = async (
   worktree: WorktreeRecord,
   wanted: WantedPull,
 ): Promise<CreatedPull> => {
-  const { case_id, branch } = worktree;
   const { now } = await headOnBranch(service, worktree);
   const where = await pullTarget(service, worktree, wanted.repository);
-  const { title: named, body: composed, labels: usual } = await pullDraft(service.store, case_id);
+  const {
+    title: named,
+    body: composed,
+    labels: usual,
+  } = await pullDraft(service.store, worktree.case_id);
   const { title = named, draft = true, labels = usual, changes } = wanted;
   const { base: usualBase, main } = await baseBranches(service, worktree, where);
   const { base = usualBase } = wanted;
   const committed = await commitChanges(service, worktree, { status: now, changes, title });
   // The body was composed before the commit; nothing in it depends on the commit.
   const body = wanted.body ?? publishable(composed);
+  const isBaseNamed = wanted.base !== undefined;
+  const proposal = { title, body, base, isBaseNamed, draft, labels, where };
+  const { kept, adopted, warnings } = await afterDone(committedText(committed), () =>
+    publish(service, worktree, { proposal, main }),
+  );
+  return { ...toPullRequest(kept), adopted, ...committed, warnings };
+};
+
+/** Pushes the branch, and proposes it. */
+const publish = async (
+  service: SessionNeeds,
+  worktree: WorktreeRecord,
+  { proposal, main }: { proposal: Omit<Proposal, 'head'>; main: string },
+): Promise<Proposed> => {
+  const { case_id, branch } = worktree;
+  const { where, base } = proposal;
+  const { push } = where;
   await refuseMerged(service, worktree);
   // Asked before the push, after which the remote has them all.
   const published = await unpublished(service.git, worktree, { where, base });
-  const { commit } = await pushBranch(service, worktree, {
-    push: where.push,
-    base,
-    main,
-    pushed: null,
-  });
+  const wanted = { push, base, main, pushed: null };
+  const { commit, replaced } = await pushBranch(service, worktree, wanted);
   const secrets = await warnOfSecrets(service, worktree);
-  const head = { owner: where.push.owner, branch, commit };
-  const proposal = {
-    title,
-    body,
-    base,
-    isBaseNamed: wanted.base !== undefined,
-    draft,
-    labels,
-    head,
-    where,
-  };
-  const { kept, adopted, warnings } = await propose(service, case_id, proposal);
-  return {
-    ...toPullRequest(kept),
-    adopted,
-    ...committed,
-    warnings: [...secrets, ...published, ...warnings],
-  };
+  const pushed = `${branch} was pushed to ${push.remote} at ${commit.slice(0, 12)}`;
+  const head = { owner: push.owner, branch, commit };
+  const done = await afterDone(commit === replaced ? undefined : pushed, () =>
+    propose(service, case_id, { ...proposal, head }),
+  );
+  return { ...done, warnings: [...secrets, ...published, ...done.warnings] };
 };
 
 // The local base branch may not have the merge yet.
@@ -131,6 +136,12 @@ interface Proposal {
   where: Where;
 }
 
+interface Proposed {
+  kept: StoredPull;
+  adopted: boolean;
+  warnings: string[];
+}
+
 /**
  * Opens a pull request for a pushed branch and records it. An open one of the branch is adopted without changing it.
  */
@@ -138,7 +149,7 @@ const propose = async (
   { codeHost, store }: PullNeeds,
   caseId: string,
   proposal: Proposal,
-): Promise<{ kept: StoredPull; adopted: boolean; warnings: string[] }> => {
+): Promise<Proposed> => {
   const { where, head } = proposal;
   const hosted = codeHost().repository(where.base);
   const { pull, adopted } = await open(hosted, proposal);

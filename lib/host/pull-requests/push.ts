@@ -20,10 +20,10 @@ import type { Git } from '../../tools/git/run/git.ts';
 import { headOnBranch } from '../../work/conflicts/preflight.ts';
 import { exclusively } from '../../work/sessions/lifecycle/operation.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
-import { commitChanges } from './commit-changes.ts';
+import { commitChanges, committedText } from './commit-changes.ts';
 import { hostedToWrite } from './own-pull.ts';
 import { pushBranch, recordPush, refuseBaseBranch, refuseGone } from './push-branch.ts';
-import { getOpenPull, getPull, isOpen, recordPull, underPullLock } from './record.ts';
+import { afterDone, getOpenPull, getPull, isOpen, recordPull, underPullLock } from './record.ts';
 import { baseBranches, pullTarget } from './target.ts';
 
 /** Commits what the newest session left and pushes the branch of the pull request. */
@@ -47,7 +47,9 @@ export const pushPull = (
       const title = `Work on #${matter.number}: ${matter.title}`;
       const committed = await commitChanges(service, worktree, { status: now, changes, title });
       const pushed = matter.pushed_commit ?? null;
-      const done = await pushBranch(service, worktree, { push, base, main, pushed });
+      const done = await afterDone(committedText(committed), () =>
+        pushBranch(service, worktree, { push, base, main, pushed }),
+      );
       await recordPush(service.store, kept, { remote: push.remote, commit: done.commit });
       return {
         status: done.commit === done.replaced ? 'up_to_date' : 'pushed',

@@ -396,6 +396,27 @@ describe('what fails on the way to a pull request', () => {
     assert.equal((await scene.host.pulls.list()).length, 1);
   });
 
+  it('says what was committed and pushed before the host refused the pull request', async (t) => {
+    const scene = await pullScene(t);
+    writeFiles(scene.worktree.path, { 'by-hand.txt': 'mine\n' });
+    const refusedNext = async (): Promise<string> => {
+      scene.host.fail('rejected', { ...WRITE });
+      const refused = await scene.post('create', { changes: 'commit' });
+      return assertProblem(refused, 422, 'codehost_rejected').detail;
+    };
+    const detail = await refusedNext();
+    const head = scene.git('rev-parse', 'HEAD').trim();
+    const { branch } = scene.worktree;
+    assert.equal(await scene.host.repositories.headOf(branch), head);
+    const at = head.slice(0, 12);
+    const pushed = `Before that, ${branch} was pushed to origin at ${at}.`;
+    assert.ok(
+      detail.endsWith(`${pushed} Before that, the changes were committed as ${at}.`),
+      detail,
+    );
+    assert.doesNotMatch(await refusedNext(), /Before that/);
+  });
+
   it('never opens one that is ready where drafts are not to be had', async (t) => {
     const scene = await pullScene(t);
     scene.work();
@@ -468,6 +489,17 @@ describe('POST /api/cases/{id}/pr/push', () => {
     scene.work({ 'last.ts': '1\n' });
     assertProblem(await scene.post('push'), 409, 'remote_moved');
     assert.equal(await host.repositories.headOf(worktree.branch), theirs);
+    writeFiles(worktree.path, { 'by-hand.txt': 'mine\n' });
+    const moved = assertProblem(
+      await scene.post('push', { changes: 'commit' }),
+      409,
+      'remote_moved',
+    );
+    const mine = scene.git('rev-parse', 'HEAD').slice(0, 12);
+    assert.match(
+      moved.detail,
+      new RegExp(`Before that, the changes were committed as ${mine}\\.$`),
+    );
   });
 
   it('waits for a turn that is not taken in yet, and then brings what it committed', async (t) => {

@@ -134,6 +134,17 @@ describe('PATCH /api/cases/{id}/pr', () => {
     assert.deepEqual(await names(), ['Theirs again', ['urgent']]);
   });
 
+  it('says which half of a change was made where the other was refused', async (t) => {
+    const scene = await openedScene(t);
+    const { host, number } = scene;
+    await host.repositories.label('bug');
+    host.fail('rejected', { method: 'PATCH' });
+    const refused = await patch(scene, { labels: ['bug'], title: 'Round' });
+    const { detail } = assertProblem(refused, 422, 'codehost_rejected');
+    assert.match(detail, /Before that, the labels were changed\.$/);
+    assert.equal((await host.pulls.read(number)).labels.length, 1);
+  });
+
   it('keeps the labels that a bot adds while it writes, and removes what was read', async (t) => {
     const scene = await openedScene(t);
     const { host, number } = scene;
