@@ -84,7 +84,8 @@ export interface HostedRepository {
   pull(number: number): Promise<Pull>;
   /** The events of a pull request, oldest first, with the host's ids. */
   pullEvents(number: number): Promise<PullEvent[]>;
-  reviews(number: number): Promise<HostReview[]>;
+  /** A review of another form does not take the others with it. */
+  reviews(number: number): Promise<HostReviews>;
   threads(number: number): Promise<ReviewThread[]>;
   /** The failing checks of a commit, by the newest run of each check. */
   failingChecks(commit: string): Promise<FailingChecks>;
@@ -185,6 +186,13 @@ export const HostReview = Type.Object({
   ...{ body: Text, url: Text, commit: orNull(Oid), submitted_at: TimeOrNull },
 });
 export type HostReview = Static<typeof HostReview>;
+
+export const HostReviews = Type.Object({
+  reviews: Type.Array(HostReview),
+  /** Which reviews cannot be used and why, each as a clause. */
+  unread: Type.Array(Text),
+});
+type HostReviews = Static<typeof HostReviews>;
 
 const ThreadComment = Type.Object({
   ...{ author: TextOrNull, body: Text, url: Text, created_at: Time },

@@ -33,12 +33,13 @@ export const listReviews = reviews.list;
 
 /**
  * Saves the reviews of a pull request as fetched from the host. Reviews that are gone there stay, marked `on_host: false`;
- * the operator's own fields stay. With `some`, only these were fetched. Undefined if there is no such Work item.
+ * the operator's own fields stay. `isUnread`: which ones the host may have though they were not fetched, by default none.
+ * Undefined if there is no such Work item.
  */
 export const saveReviews = (
   store: Store,
   caseId: string,
-  told: { pull: number; reviews: readonly FetchedReview[]; some?: boolean },
+  told: { pull: number; reviews: readonly FetchedReview[]; isUnread?: (id: string) => boolean },
 ): Promise<StoredReview[] | undefined> =>
   changeItem(store, caseId, async (item) => {
     const kept = new Map(reviews.listIn(store, item).map((one) => [one.matter.id, one]));
@@ -47,7 +48,7 @@ export const saveReviews = (
       kept.delete(one.matter.id);
     }
     const isGone = ({ matter }: StoredReview): boolean =>
-      told.some !== true && matter.pull === told.pull && matter.on_host !== false;
+      told.isUnread?.(matter.id) !== true && matter.pull === told.pull && matter.on_host !== false;
     for (const one of [...kept.values()].filter(isGone))
       await reviews.editAt(store, one, () => ({ changes: { on_host: false } }));
     return reviews.listIn(store, item);

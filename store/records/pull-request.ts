@@ -49,6 +49,8 @@ export const PullMatter = Type.Object({
   reviews_synced_at: maybe(Time),
   /** The checks that could not be read then, and why. */
   checks_unread: maybe(Type.String()),
+  /** The same of reviews. */
+  reviews_unread: maybe(Type.String()),
   /** The hash of the body as last published; it may have been edited on the host since. */
   published_sha256: maybe(Sha256),
   /** The remote of the branch, and the last pushed commit. */

@@ -122,6 +122,32 @@ describe('GET /api/cases/{id}/pr/reviews', () => {
     assert.equal((await list(scene, 'pr/reviews?local=true')).length, 3);
   });
 
+  it('is without a review that cannot be used, which is told and keeps it from being ready', async (t) => {
+    const scene = await withReviews(t);
+    const { api, host, number, asked, thread } = scene;
+    const before = idsOf(await list(scene));
+    const base = { node_id: 'x', user: null, body: '', html_url: 'https://github.com/acme/app' };
+    const odd = { ...base, id: 'five', state: 'COMMENTED', commit_id: null, submitted_at: null };
+    const found = { status: 200, headers: { 'content-type': 'application/json' }, body: [odd] };
+    host.fail(found, { method: 'GET', path: `/pulls/${number}/reviews`, times: 2 });
+    // The review that was known may be the one that cannot be used.
+    assert.deepEqual(idsOf(await list(scene)), before);
+    const still = (await list(scene, 'pr/reviews/unresolved?local=true')).map(({ id }) => id);
+    assert.deepEqual(still.toSorted(), [asked, thread].toSorted());
+    const told = `review 1 of 1 on acme/app#${number} cannot be used: number must be integer`;
+    const { body: status } = await api<{ notes: string[] }>('GET', 'pr/status');
+    assert.ok(status.notes.includes(`Not every review could be read: ${told}.`));
+    host.pulls.resolve(thread.slice('thread:'.length));
+    const { body } = await api<{ checks: unknown[] }>('GET', 'pr/ready-check');
+    assert.deepEqual(
+      body.checks.find((each) => (each as { name: string }).name === 'reviews'),
+      { name: 'reviews', ok: false, detail: told },
+    );
+    assert.deepEqual(idsOf(await list(scene)), before);
+    const after = await api<{ notes: string[] }>('GET', 'pr/status');
+    assert.doesNotMatch(after.body.notes.join(), /review/);
+  });
+
   it('is 404 without a Work item or a pull request, and 409 for a record that is broken', async (t) => {
     const { call, at } = await withCase(t);
     assertProblem(await call('GET', '/api/cases/nobody/pr/reviews'), 404, 'not_found');

@@ -1,9 +1,15 @@
 import { ServiceError } from '../../errors.ts';
-import type { HostReview, ReviewThread, ThreadComment } from '../code-host.ts';
+import {
+  type HostedRepository,
+  HostReview,
+  type ReviewThread,
+  type ThreadComment,
+} from '../code-host.ts';
 import { fullNameOf, hostClient, type RepositoryContext } from './client.ts';
 import { RESOLVE_THREAD, THREAD_COMMENTS, THREADS } from './documents.ts';
 import { collectPages, listOf, queriedPages } from './pages.ts';
 import { pullToWrite } from './pulls.ts';
+import { faultOf } from './usable.ts';
 import { type Nodes, nodesOf } from './wire.ts';
 
 const STATES: Record<string, HostReview['state']> = {
@@ -13,10 +19,13 @@ const STATES: Record<string, HostReview['state']> = {
   PENDING: 'pending',
 };
 
-export const reviews = async (place: RepositoryContext, number: number): Promise<HostReview[]> => {
+export const reviews = async (
+  place: RepositoryContext,
+  number: number,
+): ReturnType<HostedRepository['reviews']> => {
   const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
   const all = await listOf(place, route, { pull_number: number });
-  return all.map((review) => ({
+  const found = all.map((review) => ({
     number: Number(review.id),
     author: review.user?.login ?? null,
     state: STATES[review.state] ?? 'commented',
@@ -25,6 +34,12 @@ export const reviews = async (place: RepositoryContext, number: number): Promise
     commit: review.commit_id,
     submitted_at: review.submitted_at ?? null,
   }));
+  const faults = found.map((review) => faultOf(HostReview, review));
+  const about = `of ${found.length} on ${fullNameOf(place.name)}#${number} cannot be used`;
+  return {
+    reviews: found.filter((_, at) => faults[at] === undefined),
+    unread: faults.flatMap((why, at) => (why ? `review ${at + 1} ${about}: ${why}` : [])),
+  };
 };
 
 /** All review threads with all their comments. */

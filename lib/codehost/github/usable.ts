@@ -18,16 +18,23 @@ export const unusable = (
     { members: { host_status: 200, ...(write && { outcome: 'unknown' }) }, cause },
   );
 
+/** Which field of a value is missing or of another type; undefined if none is. */
+export const faultOf = (schema: TSchema, value: unknown): string | undefined => {
+  if (Check(schema, value)) return undefined;
+  const [{ instancePath, message } = { instancePath: '', message: 'is wrong' }] = Errors(
+    schema,
+    value,
+  );
+  return `${instancePath.slice(1).replaceAll('/', '.') || 'it'} ${message}`;
+};
+
 /** The value as it is. Throws 502 `codehost_upstream` where a field is missing or of another type. */
 export const checked = <S extends TSchema>(
   schema: S,
   value: unknown,
   fail: (why: string) => ServiceError,
 ): Static<S> => {
-  if (Check(schema, value)) return value;
-  const [{ instancePath, message } = { instancePath: '', message: 'is wrong' }] = Errors(
-    schema,
-    value,
-  );
-  throw fail(`${instancePath.slice(1).replaceAll('/', '.') || 'it'} ${message}`);
+  const why = faultOf(schema, value);
+  if (why !== undefined) throw fail(why);
+  return value as Static<S>;
 };

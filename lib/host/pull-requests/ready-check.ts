@@ -22,6 +22,8 @@ export interface ReadinessFindings {
   gate: Gate;
   pull: Pull;
   unresolved: readonly Unresolved[];
+  /** Reviews of the host that cannot be used: one of them may request changes. */
+  unread: readonly string[];
   /** Undefined without a worktree, which has nothing to publish. */
   local: LocalState | undefined;
   remote: RemoteHead;
@@ -47,7 +49,7 @@ export const readFindings = async (
 ): Promise<ReadinessFindings> => {
   const hosted = hostedFor(service.codeHost, kept);
   const { number } = kept.matter;
-  const [pull, reviews, threads] = await Promise.all([
+  const [pull, { reviews, unread }, threads] = await Promise.all([
     hosted.pull(number),
     hosted.reviews(number),
     hosted.threads(number),
@@ -59,6 +61,7 @@ export const readFindings = async (
     gate: await getGate(service, kept.case_id),
     pull,
     unresolved: unresolvedOf(reviews, threads).filter(({ id }) => !settled.has(id)),
+    unread,
     local: await localState(service, kept, { pull, remote }),
     remote,
   };
@@ -139,9 +142,9 @@ const gate = ({ gate: { satisfied, missing, stale } }: ReadinessFindings): Check
   return check('proof_gate', satisfied, proved, `Not proved: ${words}`);
 };
 
-const reviews = ({ unresolved }: ReadinessFindings): Check => {
-  const words = unresolved.map(({ detail }) => detail).join('; ');
-  return check('reviews', unresolved.length === 0, 'No review is open', words);
+const reviews = ({ unresolved, unread }: ReadinessFindings): Check => {
+  const words = [...unresolved.map(({ detail }) => detail), ...unread];
+  return check('reviews', words.length === 0, 'No review is open', words.join('; '));
 };
 
 const clean = ({ local }: ReadinessFindings): Check => {

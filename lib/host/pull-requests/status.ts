@@ -80,7 +80,7 @@ const statusOf = ({ case_id, matter }: StoredPull, head: RemoteHead): PullStatus
 };
 
 const notesOf = (
-  { mergeable, state, head_in_sync, checks_unread }: StoredPull['matter'],
+  { mergeable, state, head_in_sync, checks_unread, reviews_unread }: StoredPull['matter'],
   head: RemoteHead,
 ): string[] => [
   ...('unknown' in head ? [head.unknown] : []),
@@ -90,6 +90,7 @@ const notesOf = (
         'The host does not have the newest commit of the branch yet, so this is the state of an older one.',
       ]
     : []),
+  ...(reviews_unread == null ? [] : [`Not every review could be read: ${reviews_unread}.`]),
   ...(checks_unread == null ? [] : [`Not every check could be read. ${checks_unread}`]),
   ...(mergeable === null && isOpen(state)
     ? ['The host has not computed yet whether it can be merged.']

@@ -39,7 +39,7 @@ export const fetchReviews = ({ store, codeHost }: PullNeeds, caseId: string): Pr
     const pull = getPull(store, caseId);
     const hosted = hostedFor(codeHost, pull);
     const { number } = pull.matter;
-    const [now, reviews, threads] = await Promise.all([
+    const [now, { reviews, unread }, threads] = await Promise.all([
       hosted.pull(number),
       hosted.reviews(number),
       hosted.threads(number),
@@ -49,9 +49,13 @@ export const fetchReviews = ({ store, codeHost }: PullNeeds, caseId: string): Pr
     const known = listReviews(store, caseId) ?? [];
     const { failing, checks_unread } = await checkRecords(hosted, now, known);
     const told = [...reviewRecords(number, reviews, threads), ...failing];
-    const kept = await saveReviews(store, caseId, { pull: number, reviews: told });
+    const isUnread = (id: string): boolean => unread.length > 0 && id.startsWith('review:');
+    const kept = await saveReviews(store, caseId, { pull: number, reviews: told, isUnread });
     if (kept === undefined) throw notFound('Work item', caseId);
-    const besides = { reviews_synced_at: store.clock().toISOString(), checks_unread };
+    const reviews_unread = unread.length === 0 ? null : unread.join('; ');
+    const besides = {
+      ...{ reviews_synced_at: store.clock().toISOString(), checks_unread, reviews_unread },
+    };
     const recorded = await recordPull(store, caseId, {
       name: hosted.name,
       pull: now,
@@ -71,7 +75,7 @@ export const fetchThread = (
     const { number } = pull.matter;
     const threads = await hostedFor(codeHost, pull).threads(number);
     const reviews = reviewRecords(number, [], threads).filter(({ matter }) => matter.id === id);
-    await saveReviews(store, caseId, { pull: number, reviews, some: true });
+    await saveReviews(store, caseId, { pull: number, reviews, isUnread: () => true });
     return reviews.length === 0 ? undefined : reviewsOf(store, pull).find((one) => one.id === id);
   });
 

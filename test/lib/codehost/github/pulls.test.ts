@@ -120,7 +120,7 @@ describe('reviews and threads', () => {
         { path: 'a.ts', line: 9, start_line: 7, body: 'And this?', outdated: true },
       ],
     });
-    const [review] = await hosted.reviews(number);
+    const [review] = (await hosted.reviews(number)).reviews;
     assert.deepEqual(
       [review?.number, review?.author, review?.state, review?.body],
       [id, 'colleague', 'changes_requested', 'Look here.'],

@@ -15,6 +15,7 @@ const found = (
 ): ReadinessFindings => ({
   gate: { satisfied: true, missing: [], stale: [] },
   unresolved: [],
+  unread: [],
   local: { files: [], head: SHA, has_remote: true },
   remote: { commit: SHA },
   ...over,
