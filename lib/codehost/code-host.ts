@@ -89,7 +89,7 @@ export interface HostedRepository {
   threads(number: number): Promise<ReviewThread[]>;
   /** The failing checks of a commit, by the newest run of each check. */
   failingChecks(commit: string): Promise<FailingChecks>;
-  /** The end of the log of a job's failed step. If the log cannot be read, `why` says so; no error is thrown. */
+  /** The end of the log of a job's failed step. If the log cannot be read, `why` says so; throws for a job of another form. */
   jobLog(job: number): Promise<JobLog>;
 
   createPull(wanted: NewPull): Promise<Pull>;
@@ -218,7 +218,7 @@ export interface WithCodeHost {
   readonly codeHost: () => CodeHost;
 }
 
-const FailingCheck = Type.Object({
+export const FailingCheck = Type.Object({
   /** The id of the check run; with the prefix `status-` for a commit status. */
   id: Type.String({ pattern: '^(?:status-)?[1-9][0-9]{0,18}$' }),
   name: Text,
@@ -237,7 +237,7 @@ export type FailingCheck = Static<typeof FailingCheck>;
 
 export const FailingChecks = Type.Object({
   checks: Type.Array(FailingCheck),
-  /** Sentences that say which checks the token may not read. */
+  /** Sentences that say which checks the token may not read, or are of another form. */
   unread: Type.Array(Text),
 });
 export type FailingChecks = Static<typeof FailingChecks>;

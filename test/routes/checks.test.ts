@@ -213,6 +213,28 @@ describe('a failing check', () => {
     assert.deepEqual([after?.check?.log, after?.check?.log_missing], [END, null]);
   });
 
+  it('is listed though the host answers another form of its job, or of another check', async (t) => {
+    const { fails, list, host, api } = await withChecks(t);
+    const headers = { 'content-type': 'application/json' };
+    const sent = (body: object) => ({ status: 200, headers, body });
+    await fails();
+    host.fail(sent({ steps: [null] }), { path: /\/actions\/jobs\/\d+$/ });
+    const [one] = await list();
+    assert.match(one?.check?.log_missing ?? '', /could not be read: .* has an unexpected form/);
+    const failing = { context: 'ci', state: 'failure', description: '', updated_at: null };
+    const statuses = [{ ...failing, id: 'five' }];
+    host.fail(sent({ statuses }), { path: /\/status$/ });
+    assert.deepEqual(
+      (await list()).map(({ id }) => id),
+      [one?.id],
+    );
+    const { notes } = (await api<{ notes: string[] }>('GET', 'pr/status')).body;
+    assert.match(
+      notes.join(),
+      /Not every check could be read\. Failing check 2 of 2 cannot be used/,
+    );
+  });
+
   it('is one of many: ten logs are read at once, and the others when it is asked again', async (t) => {
     const { fails, list, logs } = await withChecks(t);
     for (let n = 0; n < 12; n += 1) await fails(LOG, `unit ${n}`);

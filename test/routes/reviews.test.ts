@@ -134,7 +134,7 @@ describe('GET /api/cases/{id}/pr/reviews', () => {
     assert.deepEqual(idsOf(await list(scene)), before);
     const still = (await list(scene, 'pr/reviews/unresolved?local=true')).map(({ id }) => id);
     assert.deepEqual(still.toSorted(), [asked, thread].toSorted());
-    const told = `review 1 of 1 on acme/app#${number} cannot be used: number must be integer`;
+    const told = 'review 1 of 1 cannot be used: number must be integer';
     const { body: status } = await api<{ notes: string[] }>('GET', 'pr/status');
     assert.ok(status.notes.includes(`Not every review could be read: ${told}.`));
     host.pulls.resolve(thread.slice('thread:'.length));

@@ -1,7 +1,8 @@
-import type { FailingCheck, FailingChecks } from '../code-host.ts';
+import { FailingCheck, type FailingChecks } from '../code-host.ts';
 import { apiPath, hostClient, type RepositoryContext } from './client.ts';
 import { listOf, PER_PAGE } from './pages.ts';
 import { hasErrorCode } from './problem.ts';
+import { usableOf } from './usable.ts';
 
 // The conclusions that GitHub's combined status counts as failures.
 const FAILING = new Set([
@@ -16,7 +17,7 @@ const isFailing = ({ conclusion }: { conclusion: string | null }): boolean =>
 
 /**
  * The failing check runs and commit statuses of a commit. A fine-grained token can never read check runs; failing Actions
- * jobs are returned instead.
+ * jobs are returned instead. One of another form does not take the others with it.
  */
 export const failingChecks = async (
   place: RepositoryContext,
@@ -34,7 +35,8 @@ export const failingChecks = async (
     orUnread(failingStatuses(place, commit)),
   ]);
   const found = runs ?? (await orUnread(failingJobs(place, commit)));
-  return { checks: [...(found ?? []), ...(statuses ?? [])], unread };
+  const all = usableOf(FailingCheck, [...(found ?? []), ...(statuses ?? [])], 'Failing check');
+  return { checks: all.usable, unread: [...unread, ...all.unread.map((each) => `${each}.`)] };
 };
 
 const ACTIONS = 'github-actions';

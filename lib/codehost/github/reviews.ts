@@ -9,7 +9,7 @@ import { fullNameOf, hostClient, type RepositoryContext } from './client.ts';
 import { RESOLVE_THREAD, THREAD_COMMENTS, THREADS } from './documents.ts';
 import { collectPages, listOf, queriedPages } from './pages.ts';
 import { pullToWrite } from './pulls.ts';
-import { faultOf } from './usable.ts';
+import { usableOf } from './usable.ts';
 import { type Nodes, nodesOf } from './wire.ts';
 
 const STATES: Record<string, HostReview['state']> = {
@@ -34,12 +34,8 @@ export const reviews = async (
     commit: review.commit_id,
     submitted_at: review.submitted_at ?? null,
   }));
-  const faults = found.map((review) => faultOf(HostReview, review));
-  const about = `of ${found.length} on ${fullNameOf(place.name)}#${number} cannot be used`;
-  return {
-    reviews: found.filter((_, at) => faults[at] === undefined),
-    unread: faults.flatMap((why, at) => (why ? `review ${at + 1} ${about}: ${why}` : [])),
-  };
+  const { usable, unread } = usableOf(HostReview, found, 'review');
+  return { reviews: usable, unread };
 };
 
 /** All review threads with all their comments. */

@@ -18,8 +18,22 @@ export const unusable = (
     { members: { host_status: 200, ...(write && { outcome: 'unknown' }) }, cause },
   );
 
+/** The values with the fields of the schema, and a clause for each of the others, which are `what`. */
+export const usableOf = <T>(
+  schema: TSchema,
+  values: readonly T[],
+  what: string,
+): { usable: T[]; unread: string[] } => {
+  const faults = values.map((value) => faultOf(schema, value));
+  const about = (at: number): string => `${what} ${at + 1} of ${values.length} cannot be used`;
+  return {
+    usable: values.filter((_, at) => faults[at] === undefined),
+    unread: faults.flatMap((why, at) => (why === undefined ? [] : `${about(at)}: ${why}`)),
+  };
+};
+
 /** Which field of a value is missing or of another type; undefined if none is. */
-export const faultOf = (schema: TSchema, value: unknown): string | undefined => {
+const faultOf = (schema: TSchema, value: unknown): string | undefined => {
   if (Check(schema, value)) return undefined;
   const [{ instancePath, message } = { instancePath: '', message: 'is wrong' }] = Errors(
     schema,

@@ -27,6 +27,7 @@ import {
   recordPull,
   refuseOther,
   underPullLock,
+  warningOf,
 } from '../pull-requests/record.ts';
 import { servedReviews } from './serve.ts';
 
@@ -126,7 +127,7 @@ const checkRecords = async (
     const kept = keptLog(known, check);
     if (kept !== undefined) return kept;
     left -= 1;
-    return left < 0 ? LATER : hosted.jobLog(check.job);
+    return left < 0 ? LATER : hosted.jobLog(check.job).catch(unreadLog);
   };
   const failing = told.checks.map(async (check) =>
     checkRecord({ pull: number, commit }, check, await logOf(check)),
@@ -140,6 +141,11 @@ const LATER: JobLog = {
   ...NO_LOG,
   why: `Not read yet: at most ${MOST_LOGS} logs are read in one call. List the reviews again to read more.`,
 };
+
+const unreadLog = (error: unknown): JobLog => ({
+  ...NO_LOG,
+  why: warningOf('The log could not be read', error),
+});
 
 const keptLog = (known: readonly StoredReview[], { id }: FailingCheck): JobLog | undefined => {
   const kept = known.find(({ matter }) => matter.id === `check:${id}`);

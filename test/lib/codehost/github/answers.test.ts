@@ -307,7 +307,7 @@ describe('the reviews of a pull request', () => {
       const { hosted } = await startHostile(t, () => ({ body: [review({ id }), review({})] }));
       const { reviews, unread } = await hosted.reviews(1);
       assert.deepEqual([reviews.map(({ number }) => number), unread.length], [[5], 1], String(id));
-      assert.match(unread[0] ?? '', /^review 1 of 2 on acme\/app#1 cannot be used: number must be/);
+      assert.match(unread[0] ?? '', /^review 1 of 2 cannot be used: number must be/);
     }
   });
 });
