@@ -89,10 +89,11 @@ const update = async (
   const { id, url } = known;
   if (known.body === body) return { id, url, updated: true };
   const { api } = await hostClient(place);
-  await api.request('PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}', {
+  const { data } = await api.request('PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}', {
     ...apiPath(place),
     comment_id: id,
     body,
   });
-  return { id, url, updated: true };
+  // Of the answer, so that one of another form is not taken for the change.
+  return { id: Number(data.id), url: data.html_url, updated: true };
 };

@@ -436,6 +436,11 @@ describe('POST /api/cases/{id}/pr/comment-proof', () => {
     assert.deepEqual([found.status, found.body.updated], [200, false], found.text);
     assert.match(scene.read('pr/pr.md'), /^proof_comment:/m);
     await scene.prove();
+    const there = await scene.host.pulls.comments(scene.number);
+    const other = { status: 200, headers: { 'content-type': 'application/json' }, body: {} };
+    scene.host.fail(other, { method: 'PATCH', path: /\/comments\// });
+    assertProblem(await scene.post('comment-proof'), 502, 'codehost_upstream');
+    assert.deepEqual(await scene.host.pulls.comments(scene.number), there);
     scene.host.fail('bad gateway', { method: 'PATCH', path: /\/comments\//, when: 'after' });
     const again = await scene.post('comment-proof');
     assert.deepEqual([again.status, again.body.updated], [200, true], again.text);
