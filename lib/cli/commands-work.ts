@@ -89,6 +89,7 @@ export const WORK = inGroup('Work items', [
     options: {
       create: 'Push its branch and create the pull request',
       draft: 'Create it as a draft',
+      repository: 'The repository to propose it to, where several are possible, as with a fork',
       json: AS_JSON,
     },
     open: async () => (await import('./verbs/pr.ts')).pr,

@@ -41,6 +41,7 @@ export const OPTIONS = {
   squash: { type: 'boolean' },
   create: { type: 'boolean' },
   draft: { type: 'boolean' },
+  repository: { type: 'string', value: 'OWNER/NAME' },
   state: { type: 'string', value: 'STATE' },
   outcome: { type: 'string', value: 'TEXT' },
   force: { type: 'boolean' },

@@ -6,8 +6,9 @@ import { noWorktree, type Verb, verb, withRefusals } from './verb.ts';
 /** `dossier pr ITEM`: shows its pull request, or creates it with `--create`. */
 export const pr = verb(async (given) => {
   const { dossier, words, values, out } = given;
-  if (values.draft === true && values.create !== true)
-    throw new UsageError('--draft is only for --create');
+  const meant = OF_CREATE.find((name) => values[name] !== undefined);
+  if (meant !== undefined && values.create !== true)
+    throw new UsageError(`--${meant} is only for --create`);
   const id = await findItem(dossier, words[0]);
   if (values.create === true) return create(given, id);
   const status = await withRefusals(dossier.call('GET /api/cases/{id}/pr/status', { id }), {
@@ -25,6 +26,8 @@ export const pr = verb(async (given) => {
   for (const note of status.notes) out.say({ style: 'yellow', text: note });
 });
 
+const OF_CREATE = ['draft', 'repository'] as const;
+
 const MERGEABLE: Readonly<Record<string, string>> = {
   true: 'yes',
   false: 'no',
@@ -32,9 +35,13 @@ const MERGEABLE: Readonly<Record<string, string>> = {
 };
 
 const create = async ({ dossier, values, out, report }: Verb, id: string): Promise<undefined> => {
-  const [id8, body] = [id.slice(0, 8), { draft: values.draft === true }];
+  const id8 = id.slice(0, 8);
+  const { draft = false, repository } = values;
+  const body = { draft, ...(repository !== undefined && { repository }) };
   const made = await withRefusals(dossier.call('POST /api/cases/{id}/pr/create', { id, body }), {
     not_found: noWorktree(id8),
+    codehost_ambiguous: ({ members: { base, push } }) =>
+      `The branch would be pushed to ${push} and proposed to ${base}. Confirm this with --repository ${base}, or name another one`,
     already_exists: `The Work item already has a pull request. Show it with dossier pr ${id8}`,
     uncommitted_changes: ({ members: { files } }) =>
       `Its worktree has uncommitted changes that no completed session made: ${someOf(Array.isArray(files) ? files.map(String) : [])}. Commit or stash the changes there (dossier path ${id8}), and try again`,

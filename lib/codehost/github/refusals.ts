@@ -142,7 +142,7 @@ export const rejected: Make = ({ status, message, details, types }, { host, abou
   const what = [message, ...details].filter(Boolean).join(': ');
   return new ServiceError(
     'codehost_rejected',
-    `${host} rejected the request for ${about}${quoted(what)} Nothing was changed. Correct the request, then try again.`,
+    `${host} rejected the request for ${about}${quoted(what)} It changed nothing. Correct the request, then try again.`,
     { members: { host_status: status, host_errors, ...(types.length > 0 && { types }) } },
   );
 };

@@ -151,7 +151,9 @@ describe('dossier new', () => {
     const host = await startCodeHost(t);
     const { number } = await host.issues.add({ title: 'Say it' });
     const workspace = temporaryDirectory(t);
-    const { root } = host.repositories.clone();
+    await host.repositories.fork('operator');
+    const { root, git } = host.repositories.clone({ repository: 'operator/app' });
+    git('remote', 'add', 'upstream', 'https://github.com/acme/app.git');
     const args = ['--workspace', workspace, '--repo', root];
     const env = { GITHUB_API_URL: host.url, GH_TOKEN: host.token, GITHUB_TOKEN: '' };
     const { url } = await startHere(t, args, env);
@@ -168,12 +170,17 @@ describe('dossier new', () => {
       /no pull request yet\. Create it with dossier pr [0-9a-f]{8} --create\.\n$/,
     );
     assert.equal((await said('pr', 'say', '--draft')).code, 2);
-    const refused = async (pattern: RegExp) =>
-      assertSentence(await said('pr', 'say', '--create'), pattern);
+    assert.equal((await said('pr', 'say', '--repository', 'acme/app')).code, 2);
+    const create = ['pr', 'say', '--create', '--repository', 'acme/app'];
+    const refused = async (pattern: RegExp) => assertSentence(await said(...create), pattern);
     await refused(/no worktree\. A session creates one: dossier start [0-9a-f]{8}\n$/);
     const api = connect({ url });
     const [item] = await api.call('GET /cases');
     const { path } = await api.call('POST /api/worktrees', { body: { case_id: item?.id ?? '' } });
+    assertSentence(
+      await said('pr', 'say', '--create'),
+      /proposed to acme\/app\. Confirm this with --repository acme\/app, or name another one/,
+    );
     writeFileSync(join(path, 'said.txt'), 'it\n');
     await refused(/Commit or stash the changes there \(dossier path [0-9a-f]{8}\), and try again/);
     for (const given of [
@@ -183,7 +190,7 @@ describe('dossier new', () => {
       spawnSync('git', ['-c', 'user.name=me', '-c', 'user.email=me@example.com', ...given], {
         cwd: path,
       });
-    const made = await said('pr', 'say', '--create', '--draft');
+    const made = await said(...create, '--draft');
     assert.match(made.stdout, /^#\d+ draft http/, made.stderr);
     await refused(/already has a pull request\. Show it with dossier pr [0-9a-f]{8}/);
     const { stdout } = await said('pr', 'say');
