@@ -168,7 +168,7 @@ const doorsApart = (t: TestContext) => {
       tell: (news) => told.push(news),
     });
     atEnd(t, network.close);
-    return { told, out: join(network.view.dir, 'out') };
+    return { told, out: join(network.view.dir, 'out'), close: network.close };
   };
   return { children, ends, doors, open };
 };
@@ -204,6 +204,21 @@ describe('the process of the proxy', () => {
       [false],
     );
     assert.match(lost[0]?.reason ?? '', /has lost its network/);
+    assert.match(askBlocking(open().out), /^HTTP\/1\.1 403 /);
+    assert.equal(children.length, 2);
+  });
+
+  it('is killed when it does not answer, so that a run ends, and the next run has another', async (t) => {
+    const { children, ends, open } = doorsApart(t);
+    const hung = open();
+    askBlocking(hung.out);
+    children[0]?.kill('SIGSTOP');
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const closed = hung.close();
+    t.mock.timers.tick(15_000);
+    t.mock.timers.reset();
+    await closed;
+    assert.equal(ends.length, 1);
     assert.match(askBlocking(open().out), /^HTTP\/1\.1 403 /);
     assert.equal(children.length, 2);
   });

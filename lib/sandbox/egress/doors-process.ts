@@ -47,6 +47,8 @@ const OTHERS = [
   ...['LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH'],
 ];
 const STORE_OPTION = /^--use-(?:openssl|system|bundled)-ca$/;
+// A process that is suspended, or that a flood keeps busy, would keep a run from ending.
+const ANSWER_MS = 15_000;
 // Kept for the next program of a run.
 const LINGER_MS = 10_000;
 
@@ -64,7 +66,8 @@ interface DoorsProcessOptions {
 /**
  * Accepts the connections of runs in a process of its own, so that their traffic does not delay the daemon. A thread would
  * not do: it shares locks of Node with the main thread, which waits if the holder gets no CPU. The process exists while a run
- * uses it, and 10 s longer. If it ends unexpectedly, current runs lose their network; the next run starts another process.
+ * uses it, and 10 s longer. If it ends unexpectedly, or is killed because it does not answer, current runs lose their network; the
+ * next run starts another process.
  */
 export const createDoorsProcess = ({
   env,
@@ -174,9 +177,8 @@ const createChild = (runs: ReadonlyMap<number, OpenRun>, { start, ended }: Child
   const rest = (): void => {
     clearTimeout(linger);
     linger = setTimeout(() => {
-      const last = child;
+      kill(child);
       child = undefined;
-      last?.kill('SIGKILL');
     }, LINGER_MS).unref();
   };
   return {
@@ -189,17 +191,25 @@ const createChild = (runs: ReadonlyMap<number, OpenRun>, { start, ended }: Child
       child ??= begin();
       send(child, order);
     },
-    /** Keeps the daemon alive for the process until the returned function is called. */
+    /** Keeps the daemon alive for the answer of the process until the returned function is called; 15 s later it is killed. */
     hold: (): (() => void) => {
+      const hung = setTimeout(kill, ANSWER_MS, child);
       holders += 1;
       child?.channel?.ref();
       return () => {
+        clearTimeout(hung);
         holders -= 1;
         if (holders === 0) child?.channel?.unref();
       };
     },
     rest,
   };
+};
+
+const kill = (child: ChildProcess | undefined): void => {
+  // Its channel closes before its exit is heard.
+  child?.ref();
+  child?.kill('SIGKILL');
 };
 
 // The exit of the process is handled elsewhere.
