@@ -1,6 +1,14 @@
 /** Sessions whose agent looks around and reaches out: what it sees, what it can write, and what its traces can start. */
 import assert from 'node:assert/strict';
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createSandbox } from '../../lib/sandbox/sandbox.ts';
@@ -251,3 +259,34 @@ echo planted >> a.txt
 rm -f ${mark}
 `;
 };
+
+describe('a plan that was made while there was a sandbox', { skip }, () => {
+  it('runs without one only where the operator turned the sandbox off', async (t) => {
+    const bin = temporaryDirectory(t);
+    const left = join(temporaryDirectory(t), 'left');
+    const PATH = `${bin}:${process.env.PATH}`;
+    const plan = `Leave it:\n\n\`\`\`sh\ntouch ${left}\n\`\`\`\n`;
+    const test = await withCase(t, plan, { env: { HOME: temporaryDirectory(t), PATH } });
+    const { id } = await test.planned();
+    const failing = '#!/bin/sh\necho "bwrap: setting up uid map: Permission denied" >&2\nexit 1\n';
+    writeFiles(bin, { bwrap: failing });
+    chmodSync(join(bin, 'bwrap'), 0o755);
+    await test.running.restart();
+    const answer = await test.post(`/sessions/${id}/approve`);
+    assert.equal(answer.status, 200, answer.text);
+    const { error } = await test.until(id, 'paused');
+    assert.match(
+      error ?? '',
+      /had a sandbox, .* nothing was started\. .*uid map: Permission denied\. Resume .* set sandbox: off/,
+    );
+    assert.equal((await test.control('resume')).status, 200);
+    await test.until(id, 'paused');
+    assert.ok(!existsSync(left));
+    writeFiles(test.running.workspace, { 'workspace.md': '---\nsandbox: off\n---\n' });
+    await test.running.restart();
+    assert.equal((await test.running.call('POST', '/trust', { all: true })).status, 200);
+    assert.equal((await test.control('resume')).status, 200);
+    await test.until(id, 'completed');
+    assert.ok(existsSync(left));
+  });
+});

@@ -1,4 +1,5 @@
 import { StoreError } from '../../../../store/base/errors.ts';
+import { sandboxSettings } from '../../../../store/records/applied.ts';
 import { isEnded, type Session } from '../../../../store/records/session.ts';
 import { readApproved } from '../../../../store/sessions/plan-versions.ts';
 import { readPlan } from '../../../../store/sessions/session-texts.ts';
@@ -8,7 +9,9 @@ import {
   sessionDirOf,
   sessionsOf,
 } from '../../../../store/sessions/sessions.ts';
+import { settingsOf } from '../../../../store/settings/globals.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
+import type { Provider } from '../../../agents/provider.ts';
 import { isWorktreeGone } from '../../../code/worktrees/create/create.ts';
 import { invalidState, orNotFound, ServiceError } from '../../../errors.ts';
 import { getCase } from '../../cases/read.ts';
@@ -111,4 +114,19 @@ export const lostWork = async (
 export const refuseLost = async (store: Store, session: Session): Promise<void> => {
   const lost = session.status === 'paused' ? await lostWork(store, session) : undefined;
   if (lost !== undefined) throw new ServiceError('worktree_missing', lost);
+};
+
+/**
+ * Why a plan that was made while the machine had a sandbox does not run without it, as sentences. Undefined where it can
+ * run, also if the operator turned the sandbox off.
+ */
+export const lostSandbox = (
+  store: Store,
+  { matter }: StoredSession,
+  provider: Provider,
+): string | undefined => {
+  const { sandbox, reason } = provider.boundary();
+  const isOff = sandboxSettings(settingsOf(store)).sandbox === 'off';
+  if (matter.sandboxed !== true || sandbox !== 'none' || isOff) return undefined;
+  return `The plan was made while this machine had a sandbox, which it has no more, so nothing was started. ${reason} Resume the session once the sandbox works again. To run without one, set sandbox: off in workspace.md, or abort the session and plan again.`;
 };

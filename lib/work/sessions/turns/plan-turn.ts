@@ -23,7 +23,7 @@ import { needsAnotherRun, recordFinishedRun } from './messages.ts';
 import { prepareWorktree } from './prepare.ts';
 import { promptFor, tellBackground } from './prompt.ts';
 import { turnOfSession } from './reading-turn.ts';
-import { runTurn } from './run.ts';
+import { providerOf, runTurn } from './run.ts';
 
 /**
  * Runs Plan mode: the agent reads and proposes. The worktree and refs are compared with their state before, by this
@@ -74,7 +74,12 @@ const propose = async (
 ): Promise<RunResult> => {
   const { case_id, id } = kept.session;
   const base_commit = (await headCommit(service.git.at(worktree))) ?? null;
-  await updateSession(service.store, case_id, id, () => ({ branch: worktree.branch, base_commit }));
+  const { sandbox } = providerOf(service.providers, kept.session.provider).boundary();
+  const now = sandbox === 'bubblewrap' || null;
+  await updateSession(service.store, case_id, id, (_, { sandboxed = null }) => ({
+    ...{ branch: worktree.branch, base_commit },
+    ...(now !== sandboxed && { sandboxed: now }),
+  }));
   const given = planGivenTo(service.store, { case_id, matter: kept.matter });
   if (given !== undefined) {
     await tellBackground(service, kept);

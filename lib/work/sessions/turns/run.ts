@@ -27,6 +27,7 @@ import type { WithLog } from '../../../log.ts';
 import { update } from '../../cases/change.ts';
 import { moveTo } from '../../cases/moves.ts';
 import { unblockCase } from '../guards/decide.ts';
+import { lostSandbox } from '../guards/preconditions.ts';
 import { allowedInProject } from '../guards/trust.ts';
 import {
   isRequest,
@@ -66,6 +67,8 @@ export const runTurn = async (service: SessionNeeds, turn: SessionTurn): Promise
   const provider = providerOf(service.providers, session.provider);
   const live = service.engine.live.get(session.id);
   if (live === undefined || mustStop(service.engine, live)) return { outcome: 'cancelled' };
+  const lost = turn.phase === 'work' ? lostSandbox(service.store, turn.kept, provider) : undefined;
+  if (lost !== undefined) return { outcome: 'failed', error: lost, not_begun: true };
   live.worktree = turn.worktree.path;
   // Nothing is made ready for a Plan turn: its run begins at once.
   if (turn.phase === 'work' && provider.own_network) service.doors.prepare();
@@ -132,7 +135,7 @@ export const openRunMcp = async (
   return undefined;
 };
 
-const providerOf = (providers: () => Providers, name: string): Provider => {
+export const providerOf = (providers: () => Providers, name: string): Provider => {
   const provider = providers().get(name);
   if (provider !== undefined) return provider;
   throw new ServiceError(
