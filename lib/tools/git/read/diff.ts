@@ -129,9 +129,9 @@ const NO_CACHE: readonly Setting[] = [['core.untrackedCache', 'false']];
 
 const readable = async (git: GitAt, commit: string): Promise<DiffOutput> => {
   const args = ['diff', ...DIFF, '--numstat', '--summary', commit, '--'];
-  const plain = await git.read([...PLAIN_NAMES, ...args]);
+  const plain = await git.read(args, PLAIN_NAMES);
   if (isUtf8(headOf(plain))) return { plain, quoted: plain };
-  return { plain, quoted: await git.read(['-c', 'core.quotePath=true', ...args]) };
+  return { plain, quoted: await git.read(args, QUOTED_NAMES) };
 };
 
 // Only a file that a commit has, and that did not change since, is not found before.
@@ -156,7 +156,8 @@ const patchOf = async (copy: GitAt<GitWorktree>, commit: string): Promise<Buffer
 
 const NONE_WITHHELD = { shared: Buffer.alloc(0), withheld: [] };
 
-const PLAIN_NAMES = ['-c', 'core.quotePath=false'];
+const PLAIN_NAMES = { settings: [['core.quotePath', 'false']] } as const;
+const QUOTED_NAMES = { settings: [['core.quotePath', 'true']] } as const;
 
 /** Writes the shared patch, of any length, into an open file descriptor. */
 export const diffInto = (
@@ -171,8 +172,9 @@ export const diffInto = (
       await takeIn(copy, commit, listed, special);
       await takeOutWithheld(copy, commit, { ...listed, copied });
       await takeOutLargeFiles(copy, commit, await largeChanges(copy, commit));
-      const args = [...PLAIN_NAMES, 'diff', ...DIFF, commit, '--'];
-      await withTextAttributes(copy, (plain) => plain.run(args, { into, timeout_ms: LONG_MS }));
+      const args = ['diff', ...DIFF, commit, '--'];
+      const options = { ...PLAIN_NAMES, into, timeout_ms: LONG_MS };
+      await withTextAttributes(copy, (plain) => plain.run(args, options));
     }),
   );
 

@@ -19,6 +19,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { diffInto, worktreeChanges } from '../../../../../lib/tools/git/read/diff.ts';
+import { createGit } from '../../../../../lib/tools/git/run/create-git.ts';
 import type { Git, GitWorktree } from '../../../../../lib/tools/git/run/git.ts';
 import {
   gitIn,
@@ -88,6 +89,18 @@ const content = (root: string): Record<string, string> =>
         ];
       }),
   );
+
+describe('worktreeChanges where git fails', () => {
+  it('names the command of git', async (t) => {
+    const { git, worktree, base } = await make(t);
+    changeAll(worktree);
+    const bin = temporaryDirectory(t);
+    const script = `#!/bin/sh\ncase " $* " in *" --numstat "*) exit 3;; esac\nexec ${git.program} "$@"\n`;
+    writeFileSync(join(bin, 'git'), script, { mode: 0o755 });
+    const failing = createGit({ env: { PATH: `${bin}:${process.env.PATH}`, HOME: bin } });
+    await assert.rejects(worktreeChanges(failing.at(worktree), { base }), /: git diff: failed$/);
+  });
+});
 
 describe('diff', () => {
   it('is empty where nothing changed', async (t) => {
