@@ -1,6 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { FilePatch } from '../../../../lib/text/patch.ts';
-import { ownValue } from '../../../../store/base/own-value.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import type { Pieces, startHighlighter } from './highlight-worker.ts';
 import { linesIn, type Row } from './rows.ts';
@@ -8,43 +7,10 @@ import { linesIn, type Row } from './rows.ts';
 /** Highlighted lines, by language and text. */
 export type Highlights = ReadonlyMap<string, Pieces>;
 
-const LANGUAGES: Readonly<Record<string, string>> = {
-  ts: 'typescript',
-  tsx: 'typescript',
-  mts: 'typescript',
-  cts: 'typescript',
-  js: 'javascript',
-  jsx: 'javascript',
-  mjs: 'javascript',
-  cjs: 'javascript',
-  py: 'python',
-  go: 'go',
-  rs: 'rust',
-  java: 'java',
-  kt: 'kotlin',
-  rb: 'ruby',
-  php: 'php',
-  c: 'c',
-  h: 'c',
-  cc: 'cpp',
-  cpp: 'cpp',
-  hpp: 'cpp',
-  cs: 'csharp',
-  swift: 'swift',
-  json: 'json',
-  yaml: 'yaml',
-  yml: 'yaml',
-  toml: 'ini',
-  md: 'markdown',
-  html: 'xml',
-  xml: 'xml',
-  css: 'css',
-  scss: 'scss',
-  sql: 'sql',
-  sh: 'bash',
-  bash: 'bash',
-  lua: 'lua',
-};
+// The highlighter has each as the name of a language, or as an alias of one.
+const ENDINGS =
+  'ts tsx mts cts js jsx mjs cjs py go rs java kt rb php c h cc cpp hpp cs swift json yaml yml toml md html xml css scss sql sh bash lua';
+const HIGHLIGHTED: ReadonlySet<string> = new Set(ENDINGS.split(' '));
 
 /** Longer lines are not highlighted. */
 const LONGEST = 500;
@@ -54,7 +20,7 @@ export const highlightKey = (path: string, text: string): string => `${languageO
 
 const languageOf = (path: string): string | undefined => {
   const ending = path.slice(path.lastIndexOf('.') + 1).toLowerCase();
-  return ownValue(LANGUAGES, ending);
+  return HIGHLIGHTED.has(ending) ? ending : undefined;
 };
 
 type Highlighter = ReturnType<typeof startHighlighter>;
