@@ -2,7 +2,7 @@ import type { AttentionItem, WaitingValue } from '../../../lib/client/client.ts'
 import { visible } from '../../../store/base/visible.ts';
 import type { Api } from '../common/page.ts';
 import { Answers, attentionLink } from './answers.tsx';
-import { ATTENTION_LABELS, placeIn } from './labels.ts';
+import { attentionLabel, placeIn } from './labels.ts';
 import { PendingValue } from './pending-value.tsx';
 import { PlanInPlace } from './plan/inline-plan.tsx';
 import { RelativeTime } from './relative-time.tsx';
@@ -61,7 +61,7 @@ const Row = ({ item, value, isOfPage }: RowProps) => {
   return (
     <li class="row" data-row={id} tabIndex={-1}>
       <div class="head">
-        <span class={`tag ${kind}`}>{ATTENTION_LABELS[kind]}</span>
+        <span class={`tag ${kind}`}>{attentionLabel(kind)}</span>
         <a class="title" href={attentionLink(item)} data-key="o">
           {visible(isOfPage ? message : title)}
         </a>

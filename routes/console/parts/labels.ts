@@ -36,24 +36,8 @@ export const placeIn = (path: string, ...position: readonly (number | undefined)
 export const hasEnded = (status: Session['status']): boolean =>
   status === 'completed' || status === 'failed' || status === 'aborted';
 
-/** The kinds of items in the inbox. */
-export const ATTENTION_LABELS: Readonly<Record<AttentionItem['kind'], string>> = {
-  plan: 'Plan',
-  permission: 'Permission',
-  question: 'Question',
-  done: 'Done',
-  failed: 'Failed',
-  blocked: 'Blocked',
-  paused: 'Paused',
-  waiting: 'Waiting',
-  manual: 'Manual work',
-  conflict: 'Conflict',
-  overlap: 'Overlap',
-  review: 'Review',
-  feedback: 'Feedback',
-  sync: 'Sync',
-  webhook: 'Webhook',
-  held: 'Unconfirmed',
-  trust: 'Trust',
-  file: 'File',
+/** The kind of an item in the inbox. */
+export const attentionLabel = (kind: AttentionItem['kind']): string => {
+  if (kind === 'manual') return 'Manual work';
+  return kind === 'held' ? 'Unconfirmed' : labelOf(kind);
 };

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import type { SessionEvent } from '../../../../lib/client/client.ts';
 import { visible, visibleOutput } from '../../../../store/base/visible.ts';
 import { browserApi, isBrowser } from '../form.tsx';
+import { labelOf } from '../labels.ts';
 import { Markdown } from '../markdown.tsx';
 import { DiffLines } from '../text-diff.tsx';
 import {
@@ -74,19 +75,13 @@ const Folded = ({ name, about, children }: FoldedProps) => {
   );
 };
 
-const STATUS: Readonly<Record<ToolCall['status'], string>> = {
-  pending: 'Pending',
-  in_progress: 'Running',
-  completed: 'Completed',
-  failed: 'Failed',
-  killed: 'Killed',
-};
-
 const ToolCallEntry = ({ of, entry }: EntryProps<ToolCall>) => {
   const { title, tool, is_output, status, files, diffs, output, cut } = entry;
   const name = (
     <>
-      <span class={`tag call-${status}`}>{STATUS[status]}</span>{' '}
+      <span class={`tag call-${status}`}>
+        {status === 'in_progress' ? 'Running' : labelOf(status)}
+      </span>{' '}
       {is_output ? title : <code>{visible(title)}</code>}
     </>
   );

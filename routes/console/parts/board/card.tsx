@@ -1,6 +1,6 @@
 import { visible } from '../../../../store/base/visible.ts';
 import { MergedTag, StatusTag } from '../frames.tsx';
-import { ATTENTION_LABELS } from '../labels.ts';
+import { attentionLabel } from '../labels.ts';
 import { RelativeTime } from '../relative-time.tsx';
 import type { Card } from './cards.ts';
 import { MoveForm, MoveLink, type Moving } from './move.tsx';
@@ -22,7 +22,7 @@ export const Tags = ({ of: { status, waits = [], merged } }: { of: Card }) => (
     )}
     {waits.map((kind) => (
       <span key={kind} class={`tag ${kind}`}>
-        {ATTENTION_LABELS[kind]}
+        {attentionLabel(kind)}
       </span>
     ))}
   </>

@@ -12,17 +12,11 @@ export const boundaryFacts = (boundary: Boundary): readonly (readonly [string, s
   if (sandbox === undefined || network === undefined) return after;
   const here = local.length === 0 ? '' : `; on this machine ${local.join(', ')}`;
   return [
-    ['Sandbox', SANDBOXES[sandbox]],
+    ['Sandbox', sandbox === 'seatbelt' ? 'Seatbelt (untested)' : sandbox],
     ['Network', `${networkWords(network)}${here}`],
     ...after,
   ];
 };
-
-const SANDBOXES = {
-  bubblewrap: 'bubblewrap',
-  seatbelt: 'Seatbelt (untested)',
-  none: 'none',
-} as const;
 
 /** The warnings that precede an approval. */
 export const IsolationWarnings = ({ sandbox, network, reason, missing }: Boundary) => (
