@@ -1,6 +1,7 @@
 import { messageOf } from '../../../store/base/attempt.ts';
 import { fenceOff } from '../../../store/base/text.ts';
 import { reportOncePerTarget } from '../../sandbox/egress/doors.ts';
+import { type ShellBlock, shellBlocks } from '../../text/markdown/fences.ts';
 import type { Program } from '../../tools/process/spawn.ts';
 import { liveOutput } from '../coalesce.ts';
 import { boundaryOf, type Launch, type ProviderDeps } from '../launch.ts';
@@ -8,7 +9,7 @@ import type { PromptParts, Provider, Run, RunEvent, RunResult, RunSpec } from '.
 import { endedRun, plainRun } from '../run-end.ts';
 import { reportSandboxLimits } from '../sandbox-limits.ts';
 import { lastWords, runScript } from '../script.ts';
-import { hiddenBlock, type ShellBlock, shellBlocks, titleOf } from './shell-blocks.ts';
+import { hiddenBlock, titleOf } from './shell-blocks.ts';
 
 type Tell = (event: RunEvent) => void;
 

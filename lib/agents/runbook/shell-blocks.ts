@@ -1,28 +1,7 @@
 import { visible, warningsIn } from '../../../store/base/visible.ts';
-import { readFences } from '../../text/markdown/fences.ts';
+import { type ShellBlock, shellBlocks } from '../../text/markdown/fences.ts';
 import { DEEPEST, readLeaves } from '../../text/markdown/leaves.ts';
 import { counted } from '../../text/wording.ts';
-
-export interface ShellBlock {
-  /** The shell that runs it: `bash` for blocks marked so, else `sh`. */
-  shell: 'sh' | 'bash';
-  script: string;
-  /** The heading or text line just before the block. */
-  lead: string;
-}
-
-const SHELLS = new Map<string, ShellBlock['shell']>([
-  ['sh', 'sh'],
-  ['shell', 'sh'],
-  ['bash', 'bash'],
-]);
-
-/** The shell blocks of a Markdown text, in order, without empty ones. */
-export const shellBlocks = (markdown: string): ShellBlock[] =>
-  readFences(markdown).flatMap(({ info, content, lead }) => {
-    const shell = SHELLS.get(languageOf(info));
-    return shell === undefined || content.trim() === '' ? [] : [{ shell, script: content, lead }];
-  });
 
 /** The first line of a script that is not empty, used as its name. */
 export const firstLine = (script: string): string => writtenLines(script)[0] ?? '';
@@ -38,8 +17,6 @@ export const titleOf = (script: string): string => {
   const [first = '', ...more] = writtenLines(script);
   return more.length === 0 ? first : `${first} … and ${counted(more.length, 'more line')}`;
 };
-
-const languageOf = (info: string): string => info.split(/[ \t]/, 1)[0]?.toLowerCase() ?? '';
 
 /**
  * Checks that the shell blocks of a plan are what a reader sees. Returns a sentence that names the first block with hidden

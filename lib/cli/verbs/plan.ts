@@ -1,5 +1,5 @@
 import { type Boundary, type Dossier, Problem, type Session } from '../../client/client.ts';
-import { readFences } from '../../text/markdown/fences.ts';
+import { shellBlocks } from '../../text/markdown/fences.ts';
 import { readLeaves } from '../../text/markdown/leaves.ts';
 import { networkWords } from '../../text/wording.ts';
 import { sessionOf } from '../connection/find.ts';
@@ -143,7 +143,6 @@ const alarmsOf = ({ missing, sandbox, reason, network }: Boundary): string[] => 
     : []),
 ];
 
-const SHELL = /^(?:sh|shell|bash)$/i;
 const MOST = 20;
 
 /**
@@ -164,9 +163,8 @@ const listed = (name: string, all: readonly string[]): string[] => {
 
 /** The lines of its shell blocks, without comments. */
 const commandsIn = (plan: string): string[] =>
-  readFences(plan)
-    .filter(({ info }) => SHELL.test(info.split(/[ \t]/, 1)[0] ?? ''))
-    .flatMap(({ content }) => content.split('\n'))
+  shellBlocks(plan)
+    .flatMap(({ script }) => script.split('\n'))
     .filter((line) => /^\s*[^\s#]/.test(line));
 
 /** Words outside of code blocks that look like paths. */

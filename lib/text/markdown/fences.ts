@@ -25,3 +25,27 @@ export const readFences = (markdown: string): Fence[] => {
 };
 
 const codeIn = ({ lines }: Leaf): string => lines.map(({ text }) => `${text}\n`).join('');
+
+/** A shell block of a plan or a description. */
+export interface ShellBlock {
+  /** The shell that runs it: `bash` for blocks marked so, else `sh`. */
+  shell: 'sh' | 'bash';
+  script: string;
+  /** The heading or text line just before the block. */
+  lead: string;
+}
+
+const SHELLS = new Map<string, ShellBlock['shell']>([
+  ['sh', 'sh'],
+  ['shell', 'sh'],
+  ['bash', 'bash'],
+]);
+
+/** The shell blocks of a Markdown text, in order, without empty ones. */
+export const shellBlocks = (markdown: string): ShellBlock[] =>
+  readFences(markdown).flatMap(({ info, content, lead }) => {
+    const shell = SHELLS.get(languageOf(info));
+    return shell === undefined || content.trim() === '' ? [] : [{ shell, script: content, lead }];
+  });
+
+const languageOf = (info: string): string => info.split(/[ \t]/, 1)[0]?.toLowerCase() ?? '';

@@ -1,5 +1,5 @@
 import { fenceOff } from '../../../store/base/text.ts';
-import { shellBlocks } from '../../agents/runbook/shell-blocks.ts';
+import { shellBlocks } from '../../text/markdown/fences.ts';
 
 /** A section of a document, or nothing where it would be empty. */
 export const section = (heading: string, body: string | readonly string[] | null): string[] => {

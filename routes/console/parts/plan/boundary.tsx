@@ -1,5 +1,5 @@
 import type { Boundary } from '../../../../lib/client/client.ts';
-import { readFences } from '../../../../lib/text/markdown/fences.ts';
+import { shellBlocks } from '../../../../lib/text/markdown/fences.ts';
 import { counted, networkWords } from '../../../../lib/text/wording.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import { Fact } from '../facts.tsx';
@@ -130,24 +130,20 @@ export const withAskList = (href: string, ask: readonly string[]): string => {
   return `${href}${href.includes('?') ? '&' : '?'}ask=${encodeURIComponent(ask.join('\n'))}`;
 };
 
-const SHELL = /^(?:sh|shell|bash)$/i;
-
 /** The most blocks shown here; the plan has all of them. */
 const MOST = 100;
 
 /** The command blocks of a plan. */
 export const PlanCommands = ({ text }: { text: string }) => {
-  const blocks = readFences(text).filter(
-    ({ info, content }) => SHELL.test(info.split(/[ \t]/, 1)[0] ?? '') && content.trim() !== '',
-  );
+  const blocks = shellBlocks(text);
   return (
     <details class="commands" open={blocks.length > 0}>
       <summary>{counted(blocks.length, 'command block')}</summary>
-      {blocks.slice(0, MOST).map(({ content, lead }, at) => (
+      {blocks.slice(0, MOST).map(({ script, lead }, at) => (
         <div key={at}>
           {lead !== '' && <p class="quiet">{visible(lead)}</p>}
           <pre>
-            <code>{visible(content)}</code>
+            <code>{visible(script)}</code>
           </pre>
         </div>
       ))}

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { PromptParts } from '../../../../lib/agents/provider.ts';
 import { proposePlan } from '../../../../lib/agents/runbook/runbook.ts';
-import { firstLine, shellBlocks } from '../../../../lib/agents/runbook/shell-blocks.ts';
+import { firstLine } from '../../../../lib/agents/runbook/shell-blocks.ts';
+import { shellBlocks } from '../../../../lib/text/markdown/fences.ts';
 
 const partsWith = (parts: Partial<PromptParts>): PromptParts => ({
   title: 'Say hello',

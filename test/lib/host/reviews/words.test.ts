@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { proposePlan } from '../../../../lib/agents/runbook/runbook.ts';
-import { shellBlocks } from '../../../../lib/agents/runbook/shell-blocks.ts';
 import { reviewsAsPrompt } from '../../../../lib/host/reviews/feedback-session.ts';
 import { reviewRecords } from '../../../../lib/host/reviews/read.ts';
+import { shellBlocks } from '../../../../lib/text/markdown/fences.ts';
 import type { Review } from '../../../../store/records/review.ts';
 
 const review = (over: Partial<Review> = {}): Review => ({

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { hiddenBlock, shellBlocks } from '../../../../lib/agents/runbook/shell-blocks.ts';
+import { hiddenBlock } from '../../../../lib/agents/runbook/shell-blocks.ts';
 import { partsOf } from '../../../../lib/host/pull-requests/compose.ts';
 import { publicWords } from '../../../../lib/host/pull-requests/compose-body.ts';
 import { disarmMarkdown, quoteMarkdown } from '../../../../lib/host/pull-requests/disarm.ts';
 import { codeSpans } from '../../../../lib/text/markdown/code-spans.ts';
+import { shellBlocks } from '../../../../lib/text/markdown/fences.ts';
 import { readLeaves } from '../../../../lib/text/markdown/leaves.ts';
 import { definitionOf } from '../../../../lib/work/generate/definition.ts';
 import { hypothesesOf } from '../../../../lib/work/generate/hypotheses.ts';

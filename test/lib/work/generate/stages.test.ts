@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { shellBlocks } from '../../../../lib/agents/runbook/shell-blocks.ts';
+import { shellBlocks } from '../../../../lib/text/markdown/fences.ts';
 import { definitionOf } from '../../../../lib/work/generate/definition.ts';
 import { hypothesesOf } from '../../../../lib/work/generate/hypotheses.ts';
 import { asTextBlock, plainLine } from '../../../../lib/work/generate/markdown.ts';
