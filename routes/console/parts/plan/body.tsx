@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useContext, useEffect, useMemo, useState } from 'preact/hooks';
 import { type PlanComment, readComments } from '../../../../store/base/comments.ts';
+import { groupBy } from '../../../../store/base/group-by.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import { blocksOf, sizeOf } from '../markdown/blocks.ts';
 import { SourceBlock } from '../markdown/source.tsx';
@@ -38,7 +39,7 @@ export const usePlanParts = (text: string, asSource: boolean): PlanParts =>
 export const PlanBody = (given: BodyProps) => {
   const { text, asSource, parts, pages, takes, from, at: path } = given;
   const { text: file } = useContext(CommentsContext);
-  const duplicates = useMemo(() => duplicatesIn(parts), [parts]);
+  const duplicates = useMemo(() => groupBy(parts, quoteOf), [parts]);
   const [now, before, bare] = useMemo(() => {
     const { rounds, unsent, bare: quotes } = readComments(file);
     return [
@@ -112,17 +113,6 @@ const partsOf = (text: string, asSource: boolean): Shown[] => {
   });
 };
 
-const duplicatesIn = (parts: readonly Shown[]): ReadonlyMap<string, readonly number[]> => {
-  const duplicates = new Map<string, number[]>();
-  for (const part of parts) {
-    const quote = quoteOf(part);
-    const lines = duplicates.get(quote);
-    if (lines === undefined) duplicates.set(quote, [part.line]);
-    else lines.push(part.line);
-  }
-  return duplicates;
-};
-
 const Line = ({ line, text }: { line: number; text: string }) => (
   <code class="written">
     <span class="number">{line}</span>
@@ -132,8 +122,8 @@ const Line = ({ line, text }: { line: number; text: string }) => (
 
 interface PartProps {
   part: Shown;
-  /** The lines of the parts with the same text, by that text. */
-  duplicates: ReadonlyMap<string, readonly number[]>;
+  /** The parts with the same text, by that text. */
+  duplicates: ReadonlyMap<string, readonly Shown[]>;
   takes: boolean;
   children: ComponentChildren;
 }
@@ -142,13 +132,11 @@ const Part = ({ part, duplicates, takes, children }: PartProps) => {
   const { sid, isOpen } = useContext(CommentsContext);
   const [writes, setWrites] = useState<'anew' | 'back' | undefined>();
   const quote = quoteOf(part);
-  const lines = duplicates.get(quote) ?? [];
+  const same = duplicates.get(quote) ?? [];
   const which =
-    lines.length < 2
-      ? undefined
-      : `line ${part.line}, ${lines.indexOf(part.line) + 1} of ${lines.length}`;
+    same.length < 2 ? undefined : `line ${part.line}, ${same.indexOf(part) + 1} of ${same.length}`;
   useEffect(() => {
-    if (lines[0] === part.line && readDrafts(sid)[quote] !== undefined) setWrites('back');
+    if (same[0] === part && readDrafts(sid)[quote] !== undefined) setWrites('back');
   }, []);
   const can = takes && isOpen && quote !== '';
   return (
@@ -190,8 +178,8 @@ interface SaidProps {
 
 const PartComments = ({ at, now, before }: SaidProps) => (
   <>
-    {before.get(at)?.map(({ comment, wasOther }) => (
-      <PreviousComment key={keyOf(comment)} comment={comment} wasOther={wasOther} />
+    {before.get(at)?.map((placed) => (
+      <PreviousComment key={keyOf(placed.comment)} {...placed} />
     ))}
     {now.get(at)?.map(({ comment, wasOther }) => (
       <div key={keyOf(comment)}>

@@ -11,6 +11,7 @@ import { PageContext } from '../form.tsx';
 import { Markdown } from '../markdown.tsx';
 import { FormError } from '../problems.tsx';
 import { type CommentsState, readDrafts, storeDraft } from './comments-file.ts';
+import type { PlacedComment } from './places.ts';
 
 interface CommentsValue extends CommentsState {
   sid: string;
@@ -63,13 +64,7 @@ const sameIn = (file: string, { quote, text }: PlanComment): PlanComment | undef
   readComments(file).unsent.find((one) => one.quote === quote && one.text === text);
 
 /** A comment of the last round, with its quote if the text changed. */
-export const PreviousComment = ({
-  comment,
-  wasOther,
-}: {
-  comment: PlanComment;
-  wasOther: boolean;
-}) => (
+export const PreviousComment = ({ comment, wasOther }: PlacedComment) => (
   <div class="comment">
     <p class="said-by">
       {wasOther

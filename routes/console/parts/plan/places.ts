@@ -11,7 +11,7 @@ export interface PlanPart {
 /** Comments by the index of their part; -1 has those without a part. */
 export type PlacedComments = ReadonlyMap<number, readonly PlacedComment[]>;
 
-interface PlacedComment {
+export interface PlacedComment {
   comment: PlanComment;
   /** The part's text differs from the quote. */
   wasOther: boolean;
