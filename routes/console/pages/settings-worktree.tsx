@@ -3,7 +3,7 @@ import { counted } from '../../../lib/text/wording.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { orProblem } from '../common/load.ts';
 import { type Api, definePage, followsItem, type ProblemSummary } from '../common/page.ts';
-import { Fact, Section } from '../parts/facts.tsx';
+import { CodeFact, Fact, Section } from '../parts/facts.tsx';
 import { ApiForm, CallButton } from '../parts/form.tsx';
 import { Settings } from '../parts/frames.tsx';
 import { Path } from '../parts/links.tsx';
@@ -59,9 +59,7 @@ const WorktreeDetails = ({ of }: { of: NonNullable<Shown['worktree']> }) => {
   return (
     <section aria-label="Worktree">
       <dl class="facts">
-        <Fact name="Branch">
-          <code>{visible(branch)}</code>
-        </Fact>
+        <CodeFact name="Branch" text={branch} />
         <Fact name="Directory">
           <Path name="the path of the worktree" path={path} />
         </Fact>
@@ -194,10 +192,10 @@ const Row = ({ one, canRestore }: { one: Recovery; canRestore: boolean }) => {
         <RelativeTime at={created_at} />
       </div>
       <dl class="facts">
-        <TextFact name="Branch" text={branch} />
-        <TextFact name="Commit" text={head} />
-        <TextFact name="Ref" text={ref} />
-        <TextFact name="Patch" text={patch} />
+        {branch !== null && <CodeFact name="Branch" text={branch} />}
+        {head !== null && <CodeFact name="Commit" text={head} />}
+        {ref !== null && <CodeFact name="Ref" text={ref} />}
+        {patch !== null && <CodeFact name="Patch" text={patch} />}
       </dl>
       {detail !== undefined && <p class="message">{visible(detail)}</p>}
       <div class="answers">
@@ -229,10 +227,3 @@ const Row = ({ one, canRestore }: { one: Recovery; canRestore: boolean }) => {
     </li>
   );
 };
-
-const TextFact = ({ name, text }: { name: string; text: string | null }) =>
-  text === null ? null : (
-    <Fact name={name}>
-      <code>{visible(text)}</code>
-    </Fact>
-  );

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { visible } from '../../../store/base/visible.ts';
 
 interface SectionProps {
   /** The id of its heading, which links may lead to. */
@@ -21,6 +22,13 @@ export const Fact = ({ name, children }: { name: string; children: ComponentChil
     <dt>{name}</dt>
     <dd>{children}</dd>
   </>
+);
+
+/** A fact as it is written in files and commands. */
+export const CodeFact = ({ name, text }: { name: string; text: string }) => (
+  <Fact name={name}>
+    <code>{visible(text)}</code>
+  </Fact>
 );
 
 /** What a page shows where there is nothing yet. */

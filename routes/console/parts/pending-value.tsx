@@ -1,6 +1,6 @@
 import type { WaitingValue } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
-import { Fact } from './facts.tsx';
+import { CodeFact, Fact } from './facts.tsx';
 import { placeIn } from './labels.ts';
 
 /** A value that waits for trust, and the value in use. */
@@ -12,9 +12,7 @@ export const PendingValue = ({ value, trusted_value, file, line }: WaitingValue)
     <Fact name="Current value">
       <JsonValue of={trusted_value} />
     </Fact>
-    <Fact name="File">
-      <code>{visible(placeIn(file, line))}</code>
-    </Fact>
+    <CodeFact name="File" text={placeIn(file, line)} />
   </dl>
 );
 

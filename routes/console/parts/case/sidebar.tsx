@@ -1,6 +1,6 @@
 import type { Case, CaseUsage, IssueLink } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { Fact } from '../facts.tsx';
+import { CodeFact, Fact } from '../facts.tsx';
 import { StateOptions, WORD } from '../fields.tsx';
 import { ApiForm, CallButton } from '../form.tsx';
 import { labelOf } from '../labels.ts';
@@ -20,9 +20,7 @@ export const Facts = ({ of: item, usage }: { of: Case; usage: CaseUsage }) => (
     <Fact name="Updated">
       <RelativeTime at={item.updated_at} />
     </Fact>
-    <Fact name="Files">
-      <code>{visible(item.path)}</code>
-    </Fact>
+    <CodeFact name="Files" text={item.path} />
     <UsageFact of={usage} />
   </dl>
 );

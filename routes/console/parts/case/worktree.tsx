@@ -1,7 +1,7 @@
 import type { Data, SessionLock } from '../../../../lib/client/client.ts';
 import { baseHasMoved, counted, undiffedText } from '../../../../lib/text/wording.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { Fact } from '../facts.tsx';
+import { CodeFact, Fact } from '../facts.tsx';
 import { ApiForm, CallButton } from '../form.tsx';
 import { Copy, OpenInEditor } from '../links.tsx';
 import { RelativeTime } from '../relative-time.tsx';
@@ -20,9 +20,7 @@ export const WorktreeFacts = ({ of }: { of: WorktreeShown }) => {
     <section aria-label="Worktree">
       <h2>Worktree</h2>
       <dl class="facts">
-        <Fact name="Branch">
-          <code>{visible(branch)}</code>
-        </Fact>
+        <CodeFact name="Branch" text={branch} />
         <Fact name="Based on">
           {visible([`${base} (${base_commit.slice(0, 7)}).`, ...base_notes].join(' '))}
           {new_in_base != null && new_in_base > 0 && (
@@ -32,9 +30,7 @@ export const WorktreeFacts = ({ of }: { of: WorktreeShown }) => {
             </>
           )}
         </Fact>
-        <Fact name="Path">
-          <code>{visible(path)}</code>
-        </Fact>
+        <CodeFact name="Path" text={path} />
         {uncommitted > 0 && <Fact name="Uncommitted">{counted(uncommitted, 'file')}</Fact>}
       </dl>
       {undiffed !== '' && <p class="box warn">{visible(undiffed)}</p>}
