@@ -7,63 +7,55 @@ interface Place {
   open: () => Promise<{ page: Page }>;
 }
 
-const at = (path: string, style: string, open: Place['open']): Place => ({ path, style, open });
+const at = (below: string, style: string, open: Place['open']): Place => ({
+  path: `/dashboard${below}`,
+  style,
+  open,
+});
 
 /** The console's pages by name. The first matching path wins. */
 export const PAGES: Readonly<Record<string, Place>> = {
-  inbox: at('/dashboard', 'plan', () => import('./inbox.tsx')),
-  board: at('/dashboard/board', 'board', () => import('./board.tsx')),
-  new: at('/dashboard/new', 'case', () => import('./new.tsx')),
-  session: at('/dashboard/cases/{id}/sessions/{sid}', 'session', () => import('./session.tsx')),
-  plan: at('/dashboard/cases/{id}/sessions/{sid}/plan', 'plan', () => import('./plan.tsx')),
-  case: at('/dashboard/cases/{id}', 'case plan', () => import('./case.tsx')),
-  settings: at('/dashboard/settings', 'settings', () => import('./settings.tsx')),
-  settingsTrust: at('/dashboard/settings/trust', 'settings', () => import('./settings-trust.tsx')),
-  planning: at('/dashboard/cases/{id}/planning', 'case', () => import('./planning.tsx')),
-  proof: at('/dashboard/cases/{id}/proof', 'proof', () => import('./proof.tsx')),
-  pull: at('/dashboard/cases/{id}/pr', 'pull', () => import('./pull.tsx')),
-  conflicts: at(
-    '/dashboard/cases/{id}/conflicts',
-    'pull conflicts',
-    () => import('./conflicts.tsx'),
-  ),
-  trace: at('/dashboard/cases/{id}/trace', 'trace', () => import('./trace.tsx')),
+  inbox: at('', 'plan', () => import('./inbox.tsx')),
+  board: at('/board', 'board', () => import('./board.tsx')),
+  new: at('/new', 'case', () => import('./new.tsx')),
+  session: at('/cases/{id}/sessions/{sid}', 'session', () => import('./session.tsx')),
+  plan: at('/cases/{id}/sessions/{sid}/plan', 'plan', () => import('./plan.tsx')),
+  case: at('/cases/{id}', 'case plan', () => import('./case.tsx')),
+  settings: at('/settings', 'settings', () => import('./settings.tsx')),
+  settingsTrust: at('/settings/trust', 'settings', () => import('./settings-trust.tsx')),
+  planning: at('/cases/{id}/planning', 'case', () => import('./planning.tsx')),
+  proof: at('/cases/{id}/proof', 'proof', () => import('./proof.tsx')),
+  pull: at('/cases/{id}/pr', 'pull', () => import('./pull.tsx')),
+  conflicts: at('/cases/{id}/conflicts', 'pull conflicts', () => import('./conflicts.tsx')),
+  trace: at('/cases/{id}/trace', 'trace', () => import('./trace.tsx')),
   settingsDiagnostics: at(
-    '/dashboard/settings/diagnostics',
+    '/settings/diagnostics',
     'settings',
     () => import('./settings-diagnostics.tsx'),
   ),
   settingsWorktrees: at(
-    '/dashboard/settings/worktrees',
+    '/settings/worktrees',
     'settings',
     () => import('./settings-worktrees.tsx'),
   ),
   settingsWorktree: at(
-    '/dashboard/settings/worktrees/{id}',
+    '/settings/worktrees/{id}',
     'settings',
     () => import('./settings-worktree.tsx'),
   ),
-  settingsWebhooks: at(
-    '/dashboard/settings/webhooks',
-    'settings',
-    () => import('./settings-webhooks.tsx'),
-  ),
+  settingsWebhooks: at('/settings/webhooks', 'settings', () => import('./settings-webhooks.tsx')),
   settingsWebhook: at(
-    '/dashboard/settings/webhooks/{id}',
+    '/settings/webhooks/{id}',
     'settings',
     () => import('./settings-webhook.tsx'),
   ),
-  settingsExport: at(
-    '/dashboard/settings/export',
-    'settings',
-    () => import('./settings-export.tsx'),
-  ),
-  diff: at('/dashboard/cases/{id}/sessions/{sid}/diff', 'diff remarks', () => import('./diff.tsx')),
-  file: at('/dashboard/cases/{id}/files', 'diff file', () => import('./file.tsx')),
-  help: at('/dashboard/help', 'help', () => import('./help.tsx')),
-  helpApi: at('/dashboard/help/api', 'help', () => import('./help-api.tsx')),
-  helpOperation: at('/dashboard/help/api/{operation}', 'help', () => import('./help-api.tsx')),
-  helpGuide: at('/dashboard/help/{topic}', 'help', () => import('./help-guide.tsx')),
+  settingsExport: at('/settings/export', 'settings', () => import('./settings-export.tsx')),
+  diff: at('/cases/{id}/sessions/{sid}/diff', 'diff remarks', () => import('./diff.tsx')),
+  file: at('/cases/{id}/files', 'diff file', () => import('./file.tsx')),
+  help: at('/help', 'help', () => import('./help.tsx')),
+  helpApi: at('/help/api', 'help', () => import('./help-api.tsx')),
+  helpOperation: at('/help/api/{operation}', 'help', () => import('./help-api.tsx')),
+  helpGuide: at('/help/{topic}', 'help', () => import('./help-guide.tsx')),
 };
 
 /** The page at a path, with its name and the parameters of the path. */
