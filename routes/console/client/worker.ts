@@ -1,18 +1,15 @@
 import { followEvents, type StreamMessage } from './events.ts';
 
-interface Connecting {
-  onconnect: (event: MessageEvent) => void;
-}
-
 const ports = new Set<MessagePort>();
 let lastState: StreamMessage | undefined;
 
 // One connection for the whole browser.
-(globalThis as unknown as Connecting).onconnect = ({ ports: [port] }) => {
+addEventListener('connect', (event) => {
+  const [port] = (event as MessageEvent).ports;
   if (port === undefined) return;
   ports.add(port);
   if (lastState !== undefined) port.postMessage(lastState);
-};
+});
 
 followEvents((message) => {
   if ('state' in message) lastState = message;

@@ -99,8 +99,7 @@ const beginOf = async (
   try {
     const headers = { range: `bytes=0-${LONGEST}` };
     const { data } = await request('GET /cases/{id}/proof/{pid}/file', { ...at, headers });
-    if (data === undefined) return undefined;
-    return new TextDecoder().decode(await (data as Response).arrayBuffer());
+    return await (data as Response | undefined)?.text();
   } catch {
     return undefined;
   }

@@ -71,7 +71,7 @@ export const costOf = (entry: Entry): number => {
   if (entry.kind === 'asked') return 10 + entry.text.length / 300;
   if (entry.kind === 'note') return 8 + (entry.text.length + (entry.detail?.length ?? 0)) / 300;
   const size = (entry.text.length + entry.rest.length) / 300;
-  return 8 + size + (entry.kind === 'message' ? markdownCost(entry) : 0);
+  return 8 + size + (entry.kind === 'message' && isRendered(entry) ? marksIn(entry) : 0);
 };
 
 // Each of these renders to one or two elements once opened.
@@ -89,8 +89,6 @@ const MOST_OF_ONE = 300;
 
 // Each of these may begin one or two elements.
 const MARKS = /[-*+>#_`[|<@~]|\d[.)]|https?:|www\.|\n\n/g;
-
-const markdownCost = (said: AgentText): number => (isRendered(said) ? marksIn(said) : 0);
 
 const marksIn = ({ text, rest }: AgentText): number =>
   ((text + rest).match(MARKS)?.length ?? 0) * 2;

@@ -1,4 +1,5 @@
 import type { SessionEvent } from '../../../../lib/client/client.ts';
+import { shorten } from '../../../../lib/text/wording.ts';
 import { diffLines } from '../text-diff.tsx';
 
 type Diffs = NonNullable<Extract<SessionEvent, { event: 'tool_call' }>['data']['diffs']>;
@@ -29,13 +30,11 @@ export const fileDiffs = (diffs: Diffs, most: number, longest = 400): FileDiff[]
   let left = most;
   return diffs.map(({ path, old_text, new_text }) => {
     const lines = changedLines(old_text ?? '', new_text);
-    const shown = lines.slice(0, left).map((line) => shorten(line, longest));
+    const shown = lines.slice(0, left).map((line) => shorten(line, longest, ' …'));
     left -= shown.length;
     return { path, lines: shown, more: lines.length - shown.length };
   });
 };
-const shorten = (line: string, most: number): string =>
-  line.length > most ? `${line.slice(0, most)} …` : line;
 
 const CONTEXT = 3;
 /** Lower than for whole texts: a stream may carry many of these differences. */

@@ -15,14 +15,11 @@ export interface Moving {
 }
 
 /** Reads a Work item; undefined if it is gone. */
-export const loadMoving = async ({ request }: Api, id: string): Promise<Moving | undefined> => {
-  try {
-    const { data, etag } = await request('GET /cases/{id}', { id });
-    return data && { id, state: data.state, etag };
-  } catch {
-    return undefined;
-  }
-};
+export const loadMoving = ({ request }: Api, id: string): Promise<Moving | undefined> =>
+  request('GET /cases/{id}', { id }).then(
+    ({ data, etag }) => data && { id, state: data.state, etag },
+    () => undefined,
+  );
 
 /** The card to move, from the address or chosen since. */
 export const useMoving = (first: Moving | undefined) => {

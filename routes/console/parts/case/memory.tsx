@@ -24,21 +24,13 @@ const COUNT = new Intl.NumberFormat('en', { notation: 'compact' });
 export const Memory = ({ case_id, files }: { case_id: string; files: readonly MemoryFile[] }) =>
   files.length === 0 ? null : (
     <Section id="memory" title="Memory">
-      {files.map(({ filename, size }) => (
-        <MemoryEntry key={filename} case_id={case_id} filename={filename} size={size} />
+      {files.map((file) => (
+        <MemoryEntry key={file.filename} case_id={case_id} {...file} />
       ))}
     </Section>
   );
 
-const MemoryEntry = ({
-  case_id,
-  filename,
-  size,
-}: {
-  case_id: string;
-  filename: string;
-  size: number;
-}) => {
+const MemoryEntry = ({ case_id, filename, size }: MemoryFile & { case_id: string }) => {
   const [text, setText] = useState<string>();
   const path = { id: case_id, filename };
   const onToggle = () =>

@@ -109,7 +109,7 @@ interface FileProps extends ProofShown {
 
 const ProofFile = ({ file, at, text, proof }: FileProps) => (
   <div class="file">
-    {isPicture(file) && (
+    {PICTURE.test(file) && (
       <a href={at}>
         <img src={at} alt={`Proof: ${proof.type}`} loading="lazy" />
       </a>
@@ -184,9 +184,6 @@ const Decide = ({ proof, etag, at, resolves, viewed }: RowProps & { at: string }
 // Formats that cannot contain scripts. SVG can, so it is not one of these.
 const PICTURE = /\.(?:png|jpe?g|gif|webp|avif)$/i;
 const TEXT = /\.(?:txt|log|json|csv|diff|patch|out|err|xml|ya?ml|markdown|tap|svg|html?)$/i;
-
-/** Whether a file is shown as an image, by its extension. */
-const isPicture = (file: string): boolean => PICTURE.test(file);
 
 /** Whether a file is shown as text, by its extension. */
 export const isText = (file: string): boolean => TEXT.test(file);
