@@ -70,6 +70,7 @@ const ask = (url: string, { method, headers, body, signal }: Init, way: Way) =>
   });
 
 interface Content {
+  /** Node sends their length. */
   bytes?: string | Uint8Array;
   stream?: Readable;
   headers?: Record<string, string | number>;
@@ -77,25 +78,17 @@ interface Content {
 
 const contentOf = (body: Init['body']): Content => {
   if (body === undefined || body === null) return {};
-  if (typeof body === 'string') return sized(body, Buffer.byteLength(body));
-  if (ArrayBuffer.isView(body)) return sized(bytesOf(body), body.byteLength);
-  if (body instanceof ArrayBuffer) return sized(new Uint8Array(body), body.byteLength);
+  if (typeof body === 'string') return { bytes: body };
+  if (body instanceof ArrayBuffer) return { bytes: new Uint8Array(body) };
+  if (ArrayBuffer.isView(body))
+    return { bytes: new Uint8Array(body.buffer, body.byteOffset, body.byteLength) };
   if (body instanceof Blob) {
     const type = body.type === '' ? {} : { 'content-type': body.type };
-    return { stream: Readable.from(body.stream()), headers: { ...type, ...length(body.size) } };
+    const headers = { ...type, 'content-length': body.size };
+    return { stream: Readable.from(body.stream()), headers };
   }
   return { stream: Readable.from(body as unknown as AsyncIterable<Uint8Array>) };
 };
-
-const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array =>
-  new Uint8Array(buffer, byteOffset, byteLength);
-
-const length = (size: number) => ({ 'content-length': size });
-
-const sized = (bytes: string | Uint8Array, size: number): Content => ({
-  bytes,
-  headers: length(size),
-});
 
 /**
  * What the client reads of a Response. A file, which is the caller's own, is a real one: loading that class takes as long
