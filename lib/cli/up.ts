@@ -3,7 +3,7 @@ import { layoutOf } from '../../store/layout.ts';
 import { holderOf } from '../../store/workspace/daemon-lock.ts';
 import type { Config } from '../config.ts';
 import type { Call } from './args/command.ts';
-import type { OptionName, Values } from './args/options.ts';
+import { SERVING, type Values } from './args/options.ts';
 import { Refusal } from './args/refusal.ts';
 import { browserOpener, openWith } from './connection/browser.ts';
 import { findProjectHere, type ProjectHere } from './connection/project.ts';
@@ -84,18 +84,8 @@ const untilStopped = async (config: Config, pid: number): Promise<number> => {
 
 const LOOK_MS = 500;
 
-const OF_THE_START: readonly OptionName[] = [
-  'host',
-  'port',
-  'socket',
-  'state-dir',
-  'dev',
-  'trust',
-  'log-level',
-];
-
 const flagsOf = (values: Values): string[] =>
-  OF_THE_START.flatMap((name) => {
+  (Object.keys(SERVING) as (keyof typeof SERVING)[]).flatMap((name) => {
     const value = values[name];
     if (typeof value === 'string') return [`--${name}`, value];
     return value === true ? [`--${name}`] : [];

@@ -62,6 +62,23 @@ export const AS_JSON = 'Print JSON, for programs';
 /** The description of `session`. */
 export const SESSION = 'A session, by the beginning of its id (default: the current one)';
 
+/** The description of `state-dir`. */
+export const STATE_DIR =
+  'The directory of what you trust and approve (DOSSIER_STATE_DIR; default: $XDG_STATE_HOME/dossier, or ~/.local/state/dossier)';
+
+/** The options for starting a daemon, with their descriptions. */
+export const SERVING = {
+  host: 'A loopback address to listen on (DOSSIER_HOST; default: 127.0.0.1)',
+  port: 'The port to listen on; 0: any free one (DOSSIER_PORT; default: 4870, or the next free one)',
+  socket:
+    'The path of another socket, alone in a directory below /run or /tmp; none: no socket (DOSSIER_SOCKET)',
+  'state-dir': STATE_DIR,
+  dev: 'Serve the provider endpoints too (DOSSIER_DEV=1)',
+  trust: 'Trust settings and webhooks in the files, including later changes (DOSSIER_TRUST=1)',
+  'log-level':
+    'trace, debug, info, warn, error, fatal or silent (DOSSIER_LOG_LEVEL; default: info)',
+};
+
 export interface Option {
   type: 'string' | 'boolean';
   short?: string;
