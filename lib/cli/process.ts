@@ -1,4 +1,5 @@
 import { closeSync, readdirSync, readFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { orElse } from '../../store/base/attempt.ts';
 
 // The O_CLOEXEC flag. Node sets it on every descriptor that it opens.
@@ -22,8 +23,6 @@ const isInherited = (descriptor: number): boolean => {
   return flags !== undefined && (Number.parseInt(flags, 8) & CLOSED_ON_EXEC) === 0;
 };
 
-const NUMBERS = { SIGINT: 2, SIGTERM: 15 } as const;
-
 // Under npm, Ctrl-C arrives twice: from the terminal and from npm.
 const ECHO_MS = 500;
 
@@ -31,9 +30,9 @@ const ECHO_MS = 500;
 export const waitForStopSignal = (): Promise<NodeJS.Signals> =>
   new Promise((resolve) => {
     let first: number | undefined;
-    const heard = (signal: keyof typeof NUMBERS): void => {
+    const heard = (signal: NodeJS.Signals): void => {
       if (first !== undefined && performance.now() - first > ECHO_MS)
-        process.exit(128 + NUMBERS[signal]);
+        process.exit(128 + constants.signals[signal]);
       first ??= performance.now();
       resolve(signal);
     };

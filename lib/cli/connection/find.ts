@@ -1,8 +1,8 @@
 import type { Case, Dossier, Session } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
 import { counted } from '../../text/wording.ts';
-import type { Call } from '../args/command.ts';
 import { Refusal } from '../args/refusal.ts';
+import type { Verb } from '../verbs/verb.ts';
 
 type Named = Pick<Case, 'id' | 'title'>;
 
@@ -64,12 +64,8 @@ const GOES_ON: ReadonlySet<Session['status']> = new Set([
 ]);
 
 /** Finds the session that a command is about: of ITEM, its first argument, and by the option `--session`. */
-export const sessionOf = async ({ dossier, words, values }: About): Promise<Session> =>
+export const sessionOf = async ({ dossier, words, values }: Verb): Promise<Session> =>
   findSession(dossier, await findItem(dossier, words[0]), values.session);
-
-interface About extends Pick<Call, 'words' | 'values'> {
-  dossier: Dossier;
-}
 
 /** Finds a session of a Work item, as `chooseSession` does. */
 export const findSession = async (dossier: Dossier, id: string, word?: string): Promise<Session> =>

@@ -57,13 +57,10 @@ export const dropPendingInput = async (): Promise<void> => {
 
 // Waits until pending input has been read and discarded.
 const untilQuiet = async (): Promise<void> => {
-  await written();
+  await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
   await setImmediate();
   await setImmediate();
 };
-
-const written = (): Promise<void> =>
-  new Promise((resolve) => process.stdout.write('', () => resolve()));
 
 const ROWS = 24;
 const COLUMNS = 80;

@@ -118,15 +118,12 @@ const howTo = ({ options, fields = [] }: AttentionItem): string => {
 
 type Value = string | number | boolean | string[];
 
-interface Filled {
-  action: 'accept' | 'decline' | 'cancel';
-  content?: Record<string, Value>;
-}
+const ACTIONS = ['accept', 'decline', 'cancel'] as const;
 
 /** The body of the API call. */
-type Body = { option_id: string; prefix?: string } | Filled;
-
-const ACTIONS = ['accept', 'decline', 'cancel'] as const;
+type Body =
+  | { option_id: string; prefix?: string }
+  | { action: (typeof ACTIONS)[number]; content?: Record<string, Value> };
 
 /** Reads the answer from the options. Throws UsageError if it does not match the request. */
 const fieldsGiven = ({ kind, options = [], fields = [] }: AttentionItem, values: Values): Body => {

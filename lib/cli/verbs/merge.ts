@@ -217,10 +217,10 @@ const whyNothing = async (
   if (commits === undefined)
     return `git rev-list failed in ${checkout.directory}, so nothing was merged. Run it to see why: ${checkout.typed('rev-list', '--count', range, '--')}`;
   if (commits === '0') return `Nothing to merge: ${branch} has no commits beyond ${onto}`;
-  if (merged === undefined) return undefined;
   // After a squash, git does not know that.
-  if (tip !== merged.commit) return undefined;
-  return `Nothing to merge: ${onto} has all changes of ${branch}`;
+  return tip === merged?.commit
+    ? `Nothing to merge: ${onto} has all changes of ${branch}`
+    : undefined;
 };
 
 // For a remote-tracking base, the local branch of the same name.

@@ -17,7 +17,8 @@ const control = (operation: Control, more: (verb: Verb) => object = () => ({})) 
     const session = await withRefusals(
       given.dossier.call(operation, { id, body: { session_id, ...more(given) } }),
       {
-        choice_needed: ({ members }) => interrupted(members.block as Block, resume),
+        choice_needed: ({ members }) =>
+          interrupted((members.block as { title: string }).title, resume),
         // Read again: another terminal may have been first.
         invalid_state: async ({ message }) =>
           `${message} ${nextText(given, await findSession(given.dossier, id, session_id))}`,
@@ -26,11 +27,7 @@ const control = (operation: Control, more: (verb: Verb) => object = () => ({})) 
     given.report(session, `Session ${session.id.slice(0, 8)} is ${session.status}`);
   });
 
-interface Block {
-  title: string;
-}
-
-const interrupted = ({ title }: Block, resume: string): string =>
+const interrupted = (title: string, resume: string): string =>
   `This block was interrupted and may have run in part: ${title}. Check the worktree, then run the block again: ${resume} --from again. Or continue with the next one: ${resume} --from next`;
 
 /** `dossier pause ITEM` */

@@ -7,12 +7,6 @@ import { findItem } from '../connection/find.ts';
 import { askYesNo, isTerminal } from '../output/terminal.ts';
 import { noWorktree, type Verb, verb, withRefusals } from './verb.ts';
 
-const ACTIONS: Readonly<Record<string, (given: Verb) => Promise<number | undefined>>> = {
-  list: (given) => list(given),
-  rm: (given) => remove(given),
-  clean: (given) => clean(given),
-};
-
 /** `dossier worktrees [list|rm ITEM|clean]`: lists worktrees, and removes those where no work would be lost. */
 export const worktrees = verb(async (given) => {
   const [name = 'list', item] = given.words;
@@ -142,4 +136,10 @@ const tell = ({ out }: Verb, found: Data<'POST /api/worktrees/cleanup'>): void =
     ...skipped.map(({ case_id, reason }) => [case_id.slice(0, 8), 'kept', reason]),
   ]);
   if (removed.length + skipped.length === 0) out.say('There is nothing to remove.');
+};
+
+const ACTIONS: Readonly<Record<string, (given: Verb) => Promise<number | undefined>>> = {
+  list,
+  rm: remove,
+  clean,
 };
