@@ -5,13 +5,21 @@ import { labelOf, STATE_LABELS, sessionName } from './labels.ts';
 import { FailedCommands, FileProblems } from './problems.tsx';
 import { RelativeTime } from './relative-time.tsx';
 
+type TabList = readonly { name: string; at: string; keys: string }[];
+
 interface TabsProps {
   label: string;
   /** The path that the tabs' paths are relative to. */
   base: string;
-  tabs: readonly { name: string; at: string; keys: string }[];
+  tabs: TabList;
   /** The name of the current tab. */
-  here: string | undefined;
+  here: string;
+}
+
+interface FrameProps<Tabs extends TabList> {
+  /** The current tab. */
+  tab: Tabs[number]['name'];
+  children: ComponentChildren;
 }
 
 /** The tabs of a page. */
@@ -40,11 +48,8 @@ const ITEM_TABS = [
   { name: 'Trace', at: '/trace', keys: 't t' },
 ] as const;
 
-interface ItemProps {
+interface ItemProps extends FrameProps<typeof ITEM_TABS> {
   of: Pick<Case, 'id' | 'title' | 'state' | 'type' | 'merged'>;
-  /** The current tab; none on pages below a tab. */
-  tab?: (typeof ITEM_TABS)[number]['name'];
-  children: ComponentChildren;
 }
 
 /** The frame of a page about a Work item. */
@@ -73,12 +78,9 @@ const SESSION_TABS = [
   { name: 'Diff', at: '/diff', keys: 't d' },
 ] as const;
 
-interface SessionProps {
+interface SessionProps extends FrameProps<typeof SESSION_TABS> {
   item: Pick<Case, 'id' | 'title'>;
   of: Session;
-  /** The current tab. */
-  tab: (typeof SESSION_TABS)[number]['name'];
-  children: ComponentChildren;
 }
 
 /** The frame of a page about a session. */
@@ -136,14 +138,8 @@ const SETTINGS_TABS = [
   { name: 'API keys', at: '/keys', keys: 's k' },
 ] as const;
 
-interface SettingsProps {
-  /** The current tab. */
-  tab: (typeof SETTINGS_TABS)[number]['name'];
-  children: ComponentChildren;
-}
-
 /** The frame of a settings page. */
-export const Settings = ({ tab, children }: SettingsProps) => (
+export const Settings = ({ tab, children }: FrameProps<typeof SETTINGS_TABS>) => (
   <article class="settings">
     <h1>Settings</h1>
     <Tabs label="Settings" base="/dashboard" tabs={SETTINGS_TABS} here={tab} />
@@ -157,13 +153,8 @@ const HELP_TABS = [
   { name: 'API', at: '/api', keys: 'h a' },
 ] as const;
 
-interface HelpProps {
-  tab: (typeof HELP_TABS)[number]['name'];
-  children: ComponentChildren;
-}
-
 /** The frame of a help page. */
-export const Help = ({ tab, children }: HelpProps) => (
+export const Help = ({ tab, children }: FrameProps<typeof HELP_TABS>) => (
   <article class="help">
     <Tabs label="Help" base="/dashboard/help" tabs={HELP_TABS} here={tab} />
     {children}
