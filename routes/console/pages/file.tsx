@@ -70,13 +70,7 @@ const Elsewhere = ({ root, path, folder }: FileShown) => {
   );
 };
 
-interface WayProps {
-  at: string;
-  path: string;
-  isFile: boolean;
-}
-
-const Way = ({ at, path, isFile }: WayProps) => {
+const Way = ({ at, path, isFile }: { at: string; path: string; isFile: boolean }) => {
   const names = path === '' ? [] : path.split('/');
   return (
     <nav class="file-way" aria-label="Path">

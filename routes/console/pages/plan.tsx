@@ -136,10 +136,8 @@ const Views = ({ session, show, at }: PlanViewProps) => {
   );
 };
 
-type StandingProps = Pick<PlanViewProps, 'session' | 'plan' | 'at'>;
-
 /** Whether the plan is approved, or why it cannot be. */
-const ApprovalStatus = ({ session, plan, at }: StandingProps) => {
+const ApprovalStatus = ({ session, plan, at }: Pick<PlanViewProps, 'session' | 'plan' | 'at'>) => {
   const { approved_at, approved_sha256, plan_edited, status } = session;
   if (approved_at === null)
     return status !== 'planning' || isWrittenByOperator(session) ? null : (

@@ -125,21 +125,13 @@ export const page = definePage<Proofs>({
   follows: followsItem,
 });
 
-/** How much of a diff this browser has marked as viewed. */
-interface Viewed {
-  at: string;
-  files: number;
-  viewed: number;
-  comments: number;
-}
-
-/** Counts the viewed files of a Work item's newest diff; null if it has none. */
+/** Counts the files of a Work item's newest diff that this browser has marked as viewed; null if it has none. */
 const useViewed = ({ id, updated_at }: Pick<Case, 'id' | 'updated_at'>) =>
   useLoaded(() => viewedOf(id), updated_at);
 
 const WORKED: ReadonlySet<Session['status']> = new Set(['completed', 'failed', 'paused']);
 
-const viewedOf = async (id: string): Promise<Viewed | null> => {
+const viewedOf = async (id: string) => {
   const { call } = browserApi;
   const sessions = await call('GET /cases/{id}/sessions', { id });
   const last = sessions.findLast(

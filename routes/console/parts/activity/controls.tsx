@@ -58,12 +58,7 @@ const Unconfirmed = ({ of: { case_id, id, unconfirmed } }: { of: Session }) => (
 // The calls are not about a queued session.
 const ACTIVE: ReadonlySet<string> = new Set(['planning', 'plan_ready', 'working', 'paused']);
 
-interface CallProps {
-  call: string;
-  body: object;
-}
-
-const CutOff = (call: CallProps) => (
+const CutOff = (call: { call: string; body: object }) => (
   <details>
     <summary>Interrupted inside a block?</summary>
     <ApiForm {...call} class="line">

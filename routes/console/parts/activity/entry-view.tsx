@@ -146,13 +146,8 @@ const NoteEntry = ({ of: { id, sid }, entry: { tone, text, detail, tab } }: Entr
   );
 };
 
-interface WholeProps {
-  of: SessionRef;
-  entry: Entry;
-}
-
 /** Loads the whole content of a shortened entry, as text. */
-const Whole = ({ of, entry }: WholeProps) => {
+const Whole = ({ of, entry }: EntryProps) => {
   const [text, setText] = useState<string | undefined>();
   if (!isBrowser) return <p class="quiet">The transcript has all of it. Its path is below.</p>;
   if (text !== undefined) return <pre class="as-written">{text}</pre>;

@@ -8,13 +8,14 @@ import { Path } from '../links.tsx';
 import { RelativeTime } from '../relative-time.tsx';
 import type { Activity } from './activity.ts';
 
-interface StatusProps {
+/** What a session waits for, why it is paused, and what it used. */
+export const SessionStatus = ({
+  of: session,
+  tail,
+}: {
   of: Session;
   tail: Activity | undefined;
-}
-
-/** What a session waits for, why it is paused, and what it used. */
-export const SessionStatus = ({ of: session, tail }: StatusProps) => {
+}) => {
   const { pause_reason, resume_at } = session;
   const error = ownError(session);
   const waiting = waitingOf(session, tail);

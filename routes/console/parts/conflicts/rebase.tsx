@@ -94,14 +94,8 @@ export const RebaseUnderWay = ({ of: conflict, files }: UnderWayProps) => {
   );
 };
 
-interface ApplyProps {
-  /** The Work item's id. */
-  id: string;
-  files: readonly ConflictFile[];
-}
-
 /** Stages the files as they are saved, so not while one has unsaved text. */
-const Apply = ({ id, files }: ApplyProps) => {
+const Apply = ({ id, files }: { id: string; files: readonly ConflictFile[] }) => {
   const [unsaved, setUnsaved] = useState<readonly ConflictFile[]>([]);
   useEffect(() => setUnsaved((told) => (told.length === 0 ? told : unsavedOf(id, files))), [files]);
   const onSubmit = (event: Event): void => {

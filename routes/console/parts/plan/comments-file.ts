@@ -50,16 +50,11 @@ const UNREACHED = 'The daemon does not respond. Your text is kept here. Try agai
 const GONE =
   'This comment was changed or removed elsewhere. Your text is kept here. Save it as a new comment, or cancel.';
 
-interface WriteOptions {
-  rule: CommentsChange;
-  seen: CommentsFile;
-}
-
 const TRIES = 5;
 
 const write = async (
   of: SessionRef,
-  { rule, seen }: WriteOptions,
+  { rule, seen }: { rule: CommentsChange; seen: CommentsFile },
 ): Promise<CommentsFile | undefined> => {
   for (let [tries, file] = [1, seen]; ; tries += 1) {
     const text = rule(file.text);

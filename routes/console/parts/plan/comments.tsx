@@ -13,12 +13,8 @@ import { FormError } from '../problems.tsx';
 import { type CommentsState, readDrafts, storeDraft } from './comments-file.ts';
 import type { PlacedComment } from './places.ts';
 
-interface CommentsValue extends CommentsState {
-  sid: string;
-}
-
 /** The comments of the session. */
-export const CommentsContext = createContext<CommentsValue>({
+export const CommentsContext = createContext<CommentsState & { sid: string }>({
   sid: '',
   text: '',
   isOpen: false,
