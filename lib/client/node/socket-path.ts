@@ -31,15 +31,12 @@ const isPath = (value: string | undefined): value is string =>
 export const socketName = (url: string): string => {
   const { hostname: host, port } = new URL(url);
   const address = host === 'localhost' ? '127.0.0.1' : host.replace(/^\[(.*)\]$/, '$1');
-  return `${address}-${port || '80'}-${networkMark()}.sock`;
+  mark ??= readNetworkMark();
+  return `${address}-${port || '80'}-${mark}.sock`;
 };
 
 // A process keeps its machine and its network: they are read once, not for each call.
 let mark: string | undefined;
-const networkMark = (): string => {
-  mark ??= readNetworkMark();
-  return mark;
-};
 
 const readNetworkMark = (): string => {
   const boot = orEmpty(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'));
