@@ -237,8 +237,10 @@ export type FailingCheck = Static<typeof FailingCheck>;
 
 export const FailingChecks = Type.Object({
   checks: Type.Array(FailingCheck),
-  /** Sentences that say which checks the token may not read, or are of another form. */
+  /** Sentences that say which checks the token may not read. */
   unread: Type.Array(Text),
+  /** Which checks cannot be used and why, each as a clause. */
+  odd: Type.Array(Text),
 });
 export type FailingChecks = Static<typeof FailingChecks>;
 

@@ -123,10 +123,12 @@ const hiddenPlaces = (home: string): string[] => {
 const isBelow = (places: readonly string[]) => (path: string) =>
   places.some((place) => path !== place && isAtOrBelow(path, place));
 
-// Each with a slash at its end, what lies below a directory directly follows it.
+const below = (path: string): string => (path === '/' ? path : `${path}/`);
+
+// With a slash at its end, what lies below a directory directly follows it.
 const outermost = (paths: readonly string[]): string[] => {
   const found: string[] = [];
-  for (const path of [...new Set(paths)].toSorted((a, b) => (`${a}/` < `${b}/` ? -1 : 1)))
+  for (const path of [...new Set(paths)].toSorted((a, b) => (below(a) < below(b) ? -1 : 1)))
     if (!isAtOrBelowAny(path, found.slice(-1))) found.push(path);
   return found;
 };

@@ -9,7 +9,7 @@ export const PATTERNS = {
   ownPath: ['^(/|~/|~$)', 'a path that begins with / or ~/'],
   proofFile: [
     '^(?!.*\\.[mM][dD]$)[^./\\\\\\u0000-\\u001f\\u007f][^/\\\\\\u0000-\\u001f\\u007f]{0,199}$',
-    'the name of a file in proof/, which begins with no dot and ends with no .md',
+    'the name of a file in proof/: at most 200 characters without a slash, no dot first, no .md last',
   ],
   // Printable ASCII without a blank at its ends; no flag, nor what one may add to.
   model: ['^[!-,./-~](?:[ -~]{0,198}[!-~])?$', 'the name of a model'],
@@ -26,6 +26,7 @@ export const PATTERNS = {
     '^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})(?::[0-9]{1,5})?$',
     'a host such as github.com, without https://',
   ],
+  // With the characters that GitHub allows.
   repository: ['^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98})/[A-Za-z0-9._-]{1,100}$', 'owner/name'],
   remote: ['^[^-\\s][^\\s]*$', 'the name of a git remote'],
   // Without a user or password: the registration is a file that git keeps.

@@ -57,7 +57,6 @@ const WorktreeSettings = Type.Object({
   commit: Type.Optional(Type.Enum(['end', 'never'])),
 });
 
-/** `owner/name` with the characters that GitHub allows. */
 export const CodeHostSettings = Type.Object({
   kind: Type.Optional(Type.Enum(['github'])),
   host: Type.Optional(textOf('host')),

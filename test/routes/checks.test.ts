@@ -235,6 +235,21 @@ describe('a failing check', () => {
     );
   });
 
+  it('stays where the host answers another form of it', async (t) => {
+    const { fails, list, host } = await withChecks(t);
+    await fails();
+    const [one] = await list();
+    const run = { id: 'five', name: 'unit', conclusion: 'failure', app: null, output: null };
+    const body = { total_count: 1, check_runs: [run] };
+    const headers = { 'content-type': 'application/json' };
+    host.fail({ status: 200, headers, body }, { path: /\/check-runs$/ });
+    const [still, ...others] = await list();
+    assert.deepEqual(
+      [still?.id, still?.on_host, still?.blocking, others],
+      [one?.id, true, true, []],
+    );
+  });
+
   it('is one of many: ten logs are read at once, and the others when it is asked again', async (t) => {
     const { fails, list, logs } = await withChecks(t);
     for (let n = 0; n < 12; n += 1) await fails(LOG, `unit ${n}`);

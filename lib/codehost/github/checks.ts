@@ -36,7 +36,7 @@ export const failingChecks = async (
   ]);
   const found = runs ?? (await orUnread(failingJobs(place, commit)));
   const all = usableOf(FailingCheck, [...(found ?? []), ...(statuses ?? [])], 'Failing check');
-  return { checks: all.usable, unread: [...unread, ...all.unread.map((each) => `${each}.`)] };
+  return { checks: all.usable, unread, odd: all.unread };
 };
 
 const ACTIONS = 'github-actions';
@@ -47,13 +47,14 @@ const failingRuns = async (place: RepositoryContext, commit: string): Promise<Fa
   return Promise.all(
     all.filter(isFailing).map(async ({ id, name, conclusion, app, output, ...run }) => {
       const isJob = app?.slug === ACTIONS;
-      const notes = isJob || output.annotations_count === 0 ? [] : await notesOf(place, Number(id));
+      const isNoted = !isJob && Boolean(output?.annotations_count);
+      const notes = isNoted ? await notesOf(place, Number(id)) : [];
       return {
         id: String(id),
         name,
         conclusion: conclusion ?? '',
         app: app?.name ?? null,
-        said: paragraphs([output.title, output.summary, output.text, ...notes]),
+        said: paragraphs([output?.title, output?.summary, output?.text, ...notes]),
         url: run.details_url ?? run.html_url,
         at: run.completed_at ?? run.started_at,
         job: isJob ? Number(id) : null,
@@ -62,8 +63,9 @@ const failingRuns = async (place: RepositoryContext, commit: string): Promise<Fa
   );
 };
 
-const paragraphs = (parts: readonly (string | null)[]): string =>
-  parts.flatMap((part) => part?.trim() || []).join('\n\n');
+// Apps write them, and not all as the host describes it.
+const paragraphs = (parts: readonly unknown[]): string =>
+  parts.flatMap((part) => (typeof part === 'string' && part.trim()) || []).join('\n\n');
 
 const MOST_NOTES = 50;
 
@@ -95,7 +97,7 @@ const failingStatuses = async (
       name: status.context,
       conclusion: status.state,
       app: null,
-      said: status.description?.trim() ?? '',
+      said: paragraphs([status.description]),
       url: status.target_url ?? null,
       at: status.updated_at,
       job: null,

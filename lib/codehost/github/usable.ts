@@ -18,7 +18,9 @@ export const unusable = (
     { members: { host_status: 200, ...(write && { outcome: 'unknown' }) }, cause },
   );
 
-/** The values with the fields of the schema, and a clause for each of the others, which are `what`. */
+const MOST_TOLD = 5;
+
+/** The values with the fields of the schema, and clauses that tell the first of the others, which are `what`. */
 export const usableOf = <T>(
   schema: TSchema,
   values: readonly T[],
@@ -26,9 +28,11 @@ export const usableOf = <T>(
 ): { usable: T[]; unread: string[] } => {
   const faults = values.map((value) => faultOf(schema, value));
   const about = (at: number): string => `${what} ${at + 1} of ${values.length} cannot be used`;
+  const unread = faults.flatMap((why, at) => (why === undefined ? [] : `${about(at)}: ${why}`));
+  const more = unread.length - MOST_TOLD;
   return {
     usable: values.filter((_, at) => faults[at] === undefined),
-    unread: faults.flatMap((why, at) => (why === undefined ? [] : `${about(at)}: ${why}`)),
+    unread: [...unread.slice(0, MOST_TOLD), ...(more > 0 ? [`and ${more} more`] : [])],
   };
 };
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { meets } from '../../../store/base/names.ts';
 import { visible } from '../../../store/base/visible.ts';
 import {
@@ -58,7 +59,8 @@ const changeThere = async (
     recordPull(service.store, before.case_id, { name: hosted.name, pull });
   // Each change is recorded at once, because the next one may fail.
   if (labels !== undefined) await record(await relabel(place, labels));
-  const done = labels === undefined ? undefined : 'the labels were changed';
+  const isSame = labels === undefined || isDeepStrictEqual(labels, before.matter.labels ?? []);
+  const done = isSame ? undefined : 'the labels were changed';
   if (title !== undefined) await record(await afterDone(done, () => retitle(place, title)));
 };
 

@@ -104,13 +104,13 @@ const publish = async (
   const published = await unpublished(service.git, worktree, { where, base });
   const wanted = { push, base, main, pushed: null };
   const { commit, replaced } = await pushBranch(service, worktree, wanted);
-  const secrets = await warnOfSecrets(service, worktree);
   const pushed = `${branch} was pushed to ${push.remote} at ${commit.slice(0, 12)}`;
   const head = { owner: push.owner, branch, commit };
-  const done = await afterDone(commit === replaced ? undefined : pushed, () =>
-    propose(service, case_id, { ...proposal, head }),
-  );
-  return { ...done, warnings: [...secrets, ...published, ...done.warnings] };
+  return afterDone(commit === replaced ? undefined : pushed, async () => {
+    const secrets = await warnOfSecrets(service, worktree);
+    const proposed = await propose(service, case_id, { ...proposal, head });
+    return { ...proposed, warnings: [...secrets, ...published, ...proposed.warnings] };
+  });
 };
 
 // The local base branch may not have the merge yet.

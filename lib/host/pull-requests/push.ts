@@ -47,10 +47,11 @@ export const pushPull = (
       const title = `Work on #${matter.number}: ${matter.title}`;
       const committed = await commitChanges(service, worktree, { status: now, changes, title });
       const pushed = matter.pushed_commit ?? null;
-      const done = await afterDone(committedText(committed), () =>
-        pushBranch(service, worktree, { push, base, main, pushed }),
-      );
-      await recordPush(service.store, kept, { remote: push.remote, commit: done.commit });
+      const done = await afterDone(committedText(committed), async () => {
+        const made = await pushBranch(service, worktree, { push, base, main, pushed });
+        await recordPush(service.store, kept, { remote: push.remote, commit: made.commit });
+        return made;
+      });
       return {
         status: done.commit === done.replaced ? 'up_to_date' : 'pushed',
         remote: push.remote,

@@ -143,9 +143,13 @@ const gate = ({ gate: { satisfied, missing, stale } }: ReadinessFindings): Check
 };
 
 const reviews = ({ unresolved, unread }: ReadinessFindings): Check => {
-  const words = [...unresolved.map(({ detail }) => detail), ...unread];
+  const odd = unread.length === 0 ? [] : [`${unread.join('; ')}. ${ODD}`];
+  const words = [...unresolved.map(({ detail }) => detail), ...odd];
   return check('reviews', words.length === 0, 'No review is open', words.join('; '));
 };
+
+const ODD =
+  'See it on the host: if it requests no changes, mark the pull request as ready for review there';
 
 const clean = ({ local }: ReadinessFindings): Check => {
   if (local === undefined) return check('worktree_clean', true, NO_WORKTREE);

@@ -118,9 +118,10 @@ export const writePull = (
 export const afterDone = <T>(done: string | undefined, rest: () => Promise<T>): Promise<T> =>
   rest().catch((error: unknown) => {
     if (done === undefined || !(error instanceof ServiceError)) throw error;
-    const { code, message, members, headers } = error;
+    const { code, message, errors, members, headers } = error;
     throw new ServiceError(code, `${message} Before that, ${done}.`, {
       ...{ members, headers, cause: error },
+      ...(errors && { errors }),
     });
   });
 

@@ -48,9 +48,10 @@ export const fetchReviews = ({ store, codeHost }: PullNeeds, caseId: string): Pr
     // Before the reviews are saved, which are written first: a record that says when they were read has them.
     refuseOther(pull, hosted.name, now);
     const known = listReviews(store, caseId) ?? [];
-    const { failing, checks_unread } = await checkRecords(hosted, now, known);
+    const { failing, checks_unread, hasOdd } = await checkRecords(hosted, now, known);
     const told = [...reviewRecords(number, reviews, threads), ...failing];
-    const isUnread = (id: string): boolean => unread.length > 0 && id.startsWith('review:');
+    const isUnread = (id: string): boolean =>
+      (unread.length > 0 && id.startsWith('review:')) || (hasOdd && id.startsWith('check:'));
     const kept = await saveReviews(store, caseId, { pull: number, reviews: told, isUnread });
     if (kept === undefined) throw notFound('Work item', caseId);
     const reviews_unread = unread.length === 0 ? null : unread.join('; ');
@@ -104,6 +105,8 @@ interface Failing {
   failing: FetchedReview[];
   /** Why some checks are missing; null where none is. */
   checks_unread: string | null;
+  /** Whether one of them could not be used. */
+  hasOdd: boolean;
 }
 
 /** The number of logs read in one call, because each takes several requests. */
@@ -119,7 +122,7 @@ const checkRecords = async (
   known: readonly StoredReview[],
 ): Promise<Failing> => {
   // No request is made where no check fails.
-  if (checks === null || checks === 'success') return { failing: [], checks_unread: null };
+  if (checks === null || checks === 'success') return NO_FAILING;
   const told = await hosted.failingChecks(commit);
   let left = MOST_LOGS;
   const logOf = async (check: FailingCheck): Promise<JobLog> => {
@@ -132,10 +135,15 @@ const checkRecords = async (
   const failing = told.checks.map(async (check) =>
     checkRecord({ pull: number, commit }, check, await logOf(check)),
   );
-  const unread = [...new Set(told.unread)].join(' ');
-  return { failing: await Promise.all(failing), checks_unread: unread === '' ? null : unread };
+  const unread = [...new Set([...told.unread, ...told.odd.map((each) => `${each}.`)])].join(' ');
+  return {
+    failing: await Promise.all(failing),
+    checks_unread: unread === '' ? null : unread,
+    hasOdd: told.odd.length > 0,
+  };
 };
 
+const NO_FAILING: Failing = { failing: [], checks_unread: null, hasOdd: false };
 const NO_LOG: JobLog = { step: null, end: null, why: null };
 const LATER: JobLog = {
   ...NO_LOG,

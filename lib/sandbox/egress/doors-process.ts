@@ -49,6 +49,8 @@ const OTHERS = [
 const STORE_OPTION = /^--use-(?:openssl|system|bundled)-ca$/;
 // A process that is suspended, or that a flood keeps busy, would keep a run from ending.
 const ANSWER_MS = 15_000;
+const AGAIN_MS = 1000;
+const UNANSWERED = 'It did not answer for 15 s and was killed';
 // Kept for the next program of a run.
 const LINGER_MS = 10_000;
 
@@ -163,7 +165,7 @@ const createChild = (runs: ReadonlyMap<number, OpenRun>, { start, ended }: Child
     };
     started.on('error', end);
     started.once('exit', (code, signal) => {
-      const cause = new Error(`It ended with ${signal ?? code}`);
+      const cause = new Error(started.killed ? UNANSWERED : `It ended with ${signal ?? code}`);
       // Its last reports may arrive after the exit event.
       if (started.connected) started.once('disconnect', () => end(cause));
       else end(cause);
@@ -193,17 +195,26 @@ const createChild = (runs: ReadonlyMap<number, OpenRun>, { start, ended }: Child
     },
     /** Keeps the daemon alive for the answer of the process until the returned function is called; 15 s later it is killed. */
     hold: (): (() => void) => {
-      const hung = setTimeout(kill, ANSWER_MS, child);
+      const answered = killUnlessAnswered(child);
       holders += 1;
       child?.channel?.ref();
       return () => {
-        clearTimeout(hung);
+        answered();
         holders -= 1;
         if (holders === 0) child?.channel?.unref();
       };
     },
     rest,
   };
+};
+
+/** Kills the process after ANSWER_MS, unless what is returned is called before. */
+const killUnlessAnswered = (child: ChildProcess | undefined): (() => void) => {
+  // What came while the daemon itself was suspended is read before the second timer fires.
+  let timer = setTimeout(() => {
+    timer = setTimeout(kill, AGAIN_MS, child);
+  }, ANSWER_MS);
+  return () => clearTimeout(timer);
 };
 
 const kill = (child: ChildProcess | undefined): void => {

@@ -128,5 +128,5 @@ export const lostSandbox = (
   const { sandbox, reason } = provider.boundary();
   const isOff = sandboxSettings(settingsOf(store)).sandbox === 'off';
   if (matter.sandboxed !== true || sandbox !== 'none' || isOff) return undefined;
-  return `The plan was made while this machine had a sandbox, which it has no more, so nothing was started. ${reason} Resume the session once the sandbox works again. To run without one, set sandbox: off in workspace.md, or abort the session and plan again.`;
+  return `The plan was made while this machine had a sandbox, which it has no more, so nothing was started. ${reason} Once the sandbox works again, restart the daemon and resume the session. To run without one, set sandbox: off in workspace.md, or abort the session and plan again.`;
 };
