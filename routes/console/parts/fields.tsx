@@ -29,6 +29,15 @@ export const PROOF_TYPE = {
 
 export const ITEM_TYPES = ['bug', 'feature', 'docs', 'chore', 'question', 'task'];
 
+/** The words that a field with this `list` suggests. */
+export const Suggestions = ({ id, of: words }: { id: string; of: readonly string[] }) => (
+  <datalist id={id}>
+    {words.map((word) => (
+      <option key={word} value={word} />
+    ))}
+  </datalist>
+);
+
 interface TypeProps {
   id: string;
   known: readonly string[];
@@ -48,10 +57,6 @@ export const TypeField = ({ id, known, value }: TypeProps) => (
       autocomplete="off"
       {...WORD}
     />
-    <datalist id={`${id}-known`}>
-      {known.map((word) => (
-        <option key={word} value={word} />
-      ))}
-    </datalist>
+    <Suggestions id={`${id}-known`} of={known} />
   </div>
 );

@@ -1,7 +1,7 @@
 import type { Case, CaseUsage, IssueLink } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import { CodeFact, Fact } from '../facts.tsx';
-import { StateOptions, WORD } from '../fields.tsx';
+import { StateOptions, Suggestions, WORD } from '../fields.tsx';
 import { ApiForm, CallButton } from '../form.tsx';
 import { labelOf } from '../labels.ts';
 import { HostLink } from '../links.tsx';
@@ -103,11 +103,7 @@ export const StateForm = ({ of: { id, state, outcome }, etag }: VersionProps) =>
         placeholder="resolved"
         defaultValue={outcome ?? ''}
       />
-      <datalist id="outcomes">
-        {OUTCOMES.map((word) => (
-          <option key={word} value={word} />
-        ))}
-      </datalist>
+      <Suggestions id="outcomes" of={OUTCOMES} />
     </div>
     <button type="submit">Set state</button>
   </ApiForm>

@@ -1,5 +1,5 @@
 import type { TargetedEvent } from 'preact';
-import { PROOF_TYPE } from '../fields.tsx';
+import { PROOF_TYPE, Suggestions } from '../fields.tsx';
 import { ApiForm } from '../form.tsx';
 
 interface NewProps {
@@ -13,11 +13,7 @@ interface NewProps {
 export const NewProof = ({ id, types }: NewProps) => (
   <>
     <h2>Add a proof</h2>
-    <datalist id="proof-types">
-      {types.map((type) => (
-        <option key={type} value={type} />
-      ))}
-    </datalist>
+    <Suggestions id="proof-types" of={types} />
     <div class="new-proof">
       <ApiForm call={`POST /cases/${id}/proof`} keep class="fields">
         <Type first={types[0]} />
