@@ -12,12 +12,6 @@ import { type Verb, verb } from './verb.ts';
 
 type Adoptable = Data<'GET /api/adoptable'>;
 
-interface SessionWish {
-  title: string;
-  description: string;
-  session: Named & { summary: string; copy_changes: boolean };
-}
-
 /**
  * `dossier adopt [WHAT]`: lists sessions of agents, worktrees and branches without a Work item; with one of them, creates a
  * Work item from it. The summary of a session is confirmed by the operator, because agents will read it.
@@ -102,11 +96,7 @@ const choose = ({ sessions, worktrees, branches, repository }: Adoptable, word: 
   );
 };
 
-const ofSession = async (
-  given: Verb,
-  session: Session,
-  project: string | undefined,
-): Promise<SessionWish | number> => {
+const ofSession = async (given: Verb, session: Session, project: string | undefined) => {
   const { dossier, values } = given;
   const { agent, id, case_id } = session;
   if (case_id !== null)

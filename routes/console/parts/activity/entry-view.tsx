@@ -171,7 +171,7 @@ const loadWhole = async (of: SessionRef, entry: Entry): Promise<string> => {
     const events = await browserApi.call('GET /cases/{id}/sessions/{sid}/stream', { ...of, query });
     const within = events.filter(({ id }) => id <= entry.to);
     texts.push(...within.map((event) => textOf(event, entry)));
-    after = events.length === 0 ? entry.to : (events.at(-1)?.id ?? entry.to);
+    after = events.at(-1)?.id ?? entry.to;
   }
   return visibleOutput(texts.join(''));
 };

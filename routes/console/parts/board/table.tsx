@@ -2,7 +2,7 @@ import { visible } from '../../../../store/base/visible.ts';
 import { STATE_LABELS } from '../labels.ts';
 import { RelativeTime } from '../relative-time.tsx';
 import { type CardProps, Tags, TitleLink } from './card.tsx';
-import type { Card, Cards, CaseFilter } from './cards.ts';
+import type { Cards, CaseFilter } from './cards.ts';
 import { useList } from './list.ts';
 import { MoveForm, MoveLink } from './move.tsx';
 
@@ -76,7 +76,7 @@ const Head = ({ wanted, turned }: Pick<TableProps, 'wanted' | 'turned'>) => (
   </thead>
 );
 
-const Cells = ({ of: card, moving, move }: CardProps & { of: Card }) => (
+const Cells = ({ of: card, moving, move }: CardProps) => (
   <>
     <th scope="row">
       <TitleLink of={card} /> <Tags of={card} />
