@@ -20,12 +20,12 @@ export const show = verb(async ({ dossier, typed, words: [word], values, out }) 
   out.say(`${item.state} · ${item.type} · ${item.project} · ${id}`);
   if (item.merged !== undefined) out.say(mergedText(item.merged));
   if (item.description.trim() !== '') out.say(`\n${item.description.trim()}\n`);
-  const { worktree, lines } = sessions.length === 0 ? NOWHERE : await placeOf(dossier, id, newest);
-  for (const line of lines) out.say(line);
+  const place = sessions.length === 0 ? undefined : await placeOf(dossier, id, newest);
+  for (const line of place?.lines ?? []) out.say(line);
   out.table(
     sessions.map((each) => [each.id.slice(0, 8), each.mode, statusText(each), each.provider]),
   );
-  for (const line of await resultLines(dossier, newest, worktree)) out.say(line);
+  for (const line of await resultLines(dossier, newest, place?.worktree)) out.say(line);
   const waiting = await unlessRefused(dossier.call('GET /attention'));
   const next = (waiting ?? []).filter((entry) => entry.case_id === id).map(commandFor);
   for (const command of new Set(next)) out.say(`Next: ${typed(command)}`);
@@ -34,19 +34,8 @@ export const show = verb(async ({ dossier, typed, words: [word], values, out }) 
 const mergedText = ({ into, commit }: NonNullable<Case['merged']>): string =>
   `Merged into ${into} (its branch at ${commit.slice(0, 12)})`;
 
-interface Place {
-  /** Of committed work. */
-  worktree?: Worktree | undefined;
-  lines: Words[];
-}
-
-const NOWHERE: Place = { lines: [] };
-
-const placeOf = async (
-  dossier: Dossier,
-  id: string,
-  newest: Session | undefined,
-): Promise<Place> => {
+// With the worktree of committed work.
+const placeOf = async (dossier: Dossier, id: string, newest: Session | undefined) => {
   if (newest?.commit?.id == null) return { lines: await baseLines(dossier, id) };
   const worktree = await unlessRefused(dossier.call('GET /api/cases/{id}/worktree', { id }));
   if (worktree === undefined) return { lines: ['It has no worktree on this machine.'] };

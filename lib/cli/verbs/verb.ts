@@ -45,8 +45,6 @@ export const shellCommand = ({ workspace, env }: Config, words: string): string 
   return dossierCommand(words, workspace === found ? undefined : workspace);
 };
 
-type Reach = (config: Config) => Promise<DaemonConnection>;
-
 /**
  * Creates a command that calls the daemon. `run` returns an exit code, or nothing for 0. `reach` finds the daemon:
  * `findOrStartDaemon` starts one if none is running.
@@ -54,7 +52,7 @@ type Reach = (config: Config) => Promise<DaemonConnection>;
 export const verb =
   (
     run: (given: Verb) => Promise<number | undefined> | Promise<void>,
-    reach: Reach = requireDaemon,
+    reach: (config: Config) => Promise<DaemonConnection> = requireDaemon,
   ): Run =>
   async (call) => {
     const reached = await reach(call.config);
