@@ -11,6 +11,7 @@ type Describers = {
 };
 
 const quiet = (text: string, detail?: string): EventText => ({ tone: 'quiet', text, detail });
+const warn = (text: string): EventText => ({ tone: 'warn', text });
 const DETAIL = { head: 2000, tail: 1000 };
 
 const WAITS = {
@@ -68,10 +69,7 @@ const error = ({
 const network = ({ host, port, allowed, reason }: SessionEvents['network']): EventText =>
   allowed
     ? quiet(`Connected to ${host}:${port}.`)
-    : {
-        tone: 'warn',
-        text: `Blocked a connection to ${host}:${port}${reason ? `: ${reason}` : ''}.`,
-      };
+    : warn(`Blocked a connection to ${host}:${port}${reason ? `: ${reason}` : ''}.`);
 
 const unaskedWords = (commands: readonly string[]): string =>
   commands.length === 0 ? '' : ` Runs without asking: ${commands.join('; ')}.`;
@@ -80,7 +78,7 @@ const DESCRIBE: Describers = {
   status,
   error,
   network,
-  sandbox_limit: ({ message }) => ({ tone: 'warn', text: `Sandbox: ${message}` }),
+  sandbox_limit: ({ message }) => warn(`Sandbox: ${message}`),
   plan_ready: () => ({ tone: 'warn', text: 'The plan is ready for review.', tab: 'plan' }),
   approved: ({ approved_by, approved_sha256, unasked = [] }) => ({
     tone: 'good',
@@ -102,7 +100,7 @@ const DESCRIBE: Describers = {
     text: `Changed ${counted(files, 'file')}: +${additions} −${deletions}.`,
   }),
   log_continued: ({ message }) => quiet(message),
-  gap: ({ message }) => ({ tone: 'warn', text: message }),
+  gap: ({ message }) => warn(message),
   plan: ({ entries }) => {
     const done = entries.filter((entry) => entry.status === 'completed').length;
     const list = entries.map((entry) => `${entry.status.replace('_', ' ')}: ${entry.content}`);
