@@ -47,12 +47,7 @@ const pageModules = (name: string): readonly string[] =>
 
 const jsonForScript = (value: object): string => JSON.stringify(value).replaceAll('<', '\\u003c');
 
-interface HeadProps {
-  title: string;
-  children?: ComponentChildren;
-}
-
-const Head = ({ title, children }: HeadProps) => (
+const Head = ({ title, children }: { title: string; children?: ComponentChildren }) => (
   <head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />

@@ -53,10 +53,8 @@ const View = ({ settings, etag, providers }: SettingsShown) => {
   );
 };
 
-type NextProps = WorkspaceSettings & { providers: Provider[] };
-
 /** The next steps of a first visit. */
-const Next = ({ projects, provider, providers }: NextProps) => {
+const Next = ({ projects, provider, providers }: WorkspaceSettings & { providers: Provider[] }) => {
   const hasProject = projects.some(({ repository }) => repository);
   const canWork = providers.some(({ id, available }) => id === provider && available);
   if (hasProject && canWork)

@@ -1,18 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 
-interface Loaded<T> {
-  value: T | undefined;
-  /** The load failed. */
-  failed: boolean;
-  retry: () => void;
-}
-
 /** Loads a value in the browser. A failure can be retried. */
-export const useLoaded = <T>(
-  load: () => Promise<T>,
-  on: unknown = 0,
-  isNeeded = true,
-): Loaded<T> => {
+export const useLoaded = <T>(load: () => Promise<T>, on: unknown = 0, isNeeded = true) => {
   const [{ value, failed }, set] = useState<{ value?: T; failed: boolean }>({ failed: false });
   const [tries, setTries] = useState(0);
   useEffect(() => {
