@@ -70,7 +70,7 @@ const runsText = (files: readonly Listed[]): string => {
 const RUNS = 'Files that run something later, outside the sandbox:';
 
 const STYLES: readonly (readonly [RegExp, Style])[] = [
-  [/^(?:Files that run|diff|index|\+\+\+|---|new file|deleted file|rename|similarity)\b/, 'bold'],
+  [/^(?:Files that run|diff|index|new file|deleted file|rename|similarity)\b/, 'bold'],
   [/^(?:\+\+\+|---) /, 'bold'],
   [/^@@/, 'cyan'],
   [/^\+/, 'green'],
