@@ -277,7 +277,7 @@ describe('a plan that was made while there was a sandbox', { skip }, () => {
     const { error } = await test.until(id, 'paused');
     assert.match(
       error ?? '',
-      /had a sandbox, .* nothing was started\. .*uid map: Permission denied\. Resume .* set sandbox: off/,
+      /had a sandbox, .* nothing was started\. .*uid map: Permission denied\. .* restart the daemon and resume .* set sandbox: off/,
     );
     assert.equal((await test.control('resume')).status, 200);
     await test.until(id, 'paused');
