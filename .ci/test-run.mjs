@@ -42,10 +42,10 @@ const CAN_BE_APART = isPossible();
 // calls is called too seldom for that to be worth its time.
 const LATER = process.version.startsWith('v20.') ? ['--interrupt-budget=1000000'] : [];
 // Most of what a test imports it never calls: that is not compiled.
-const HOW = [
-  ...['--max-lazy', ...LATER],
-  ...['--test-timeout=300000', '--test-reporter=./.ci/test-reporter.mjs'],
-];
+const HOW = ['--max-lazy', ...LATER, '--test-reporter=./.ci/test-reporter.mjs'];
+
+// Node has no time limit for the tests of a process that is started with one file. The longest test takes two minutes of a slow machine.
+const SILENT_MIN = 10;
 
 /** Prints what the tests say, in one piece, and answers their counts, times and failures. */
 const runGroup = async ({ name, files }, folder) => {
@@ -69,19 +69,28 @@ const runGroup = async ({ name, files }, folder) => {
   };
   const child = spawn(program, argv, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const said = [];
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => said.push(piece));
+  const hung = setTimeout(() => child.kill('SIGKILL'), SILENT_MIN * 60_000);
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (piece) => {
+      said.push(piece);
+      hung.refresh();
+    });
   const code = await new Promise((resolve) => child.once('close', resolve));
+  clearTimeout(hung);
   rmSync(tmp, { recursive: true, force: true });
   process.stdout.write(Buffer.concat(said));
   const died = () => ({
     ...NONE,
-    failures: files.map((file) => ({ file, name: `ended with ${code}` })),
+    failures: files.map((file) => ({ file, name: nameOfEnd(code) })),
   });
   const told = await readFile(counts, 'utf8').then(JSON.parse).catch(died);
   const counted = { ...told, name, cpu_s: secondsIn(await readFile(cpu, 'utf8').catch(() => '')) };
   if (code === 0 || counted.failures.length > 0) return counted;
   return { ...counted, failures: died().failures };
 };
+
+const nameOfEnd = (code) =>
+  code === null ? `killed: no test ended in ${SILENT_MIN} minutes` : `ended with ${code}`;
 
 /** Of the shell's `times`, as `0m1.50s 0m0.20s`, all together. */
 const secondsIn = (text) =>
