@@ -1,6 +1,6 @@
 import { open, readdir, stat } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
-import { isAtOrBelow } from '../../../store/base/paths.ts';
+import { isAtOrBelowAny } from '../../../store/base/paths.ts';
 import { oneLine, shorten } from '../../text/wording.ts';
 import { readConversation, type TranscriptAgent } from './conversation.ts';
 
@@ -43,8 +43,7 @@ export const findConversations = async (wanted: Wanted): Promise<FoundConversati
 const MOST_FOUND = 100;
 
 const isAbout = (directory: string, { directories, except }: Wanted): boolean =>
-  directories.some((each) => isAtOrBelow(directory, each)) &&
-  !except.some((each) => isAtOrBelow(directory, each));
+  isAtOrBelowAny(directory, directories) && !isAtOrBelowAny(directory, except);
 
 interface TranscriptPlace {
   agent: TranscriptAgent;

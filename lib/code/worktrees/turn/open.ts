@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
-import { isAtOrBelow } from '../../../../store/base/paths.ts';
+import { isAtOrBelowAny } from '../../../../store/base/paths.ts';
 import type { TurnRecord } from '../../../../store/records/turn.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
@@ -147,7 +147,7 @@ export const viewOf = (
 /** The operator's checkouts of the repository that are known: the project's, and the one that its git directory is in. */
 const checkoutsOf = ({ path, repository, common_dir }: WorktreeRecord): string[] =>
   [repository, ...(basename(common_dir) === '.git' ? [dirname(common_dir)] : [])].filter(
-    (place) => ![path, common_dir].some((own) => isAtOrBelow(place, own)),
+    (place) => !isAtOrBelowAny(place, [path, common_dir]),
   );
 
 const seenOnly = ({ common_dir }: WorktreeRecord): OpenTurn['view'] => ({
