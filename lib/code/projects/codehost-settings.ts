@@ -72,7 +72,7 @@ export const changeCodeHostSettings = (
   });
 };
 
-// GET answers a word in place of the secret: a client that sends it back must not make that word the secret.
+// GET returns `set` or `unset` instead of the secret. Neither becomes the secret when a client sends it back.
 const secretToSet = (
   sent: CodeHostConfigChange['webhook_secret'],
   { webhook_secret }: CodeHostConfig,

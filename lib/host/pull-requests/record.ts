@@ -120,7 +120,9 @@ export const afterDone = <T>(done: string | undefined, rest: () => Promise<T>): 
     if (done === undefined || !(error instanceof ServiceError)) throw error;
     const { code, message, errors, members, headers } = error;
     throw new ServiceError(code, `${message} Before that, ${done}.`, {
-      ...{ members, headers, cause: error },
+      members,
+      headers,
+      cause: error,
       ...(errors && { errors }),
     });
   });

@@ -55,9 +55,8 @@ export const fetchReviews = ({ store, codeHost }: PullNeeds, caseId: string): Pr
     const kept = await saveReviews(store, caseId, { pull: number, reviews: told, isUnread });
     if (kept === undefined) throw notFound('Work item', caseId);
     const reviews_unread = unread.length === 0 ? null : unread.join('; ');
-    const besides = {
-      ...{ reviews_synced_at: store.clock().toISOString(), checks_unread, reviews_unread },
-    };
+    const reviews_synced_at = store.clock().toISOString();
+    const besides = { reviews_synced_at, checks_unread, reviews_unread };
     const recorded = await recordPull(store, caseId, {
       name: hosted.name,
       pull: now,

@@ -77,7 +77,8 @@ const propose = async (
   const { sandbox } = providerOf(service.providers, kept.session.provider).boundary();
   const now = sandbox === 'bubblewrap' || null;
   await updateSession(service.store, case_id, id, (_, { sandboxed = null }) => ({
-    ...{ branch: worktree.branch, base_commit },
+    branch: worktree.branch,
+    base_commit,
     ...(now !== sandboxed && { sandboxed: now }),
   }));
   const given = planGivenTo(service.store, { case_id, matter: kept.matter });
