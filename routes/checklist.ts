@@ -10,6 +10,7 @@ import {
   tickChecklist,
   waiveChecklist,
 } from '../lib/work/proof/checklist.ts';
+import { textOf } from '../store/records/fields.ts';
 import { ChecklistEntry, ChecklistItem, Gate } from '../store/records/proof.ts';
 
 const { description, type, required, command } = ChecklistEntry.properties;
@@ -57,8 +58,8 @@ export const checklistRoutes = [
     description:
       'The gate no longer requires it, and it is shown as waived. Stored under `waived` in the front matter of `proof/checklist.md`; remove it there to require the item again.',
     body: Type.Object({
-      by: Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' }),
-      reason: Type.String({ minLength: 1, maxLength: 1000, pattern: '\\S' }),
+      by: textOf('notBlank', { minLength: 1, maxLength: 200 }),
+      reason: textOf('notBlank', { minLength: 1, maxLength: 1000 }),
     }),
     response: ChecklistItem,
     conditional: true,

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { tryPrompt } from '../lib/agents/try-prompt.ts';
 import { route } from '../lib/http/route.ts';
+import { textOf } from '../store/records/fields.ts';
 import { ProviderInfo, Tried } from '../store/records/provider.ts';
 
 export const providerRoutes = [
@@ -15,7 +16,7 @@ export const providerRoutes = [
     summary: 'Send a prompt to a provider, in a temporary empty directory',
     description: 'Runs in Plan mode: the provider reads and answers, and changes nothing.',
     params: { id: Type.String({ minLength: 1 }) },
-    body: Type.Object({ prompt: Type.String({ minLength: 1, pattern: '\\S' }) }),
+    body: Type.Object({ prompt: textOf('notBlank', { minLength: 1 }) }),
     response: Tried,
     errors: ['not_found', 'invalid_state', 'trust_needed', 'unavailable'],
     handler: ({ params, body }, service) => tryPrompt(service, params.id, body.prompt),

@@ -13,7 +13,7 @@ import {
   listProofs,
 } from '../lib/work/proof/attach.ts';
 import { changeProof, removeProof, unverifyProof, verifyProof } from '../lib/work/proof/change.ts';
-import { Word } from '../store/records/fields.ts';
+import { textOf, Word } from '../store/records/fields.ts';
 import { Proof } from '../store/records/proof.ts';
 
 const MAX_CONTENT = 1_048_576;
@@ -66,7 +66,7 @@ export const proofRoutes = [
     description:
       'Runs the command with `sh -c` in the sandbox of sessions, while holding the session lock. Returns the proof with status `running`; the event `proof_updated` reports its end. The proof belongs to the tree of the worktree at the start, and is stale once that changes. It still has to be verified by the operator.',
     body: Type.Object({
-      command: Type.String({ minLength: 1, maxLength: 2000, pattern: '\\S' }),
+      command: textOf('notBlank', { minLength: 1, maxLength: 2000 }),
       type: Type.Optional(
         Type.Union([Word], { description: 'The type of the proof; default: `check`' }),
       ),

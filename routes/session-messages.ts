@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { created } from '../lib/http/answer.ts';
 import { route } from '../lib/http/route.ts';
 import { listMessages, sayToSession } from '../lib/work/sessions/lifecycle/send-message.ts';
+import { textOf } from '../store/records/fields.ts';
 import { SessionMessage } from '../store/records/message.ts';
 import { CREATING } from './problems.ts';
 
@@ -23,7 +24,7 @@ Work mode the text of the message is approved, and nothing else. A paused sessio
 has ended, another one is created in the same worktree; \`session_id\` of the answer is its id. It plans with the message, or with
 \`approve\` executes the message as its plan.`,
     body: Type.Object({
-      text: Type.String({ minLength: 1, maxLength: 20_000, pattern: '\\S' }),
+      text: textOf('notBlank', { minLength: 1, maxLength: 20_000 }),
       now: Type.Optional(Type.Boolean({ description: 'Interrupt the agent' })),
       approve: Type.Optional(
         Type.Boolean({

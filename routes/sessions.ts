@@ -18,7 +18,7 @@ import {
   putPlan,
 } from '../lib/work/sessions/lifecycle/session-texts.ts';
 import { Boundary } from '../store/records/boundary.ts';
-import { Sha256, Word } from '../store/records/fields.ts';
+import { Sha256, textOf, Word } from '../store/records/fields.ts';
 import { QuestionAnswer } from '../store/records/question.ts';
 import { ProviderChoice, Session, Usage } from '../store/records/session.ts';
 import { BASE, createdSession, GIVES_MARKDOWN, optionalBody, TAKES_MARKDOWN } from './fields.ts';
@@ -50,10 +50,9 @@ export const sessionRoutes = [
       type: Word,
       ...ProviderChoice,
       comment: Type.Optional(
-        Type.String({
+        textOf('notBlank', {
           minLength: 1,
           maxLength: 20_000,
-          pattern: '\\S',
           description: 'A comment for the agent, such as feedback on an earlier session',
         }),
       ),
@@ -172,7 +171,7 @@ export const sessionRoutes = [
     description:
       'Only for a plan that is ready and not approved. Without `comment`, sends the unsent comments of comments.md and marks them as sent; with `comment`, comments.md is not used.',
     body: optionalBody({
-      comment: Type.Optional(Type.String({ minLength: 1, maxLength: 20_000, pattern: '\\S' })),
+      comment: Type.Optional(textOf('notBlank', { minLength: 1, maxLength: 20_000 })),
     }),
     response: Session,
     errors: ABOUT_A_PLAN,

@@ -1,6 +1,6 @@
 import { Compile } from 'typebox/compile';
 import type { TLocalizedValidationError as SchemaError } from 'typebox/error';
-import { mustMatch } from '../../store/records/patterns.ts';
+import { patternError } from '../../store/records/patterns.ts';
 import type { FieldError } from '../errors.ts';
 import type { JsonSchema } from './schema.ts';
 
@@ -111,8 +111,6 @@ const NAMES: Record<string, string> = {
   null: 'null',
 };
 
-const NOT_BLANK = '\\S';
-
 const limit = (one: SchemaError): number => Number((one.params as { limit: number }).limit);
 
 const MESSAGES: Record<string, (one: SchemaError, schema: JsonSchema) => string> = {
@@ -120,8 +118,7 @@ const MESSAGES: Record<string, (one: SchemaError, schema: JsonSchema) => string>
   const: (_one, schema) => `must be ${describe(schema)}`,
   enum: (_one, schema) => `must be ${describe(schema)}`,
   format: (_one, schema) => `must be a valid ${schema.format}`,
-  pattern: (one, { pattern }) =>
-    pattern === NOT_BLANK ? 'must not be blank' : (mustMatch(pattern) ?? one.message),
+  pattern: (one, { pattern }) => patternError(pattern) ?? one.message,
   minLength: (one) => (limit(one) === 1 ? 'must not be empty' : atLeast(one, 'characters')),
   maxLength: (one) => atMost(one, 'characters'),
   minProperties: (_one, { properties = {} }) =>

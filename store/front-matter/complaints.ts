@@ -1,7 +1,7 @@
 import { isMap, isScalar, isSeq } from 'yaml';
 import { ownValue } from '../base/own-value.ts';
 import { meantBy } from '../base/suggest.ts';
-import { mustMatch } from '../records/patterns.ts';
+import { patternError } from '../records/patterns.ts';
 import { type FrontMatter, mapOf } from './front-matter.ts';
 import { Problem, type TextPosition, together } from './problem.ts';
 
@@ -83,7 +83,7 @@ const wording = (
   if (keyword === 'format')
     return `must be ${FORMATS[String(params.format)] ?? params.format}${insteadOf(value)}`;
   const wanted = ownValue(WANTED, String(params.type));
-  if (wanted === undefined) return `${mustMatch(params.pattern) ?? message}${insteadOf(value)}`;
+  if (wanted === undefined) return `${patternError(params.pattern) ?? message}${insteadOf(value)}`;
   const advice = wanted.advise(value);
   return `must be ${wanted.name}${advice === undefined ? insteadOf(value) : `: write ${advice}`}`;
 };

@@ -1,11 +1,11 @@
 import { type Static, Type } from 'typebox';
-import { Time } from './fields.ts';
+import { Time, textOf } from './fields.ts';
 import { Directory } from './worktree.ts';
 
 const FIELDS = {
   project: Type.String(),
   lockfile: Type.String({ description: 'The lockfile that it was installed from' }),
-  lockfile_sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  lockfile_sha256: textOf('sha256'),
   command: Type.String({ description: 'The setup command that installed it' }),
   directories: Type.Array(Type.String(), { minItems: 1 }),
   bytes: Type.Integer({ minimum: 0, description: 'Its size when it was made' }),
