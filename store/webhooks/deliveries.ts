@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { withHandle } from '../base/open-file.ts';
 import { lineParserOf } from '../front-matter/parse.ts';
-import { newestLines } from '../fs/lines.ts';
+import { lastLine, newestLines } from '../fs/lines.ts';
 import { syncDirectory } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
 import { DeliveryLine } from '../records/delivery.ts';
@@ -39,6 +39,10 @@ export const syncDeliveries = async (layout: Layout, webhookId: string): Promise
 /** The newest 1000 attempts, oldest first, without a line torn by a crash. */
 export const readDeliveries = (layout: Layout, webhookId: string): DeliveryLine[] =>
   newestLines(fileOf(layout, webhookId), KEEP).flatMap((line) => parsed(line) ?? []);
+
+/** The newest attempt; undefined if there is none. Reads only the end of the log. */
+export const lastDelivery = (layout: Layout, webhookId: string): DeliveryLine | undefined =>
+  lastLine(fileOf(layout, webhookId), parsed).value;
 
 export const removeDeliveries = (layout: Layout, webhookId: string): void =>
   rmSync(fileOf(layout, webhookId), { force: true });

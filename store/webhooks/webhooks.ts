@@ -229,10 +229,15 @@ export const disableRegistration = (
 
 /** Whether every registration on disk is readable. The secret of an unreadable one must not be removed. */
 export const allRegistrationsReadable = ({ problems }: Store): boolean =>
-  problems.all().every(({ code }) => code === TRUST_NEEDED || code === BACKLOG_CLOSED);
+  problems.all().every(({ code }) => OF_READABLE.has(code));
 
 /** Problem code of a receiver whose backlog was closed. */
 export const BACKLOG_CLOSED = 'backlog_closed';
+
+/** Problem code of a receiver that does not accept deliveries. */
+export const RECEIVER_FAILING = 'receiver_failing';
+
+const OF_READABLE: ReadonlySet<string> = new Set([TRUST_NEEDED, BACKLOG_CLOSED, RECEIVER_FAILING]);
 
 const entriesOf = (store: Store, scope: Scope): Item['files']['webhooks'] | undefined =>
   scope === undefined ? globalWebhooks(store) : itemOf(store, scope)?.files.webhooks;

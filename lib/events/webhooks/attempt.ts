@@ -7,6 +7,7 @@ import { appendDelivery } from '../../../store/webhooks/deliveries.ts';
 import { secretOf } from '../../../store/webhooks/secrets.ts';
 import { disableRegistration, type Registration } from '../../../store/webhooks/webhooks.ts';
 import type { Log } from '../../log.ts';
+import { reportFailing } from './receiver-problems.ts';
 import { isAccepted } from './sender.ts';
 import {
   type AttemptResult,
@@ -73,6 +74,7 @@ export const attemptDelivery = async (
     isGone ? undefined : nextAttemptAt(schedule, attempts, deps.store.clock()),
   );
   logAttempt(deps, receiver.registration, line);
+  reportFailing(deps.store, receiver.registration, line);
   if (isGone) await disable(deps, receiver.registration);
   return line;
 };

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DeliveryLine } from '../../../store/records/delivery.ts';
 import type { EventRecord } from '../../../store/records/event.ts';
-import { readDeliveries } from '../../../store/webhooks/deliveries.ts';
+import { lastDelivery, readDeliveries } from '../../../store/webhooks/deliveries.ts';
 import type { Registration } from '../../../store/webhooks/webhooks.ts';
 import { attemptDelivery, type DeliveryDeps, endUnwanted, type Task } from './attempt.ts';
-import { closeBacklog, isTooLong, isTooOld, reportClosed } from './backlog-limit.ts';
+import { closeBacklog, isTooLong, isTooOld } from './backlog-limit.ts';
 import {
   createCancellableDelay,
   type DeliveryQueue,
@@ -12,6 +12,7 @@ import {
   pendingDeliveries,
   wants,
 } from './pending-deliveries.ts';
+import { clearFailing, reportClosed, reportFailing } from './receiver-problems.ts';
 import { nothingSent } from './sending-thread.ts';
 
 export const openQueue = (deps: DeliveryDeps, registration: Registration): DeliveryQueue => {
@@ -37,6 +38,9 @@ export const openQueue = (deps: DeliveryDeps, registration: Registration): Deliv
   };
   if (cursor !== position) savePosition(queue);
   reportClosed(deps.store, registration);
+  const last = lastDelivery(deps.store.layout, registration.matter.id);
+  if (last !== undefined && wants(registration, last.body))
+    reportFailing(deps.store, registration, last);
   return queue;
 };
 
@@ -256,6 +260,7 @@ export const updateReceiver = (queue: DeliveryQueue, registration: Registration)
   if (isDeepStrictEqual(registration.matter, before)) return;
   // What is sent ahead was chosen by the address and the events of before.
   queue.sent.cancel();
+  clearFailing(queue.deps.store, registration);
   queue.alarm.ring();
 };
 

@@ -9,7 +9,6 @@ import {
   trustedPart,
 } from '../../../store/webhooks/webhooks.ts';
 import type { DeliveryDeps } from './attempt.ts';
-import { clearProblem, dropClosed, reportClosed } from './backlog-limit.ts';
 import {
   closeDropped,
   dropQueue,
@@ -18,6 +17,7 @@ import {
   wakeDeliveries,
 } from './delivery-queue.ts';
 import type { DeliveryQueue } from './pending-deliveries.ts';
+import { clearClosed, clearFailing, dropClosed, reportClosed } from './receiver-problems.ts';
 
 /** The queues of all receivers, by the id of their registration. */
 export interface DeliveryQueues {
@@ -74,7 +74,7 @@ const currentRegistrations = (
   for (const one of met.get(scope) ?? []) {
     if (ids.has(idOf(one))) continue;
     recordRemoval(store, one);
-    clearProblem(store, one);
+    clearClosed(store, one);
   }
   if (all.length > 0) met.set(scope, all);
   else met.delete(scope);
@@ -95,7 +95,10 @@ const openOrUpdate = ({ deps, byId, doubles }: QueueIndex, registration: Registr
 const closeQueue = (index: QueueIndex, id: string, isDisabled: boolean): void => {
   const queue = index.byId.get(id);
   index.byId.delete(id);
-  if (queue !== undefined) dropQueue(queue);
+  if (queue !== undefined) {
+    dropQueue(queue);
+    clearFailing(index.deps.store, queue.registration);
+  }
   if (queue !== undefined && isDisabled) closeDisabled(index, queue);
   else removeReceiverState(index.deps, id);
   for (const scope of index.doubles.of(id)) updateScope(index, scope);

@@ -7,7 +7,7 @@ import { secretIds } from '../../../store/webhooks/secrets.ts';
 import { allRegistrationsReadable, registrationsOf } from '../../../store/webhooks/webhooks.ts';
 import type { Log } from '../../log.ts';
 import { attemptDelivery, type DeliveryDeps, RETRIES } from './attempt.ts';
-import { isTooLong, reportClosed } from './backlog-limit.ts';
+import { isTooLong } from './backlog-limit.ts';
 import {
   deliverNow,
   limitBacklog,
@@ -18,6 +18,7 @@ import {
 import { createQueues, type DeliveryQueues, removeReceiverState } from './delivery-queues.ts';
 import type { OwnUrl } from './own-address.ts';
 import { pendingDeliveries } from './pending-deliveries.ts';
+import { reportClosed } from './receiver-problems.ts';
 import { createSendingThread } from './sending-thread.ts';
 
 /**
