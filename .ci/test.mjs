@@ -11,6 +11,7 @@ import { compileGroups, groupsOf } from './test-groups.mjs';
 import { runGroups } from './test-run.mjs';
 import { touchedBy } from './touched.mjs';
 
+const USAGE = '[--quick] [--since=REV] [--slowest] [FILE or FOLDER...]';
 const OUT = 'dist/tests';
 const TIMES = 'dist/test-times.json';
 // Tests wait for part of their time. With more, two cores take as long, and what counts time becomes uncertain.
@@ -32,8 +33,15 @@ const expected = (file) => {
   return file in budgets.files ? budgets.files[file] * SHARE : USUAL_S;
 };
 
-const testsAt = (place) =>
-  statSync(place).isDirectory() ? filesBelow(place, /\.test\.ts$/) : [place];
+const refuse = (message) => {
+  console.error(`${message}\nUsage: node .ci/test.mjs ${USAGE}`);
+  process.exit(2);
+};
+
+const testsAt = (place) => {
+  if (!existsSync(place)) refuse(`${place}: no such file or folder`);
+  return statSync(place).isDirectory() ? filesBelow(place, /\.test\.ts$/) : [place];
+};
 
 /** The first of them that together take no longer than QUICK_S. */
 const quickOf = (files) => {
@@ -62,14 +70,18 @@ const slownessOf = (times) => {
   return usual === 0 ? 1 : Math.max(1, sum(([, ms]) => ms) / usual);
 };
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    quick: { type: 'boolean' },
-    since: { type: 'string', default: 'HEAD' },
-    slowest: { type: 'boolean' },
-  },
-});
+const readArguments = () => {
+  const quick = { type: 'boolean' };
+  const since = { type: 'string', default: 'HEAD' };
+  const slowest = { type: 'boolean' };
+  try {
+    return parseArgs({ allowPositionals: true, options: { quick, since, slowest } });
+  } catch ({ message }) {
+    return refuse(message);
+  }
+};
+
+const { values, positionals } = readArguments();
 const all = [...new Set((positionals.length === 0 ? ['test'] : positionals).flatMap(testsAt))];
 const files = values.quick ? quickOf(touchedBy(values.since, all)) : all;
 const { failures, passed, skipped, times, groups } = await run(groupsOf(files, expected));
