@@ -139,7 +139,7 @@ const lostIn = (name: string): string =>
 
 /** Applies the lines of an existing journal, and measures the size of the state in them. */
 const readingInto = (state: State, recent: Recent) => {
-  const sizes = new Map<string, number>();
+  const sizes: Sizes = new Map(KINDS.map((kind) => [kind, new Map()]));
   let first: Line | undefined;
   const tell: LineHandler = (json, lost) => {
     // Damaged bytes may have been events: skip at least as many numbers, so that none is used twice.
@@ -150,17 +150,24 @@ const readingInto = (state: State, recent: Recent) => {
     first ??= line;
     measure(sizes, line, json.length);
   };
-  const bytes = (): number => [...sizes.values()].reduce((sum, size) => sum + size, 0);
+  const bytes = (): number =>
+    [...sizes.values()]
+      .flatMap((known) => [...known.values()])
+      .reduce((sum, size) => sum + size, 0);
   return { tell, first: () => first, bytes };
 };
 
-const measure = (sizes: Map<string, number>, line: Line, size: number): void => {
-  for (const kind of KINDS) {
-    const part = line[kind] ?? {};
-    if ('id' in part)
-      sizes.set(`${kind} ${part.id}`, Object.values(part).includes(null) ? 0 : size);
+type Sizes = ReadonlyMap<(typeof KINDS)[number], Map<string, number>>;
+
+const measure = (sizes: Sizes, line: Line, size: number): void => {
+  for (const [kind, known] of sizes) {
+    const part = line[kind];
+    if (part !== undefined) known.set(part.id, isRemoval(part) ? 0 : size);
   }
 };
+
+const isRemoval = (part: { state?: unknown; seq?: number | null }): boolean =>
+  part.state === null || part.seq === null;
 
 const KINDS = ['seen', 'gone', 'run', 'cursor', 'told'] as const;
 
