@@ -13,6 +13,11 @@ export const Answers = (item: AttentionItem) => {
     <>
       {resume_at !== undefined && <p class="quiet">It resumes by itself at {utcOf(resume_at)}.</p>}
       <div class="answers">
+        {kind === 'done' && (
+          <a class="button" href={attentionLink(item)}>
+            Review diff
+          </a>
+        )}
         {isOneCall(item) ? (
           <CallButton call={call} body={answer.body} keys="a">
             {buttonText(item)}

@@ -241,6 +241,8 @@ describe('the page of a Work item', { skip: noBrowser }, () => {
     await page.keyboard.press('p');
     await page.getByRole('button', { name: /^Approve/ }).waitFor();
     await page.keyboard.press('a');
+    const toDiff = page.getByRole('link', { name: 'Review diff' });
+    assert.match((await toDiff.getAttribute('href')) ?? '', /\/diff$/);
     await page.getByRole('button', { name: /^Mark as reviewed/ }).click();
     await page.getByRole('link', { name: 'Add a proof' }).waitFor();
     const [session] = await dossier.call('GET /cases/{id}/sessions', { id });
