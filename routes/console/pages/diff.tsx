@@ -75,13 +75,17 @@ const When = ({ session, since }: Pick<Diff, 'session' | 'since'>) => {
         </nav>
       )}
       <span class="quiet">
-        {since === 'approval' ? 'Changes made before the approval are left out.' : 'Base '}
-        {since === 'base' && base_commit !== null && <code>{base_commit.slice(0, 12)}</code>}
-        {status === 'paused' && ' State when the session was paused.'}
+        {since === 'approval' && 'Changes made before the approval are left out.'}
+        {since === 'base' && base_commit !== null && (
+          <>
+            Base <code>{base_commit.slice(0, 12)}</code>.
+          </>
+        )}
+        {status === 'paused' && ' As it was when the session was paused.'}
         {hasEnded(status) && (
           <>
-            {' State when the session ended: '}
-            <a href={`/dashboard/cases/${case_id}/files`}>current files</a>
+            {' As it was when the session ended: '}
+            <a href={`/dashboard/cases/${case_id}/files`}>show current files</a>
           </>
         )}
       </span>
