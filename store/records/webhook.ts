@@ -11,7 +11,7 @@ export const WebhookMatter = Type.Object({
   id: Id,
   url: textOf('receiver'),
   events: Type.Optional(Type.Array(EventName, { minItems: 1 })),
-  /** Set when the receiver answered 410. */
+  /** Set when the receiver responds with 410. */
   disabled: Type.Optional(Type.Boolean()),
   created_at: Time,
 });
@@ -48,7 +48,7 @@ export const Webhook = Type.Object(
     disabled: Type.Optional(
       Type.Boolean({
         description:
-          'True after the receiver responded with 410 (Gone). Remove the line in the file to send again',
+          'True if the receiver responded with 410 (Gone), or if set by hand. Remove the line in the file to send again',
       }),
     ),
     trusted: Type.Optional(

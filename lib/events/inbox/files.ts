@@ -151,7 +151,7 @@ const disabledEntry = ({ scope, matter, name, written_at }: Registration): Atten
     id: `webhook/${matter.id}`,
     kind: 'webhook',
     since: new Date(written_at).toISOString(),
-    message: `${plain(matter.url)} responded with 410 (Gone), so its webhook is disabled. Delete the webhook, or remove the line \`disabled: true\` from its file.`,
+    message: `Nothing is sent to ${plain(matter.url)}: its webhook is disabled, by hand or since the receiver responded with 410 (Gone). Delete the webhook, or remove the line \`disabled: true\` from its file.`,
     answer: { method: 'DELETE', path: `${above}/webhooks/${matter.id}` },
     file: `webhooks/${name}`,
   };

@@ -92,5 +92,5 @@ export const redeliver = async (
 };
 
 const DISABLED =
-  'The receiver responded with 410 (Gone), so this webhook is disabled. Remove `disabled: true` from its file, then try again.';
+  'This webhook is disabled: `disabled: true` is in its file, by hand or since the receiver responded with 410 (Gone). Remove that line, then try again.';
 const WAITING = 'The delivery was not sent yet: an earlier one is pending. Redeliver that one.';

@@ -156,7 +156,7 @@ describe('the page of deliveries', { skip: noBrowser }, () => {
     await happen();
     await until(async () => (await dossier.call('GET /webhooks/{id}', { id })).disabled === true);
     const { page } = await look(t, at(`/${id}`), WITHOUT_SCRIPTS);
-    await page.getByText('The receiver responded with 410').waitFor();
+    await page.getByText('since the receiver responded with 410').waitFor();
     await page.getByText('Failed: 410').waitFor();
     assert.equal(await page.getByRole('button', { name: 'Redeliver' }).count(), 0);
     const file = join(workspace, `webhooks/${id}.md`);

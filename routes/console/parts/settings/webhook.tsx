@@ -18,8 +18,8 @@ export const DeliveryStopped = ({ of: { id, disabled, trusted } }: { of: Webhook
   <>
     {disabled === true && (
       <p class="box warn">
-        <strong>The receiver responded with 410 (Gone), so the webhook is disabled.</strong> To
-        enable it, remove the line <code>disabled: true</code> from its file,{' '}
+        <strong>The webhook is disabled,</strong> by hand or since the receiver responded with 410
+        (Gone). To enable it, remove the line <code>disabled: true</code> from its file,{' '}
         <code>{`webhooks/${id}.md`}</code> in the workspace if it was created here, or delete it and
         add it again. Events in between are not sent.
       </p>
