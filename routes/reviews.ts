@@ -40,7 +40,7 @@ export const reviewRoutes = [
   route('GET /api/cases/{id}/pr/reviews', {
     summary: 'List all reviews, threads and failing checks of the pull request, oldest first',
     description:
-      'Reads from the code host and records the result. For a check of GitHub Actions, `check` has the failed step and the end of its log, or why the log cannot be read. Fails if the code host fails, so an empty list means that there are none. A review or check in a form that cannot be used is left out: the notes of `…/pr/status` and `…/pr/ready-check` name it. `local=true` returns the records.',
+      'Reads from the code host and records the result. For a check of GitHub Actions, `check` has the failed step and the end of its log, or why the log cannot be read. Fails if the code host fails, so an empty list means that there are none. A review, thread or check in a form that cannot be used is left out: the notes of `…/pr/status` and `…/pr/ready-check` name it. `local=true` returns the records.',
     query: Query,
     response: Type.Array(Review),
     errors: ASKING,

@@ -73,6 +73,8 @@ export interface HostedRepository {
 
   countOpenIssues(): Promise<number>;
   issues(filter: IssueFilter): Promise<IssuePage>;
+  /** The numbers of the same page: an issue of another form does not take the others with it. */
+  issueNumbers(filter: IssueFilter): Promise<IssueNumbersPage>;
   issue(number: number): Promise<Issue>;
   /** Several issues at once; a deleted or moved one is a MissingIssue. */
   issuesByNumber(numbers: readonly number[]): Promise<Map<number, Issue | MissingIssue>>;
@@ -83,10 +85,10 @@ export interface HostedRepository {
   findPull(head: { owner: string; branch: string; base?: string }): Promise<Pull | undefined>;
   pull(number: number): Promise<Pull>;
   /** The events of a pull request, oldest first, with the host's ids. */
-  pullEvents(number: number): Promise<PullEvent[]>;
-  /** A review of another form does not take the others with it. */
+  pullEvents(number: number): Promise<PullEvents>;
+  /** A review of another form does not take the others with it; nor does a thread. */
   reviews(number: number): Promise<HostReviews>;
-  threads(number: number): Promise<ReviewThread[]>;
+  threads(number: number): Promise<HostThreads>;
   /** The failing checks of a commit, by the newest run of each check. */
   failingChecks(commit: string): Promise<FailingChecks>;
   /** The end of the log of a job's failed step. If the log cannot be read, `why` says so; throws for a job of another form. */
@@ -147,6 +149,12 @@ const TimeOrNull = orNull(Time);
 const Count = Type.Integer();
 const SafeId = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 
+export const IssueNumbersPage = Type.Object({
+  numbers: Type.Array(Type.Integer({ minimum: 1 })),
+  next_cursor: TextOrNull,
+});
+type IssueNumbersPage = Static<typeof IssueNumbersPage>;
+
 const PullState = Type.Enum(['draft', 'open', 'closed', 'merged']);
 export type PullState = Static<typeof PullState>;
 
@@ -179,6 +187,12 @@ export const PullEvent = Type.Object({
 });
 export type PullEvent = Static<typeof PullEvent>;
 
+// Which items cannot be used and why, each as a clause.
+const Unread = Type.Array(Text);
+
+export const PullEvents = Type.Object({ events: Type.Array(PullEvent), unread: Unread });
+type PullEvents = Static<typeof PullEvents>;
+
 export const HostReview = Type.Object({
   number: SafeId,
   author: TextOrNull,
@@ -187,11 +201,7 @@ export const HostReview = Type.Object({
 });
 export type HostReview = Static<typeof HostReview>;
 
-export const HostReviews = Type.Object({
-  reviews: Type.Array(HostReview),
-  /** Which reviews cannot be used and why, each as a clause. */
-  unread: Type.Array(Text),
-});
+export const HostReviews = Type.Object({ reviews: Type.Array(HostReview), unread: Unread });
 type HostReviews = Static<typeof HostReviews>;
 
 const ThreadComment = Type.Object({
@@ -213,6 +223,9 @@ export const ReviewThread = Type.Object({
 });
 export type ReviewThread = Static<typeof ReviewThread>;
 
+export const HostThreads = Type.Object({ threads: Type.Array(ReviewThread), unread: Unread });
+type HostThreads = Static<typeof HostThreads>;
+
 /** The code host, with the token of `gh` or of the environment. Makes no request before the first call. */
 export interface WithCodeHost {
   readonly codeHost: () => CodeHost;
@@ -231,7 +244,7 @@ export const FailingCheck = Type.Object({
   url: TextOrNull,
   at: TimeOrNull,
   /** The job id, if the check ran on the host's runners and may have a log. */
-  job: orNull(Count),
+  job: orNull(SafeId),
 });
 export type FailingCheck = Static<typeof FailingCheck>;
 
@@ -240,7 +253,9 @@ export const FailingChecks = Type.Object({
   /** Sentences that say which checks the token may not read. */
   unread: Type.Array(Text),
   /** Which checks cannot be used and why, each as a clause. */
-  odd: Type.Array(Text),
+  odd: Unread,
+  /** Whether all check runs were read, else the app whose runs were; and whether all commit statuses were. */
+  read: Type.Object({ runs: Type.Boolean(), app: TextOrNull, statuses: Type.Boolean() }),
 });
 export type FailingChecks = Static<typeof FailingChecks>;
 

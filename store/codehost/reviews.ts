@@ -39,7 +39,11 @@ export const listReviews = reviews.list;
 export const saveReviews = (
   store: Store,
   caseId: string,
-  told: { pull: number; reviews: readonly FetchedReview[]; isUnread?: (id: string) => boolean },
+  told: {
+    pull: number;
+    reviews: readonly FetchedReview[];
+    isUnread?: (kept: ReviewMatter) => boolean;
+  },
 ): Promise<StoredReview[] | undefined> =>
   changeItem(store, caseId, async (item) => {
     const kept = new Map(reviews.listIn(store, item).map((one) => [one.matter.id, one]));
@@ -48,7 +52,7 @@ export const saveReviews = (
       kept.delete(one.matter.id);
     }
     const isGone = ({ matter }: StoredReview): boolean =>
-      told.isUnread?.(matter.id) !== true && matter.pull === told.pull && matter.on_host !== false;
+      told.isUnread?.(matter) !== true && matter.pull === told.pull && matter.on_host !== false;
     for (const one of [...kept.values()].filter(isGone))
       await reviews.editAt(store, one, () => ({ changes: { on_host: false } }));
     return reviews.listIn(store, item);

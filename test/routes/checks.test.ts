@@ -231,8 +231,35 @@ describe('a failing check', () => {
     const { notes } = (await api<{ notes: string[] }>('GET', 'pr/status')).body;
     assert.match(
       notes.join(),
-      /Not every check could be read\. Failing check 2 of 2 cannot be used/,
+      /Not every check could be read\. Left out: failing check 2 of 2 cannot be used/,
     );
+  });
+
+  it('stays where the token may not read it any more, which is told, and ends where it may', async (t) => {
+    const { check, fails, list, host, api } = await withChecks(t);
+    await fails();
+    await check('lint', 'failure', { app: 'Linter' });
+    await host.repositories.status('work/one', 'jenkins', 'error');
+    const before = await list();
+    const names = (all: Review[], state: string) =>
+      all.filter((one) => one.state === state).map((one) => one.check?.name);
+    assert.equal(before.length, 3);
+    host.fail('forbidden', { path: /\/check-runs$/ });
+    const body = { total_count: 0, workflow_runs: [] };
+    const headers = { 'content-type': 'application/json' };
+    host.fail({ status: 200, headers, body }, { path: /\/actions\/runs$/ });
+    const after = await list();
+    // The jobs of Actions were read all the same.
+    assert.deepEqual(names(after, 'superseded'), ['unit']);
+    assert.deepEqual(names(after, 'failing').toSorted(), ['jenkins', 'lint']);
+    assert.ok(after.every(({ state, blocking }) => blocking === (state === 'failing')));
+    host.fail('forbidden', { path: /\/(check-runs|status|runs)$/, times: 3 });
+    assert.deepEqual(
+      (await list()).map(({ state }) => state),
+      after.map(({ state }) => state),
+    );
+    const { notes } = (await api<{ notes: string[] }>('GET', 'pr/status')).body;
+    assert.match(notes.join(), /Not every check could be read\. github\.com refused access to/);
   });
 
   it('stays where the host answers another form of it', async (t) => {

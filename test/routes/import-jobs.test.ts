@@ -123,6 +123,20 @@ describe('POST /api/codehost/import/jobs', () => {
     assert.equal((await cases(scene)).length, 1);
   });
 
+  it('lists an issue of another form with the others, and tells of it alone', async (t) => {
+    const scene = await withHost(t);
+    const numbers = await scene.host.issues.addMany(2);
+    const listed = numbers.map((number) => ({ number, labels: 'notalist' }));
+    scene.host.fail({ status: 200, headers: JSON_TYPE, body: listed }, { path: /\/issues$/ });
+    const strange = { status: 200, headers: JSON_TYPE, body: { labels: 'notalist' } };
+    scene.host.fail(strange, { path: `/issues/${numbers[0]}` });
+    const job = await until(scene, await begin(scene, { filter: {} }), 'completed');
+    assert.deepEqual(
+      job.results.map(({ outcome }) => outcome),
+      ['failed', 'imported'],
+    );
+  });
+
   it('stops at the rate limit with what is done and when to go on, and goes on when it is resumed', async (t) => {
     const scene = await withHost(t);
     const numbers = await scene.host.issues.addMany(3);

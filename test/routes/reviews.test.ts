@@ -147,6 +147,38 @@ describe('GET /api/cases/{id}/pr/reviews', () => {
     assert.doesNotMatch(after.body.notes.join(), /review/);
   });
 
+  it('is without a thread that cannot be used, which is told and keeps it from being ready', async (t) => {
+    const scene = await withReviews(t);
+    const { api, host, asked, thread } = scene;
+    const before = idsOf(await list(scene));
+    const nodes = [{ node_id: 'with a space' }, null];
+    const reviewThreads = { nodes, pageInfo: { hasNextPage: false, endCursor: null } };
+    const body = { data: { repository: { pullRequest: { reviewThreads } } } };
+    const headers = { 'content-type': 'application/json' };
+    const odd = { status: 200, headers, body };
+    host.fail(odd, { graphql: 'query Threads', times: 2 });
+    // The thread that was known may be one of them.
+    assert.deepEqual(idsOf(await list(scene)), before);
+    const still = (await list(scene, 'pr/reviews/unresolved?local=true')).map(({ id }) => id);
+    assert.deepEqual(still.toSorted(), [asked, thread].toSorted());
+    const { body: status } = await api<{ notes: string[] }>('GET', 'pr/status');
+    const told = /^Not every review could be read: thread 1 of 2 cannot be used: .*; thread 2 of 2/;
+    assert.ok(
+      status.notes.some((note) => told.test(note)),
+      status.notes.join(),
+    );
+    await api('POST', `pr/reviews/${asked}/resolve`);
+    const ready = await api<{ checks: { name: string; ok: boolean; detail: string }[] }>(
+      'GET',
+      'pr/ready-check',
+    );
+    const open = ready.body.checks.find(({ name }) => name === 'reviews');
+    assert.deepEqual(
+      [open?.ok, /thread 1 of 2 cannot be used/.test(open?.detail ?? '')],
+      [false, true],
+    );
+  });
+
   it('is 404 without a Work item or a pull request, and 409 for a record that is broken', async (t) => {
     const { call, at } = await withCase(t);
     assertProblem(await call('GET', '/api/cases/nobody/pr/reviews'), 404, 'not_found');

@@ -2,7 +2,7 @@ import { FailingCheck, type FailingChecks } from '../code-host.ts';
 import { apiPath, hostClient, type RepositoryContext } from './client.ts';
 import { listOf, PER_PAGE } from './pages.ts';
 import { hasErrorCode } from './problem.ts';
-import { usableOf } from './usable.ts';
+import { formedBy, pathId, usableOf } from './usable.ts';
 
 // The conclusions that GitHub's combined status counts as failures.
 const FAILING = new Set([
@@ -12,8 +12,9 @@ const FAILING = new Set([
   'action_required',
   'startup_failure',
 ]);
-const isFailing = ({ conclusion }: { conclusion: string | null }): boolean =>
-  FAILING.has(conclusion ?? '');
+// A null is kept, because it may be one that fails.
+const isFailing = (check: { conclusion: string | null } | null): boolean =>
+  check === null || FAILING.has(check.conclusion ?? '');
 
 /**
  * The failing check runs and commit statuses of a commit. A fine-grained token can never read check runs; failing Actions
@@ -24,7 +25,7 @@ export const failingChecks = async (
   commit: string,
 ): Promise<FailingChecks> => {
   const unread: string[] = [];
-  const orUnread = (work: Promise<FailingCheck[]>): Promise<FailingCheck[] | undefined> =>
+  const orUnread = (work: Promise<Formed>): Promise<Formed | undefined> =>
     work.catch((error: unknown) => {
       if (!hasErrorCode(error, 'codehost_forbidden', 'codehost_sso_required')) throw error;
       unread.push(error.message);
@@ -34,33 +35,41 @@ export const failingChecks = async (
     orUnread(failingRuns(place, commit)),
     orUnread(failingStatuses(place, commit)),
   ]);
-  const found = runs ?? (await orUnread(failingJobs(place, commit)));
-  const all = usableOf(FailingCheck, [...(found ?? []), ...(statuses ?? [])], 'Failing check');
-  return { checks: all.usable, unread, odd: all.unread };
+  const jobs = runs === undefined ? await orUnread(failingJobs(place, commit)) : undefined;
+  const found = [...(runs ?? jobs ?? []), ...(statuses ?? [])];
+  const { usable, unread: odd } = usableOf(FailingCheck, found, 'failing check');
+  const isWhole = odd.length === 0;
+  const read = {
+    runs: isWhole && runs !== undefined,
+    app: isWhole && jobs !== undefined ? ACTIONS.name : null,
+    statuses: isWhole && statuses !== undefined,
+  };
+  return { checks: usable, unread, odd, read };
 };
 
-const ACTIONS = 'github-actions';
+/** Checks, undefined for one of another form. */
+type Formed = (FailingCheck | undefined)[];
 
-const failingRuns = async (place: RepositoryContext, commit: string): Promise<FailingCheck[]> => {
+const ACTIONS = { slug: 'github-actions', name: 'GitHub Actions' };
+
+const failingRuns = async (place: RepositoryContext, commit: string): Promise<Formed> => {
   const route = 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs';
   const all = await listOf(place, route, { ref: commit });
-  return Promise.all(
-    all.filter(isFailing).map(async ({ id, name, conclusion, app, output, ...run }) => {
-      const isJob = app?.slug === ACTIONS;
-      const isNoted = !isJob && Boolean(output?.annotations_count);
-      const notes = isNoted ? await notesOf(place, Number(id)) : [];
-      return {
-        id: String(id),
-        name,
-        conclusion: conclusion ?? '',
-        app: app?.name ?? null,
-        said: paragraphs([output?.title, output?.summary, output?.text, ...notes]),
-        url: run.details_url ?? run.html_url,
-        at: run.completed_at ?? run.started_at,
-        job: isJob ? Number(id) : null,
-      };
-    }),
-  );
+  return formedBy(all.filter(isFailing), async ({ id, name, conclusion, app, output, ...run }) => {
+    const isJob = app?.slug === ACTIONS.slug;
+    const isNoted = !isJob && Boolean(output?.annotations_count);
+    const notes = isNoted ? await notesOf(place, pathId(id)) : [];
+    return {
+      id: String(id),
+      name,
+      conclusion: conclusion ?? '',
+      app: app?.name ?? null,
+      said: paragraphs([output?.title, output?.summary, output?.text, ...notes]),
+      url: run.details_url ?? run.html_url,
+      at: run.completed_at ?? run.started_at,
+      job: isJob ? Number(id) : null,
+    };
+  });
 };
 
 // Apps write them, and not all as the host describes it.
@@ -83,48 +92,47 @@ const notesOf = async (place: RepositoryContext, check_run_id: number): Promise<
 };
 
 // The combined status has only the newest status of each context.
-const failingStatuses = async (
-  place: RepositoryContext,
-  commit: string,
-): Promise<FailingCheck[]> => {
+const failingStatuses = async (place: RepositoryContext, commit: string): Promise<Formed> => {
   const { api } = await hostClient(place);
   const route = 'GET /repos/{owner}/{repo}/commits/{ref}/status';
   const { data } = await api.request(route, { ...apiPath(place), ...PER_PAGE, ref: commit });
-  return data.statuses
-    .filter(({ state }) => state === 'failure' || state === 'error')
-    .map((status) => ({
-      id: `status-${status.id}`,
-      name: status.context,
-      conclusion: status.state,
-      app: null,
-      said: paragraphs([status.description]),
-      url: status.target_url ?? null,
-      at: status.updated_at,
-      job: null,
-    }));
+  const failing = data.statuses.filter(
+    (status) => status === null || status.state === 'failure' || status.state === 'error',
+  );
+  return formedBy(failing, (status) => ({
+    id: `status-${status.id}`,
+    name: status.context,
+    conclusion: status.state,
+    app: null,
+    said: paragraphs([status.description]),
+    url: status.target_url ?? null,
+    at: status.updated_at,
+    job: null,
+  }));
 };
 
 /** Failing Actions jobs. The id of a job is that of its check run. */
-const failingJobs = async (place: RepositoryContext, commit: string): Promise<FailingCheck[]> => {
+const failingJobs = async (place: RepositoryContext, commit: string): Promise<Formed> => {
   const every = 'GET /repos/{owner}/{repo}/actions/runs';
   const runs = await listOf(place, every, { head_sha: commit });
   const route = 'GET /repos/{owner}/{repo}/actions/runs/{run_id}/jobs';
-  const jobs = await Promise.all(
-    runs
-      .filter(({ conclusion }) => conclusion !== 'success' && conclusion !== 'skipped')
-      .map(({ id }) => listOf(place, route, { run_id: Number(id) })),
-  );
-  return jobs
-    .flat()
-    .filter(isFailing)
-    .map(({ id, name, conclusion, html_url, completed_at }) => ({
+  const jobs = await formedBy(runs, async ({ id, conclusion }) => {
+    if (conclusion === 'success' || conclusion === 'skipped') return [];
+    return [...(await listOf(place, route, { run_id: pathId(id) }))];
+  });
+  // The jobs of a run of another form are unknown, so it counts as one that fails.
+  const failing = jobs.flatMap((each) => each?.filter(isFailing) ?? [undefined]);
+  return formedBy(failing, (job) => {
+    const { id, name, conclusion, html_url, completed_at } = job as NonNullable<typeof job>;
+    return {
       id: String(id),
       name,
       conclusion: conclusion ?? '',
-      app: 'GitHub Actions',
+      app: ACTIONS.name,
       said: '',
       url: html_url,
       at: completed_at,
       job: Number(id),
-    }));
+    };
+  });
 };

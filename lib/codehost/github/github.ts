@@ -17,17 +17,25 @@ import {
   FailingChecks,
   type HostedRepository,
   HostReviews,
+  HostThreads,
+  IssueNumbersPage,
   JobLog,
   Pull,
-  PullEvent,
-  ReviewThread,
+  PullEvents,
 } from '../code-host.ts';
 import { authRefresh, authStatus, availability, me } from './account.ts';
 import { failingChecks } from './checks.ts';
 import { createHostContext, type GitHubOptions, type RepositoryContext } from './client.ts';
 import { comment, Found, findComment, Written } from './comment.ts';
 import { image } from './images.ts';
-import { countOpenIssues, issue, issueComments, issues, issuesByNumber } from './issues.ts';
+import {
+  countOpenIssues,
+  issue,
+  issueComments,
+  issueNumbers,
+  issues,
+  issuesByNumber,
+} from './issues.ts';
 import { jobLog } from './job-log.ts';
 import { setLabels } from './pull-labels.ts';
 import {
@@ -41,7 +49,7 @@ import {
 } from './pulls.ts';
 import { assignees, labels, listMilestones, meta, permissions, validate } from './repository.ts';
 import { resolveThread, reviews, threads } from './reviews.ts';
-import { checked, unusable } from './usable.ts';
+import { checked, isOfForm, unusable } from './usable.ts';
 
 /** GitHub and GitHub Enterprise. Loads no library and makes no request before the first call. */
 export const createGitHub = (options: GitHubOptions): CodeHost => {
@@ -82,11 +90,6 @@ const repositoryAt = (place: RepositoryContext): HostedRepository => {
   return { name: place.name, ...Object.fromEntries(usable) };
 };
 
-// The two are of Octokit, for a list without its position.
-const isOfForm = (error: unknown): boolean =>
-  error instanceof TypeError ||
-  (error instanceof Error && /^Missing(?:PageInfo|CursorChangeError)$/.test(error.name));
-
 type CallName = Exclude<keyof HostedRepository, 'name'>;
 
 interface Call<N extends CallName> {
@@ -111,15 +114,16 @@ const CALLS: Calls = {
   assignees: { call: assignees, result: Type.Array(HostUser) },
   countOpenIssues: { call: countOpenIssues, result: Type.Integer() },
   issues: { call: issues, result: IssuePage },
+  issueNumbers: { call: issueNumbers, result: IssueNumbersPage },
   issue: { call: issue, result: Issue },
   issuesByNumber: { call: issuesByNumber, result: null },
   issueComments: { call: issueComments, result: Type.Array(IssueComment) },
   linkedPulls: { call: linkedPulls, result: Type.Array(LinkedPull) },
   findPull: { call: findPull, result: Type.Union([Pull, Type.Undefined()]) },
   pull: { call: pull, result: Pull },
-  pullEvents: { call: pullEvents, result: Type.Array(PullEvent) },
+  pullEvents: { call: pullEvents, result: PullEvents },
   reviews: { call: reviews, result: HostReviews },
-  threads: { call: threads, result: Type.Array(ReviewThread) },
+  threads: { call: threads, result: HostThreads },
   failingChecks: { call: failingChecks, result: FailingChecks },
   jobLog: { call: jobLog, result: JobLog },
   createPull: { call: postPull, result: Pull, writes: true },

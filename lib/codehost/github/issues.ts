@@ -5,7 +5,12 @@ import {
   type IssuePage,
 } from '../../../store/records/code-host.ts';
 import { badField, ServiceError } from '../../errors.ts';
-import { type IssuePlace, type MissingIssue, pageOfIssue } from '../code-host.ts';
+import {
+  type HostedRepository,
+  type IssuePlace,
+  type MissingIssue,
+  pageOfIssue,
+} from '../code-host.ts';
 import {
   apiPath,
   fullNameOf,
@@ -183,22 +188,35 @@ export const issueComments = async (
 
 const PAGE = 30;
 
-/**
- * One page of issues. REST includes pull requests, which are removed: a page may have fewer items than the limit, but is
- * never empty while there are more.
- */
+/** One page of issues. */
 export const issues = async (place: RepositoryContext, filter: IssueFilter): Promise<IssuePage> => {
+  const { items, next_cursor } = await pageOf(place, filter);
+  return { issues: items.map((each) => onHost(place, issueFromRest(each))), next_cursor };
+};
+
+/** The numbers of the same page, also of issues whose other fields cannot be used. */
+export const issueNumbers = async (
+  place: RepositoryContext,
+  filter: IssueFilter,
+): ReturnType<HostedRepository['issueNumbers']> => {
+  const { items, next_cursor } = await pageOf(place, filter);
+  return { numbers: items.map(({ number }) => number), next_cursor };
+};
+
+// REST includes pull requests, which are removed: a page may have fewer items than the limit, but is never empty while there
+// are more.
+const pageOf = async (
+  place: RepositoryContext,
+  filter: IssueFilter,
+): Promise<{ items: RestIssue[]; next_cursor: string | null }> => {
   const wanted = await parametersOf(place, filter);
   const route = 'GET /repos/{owner}/{repo}/issues';
   for await (const { items, next } of pagesOf(place, route, wanted, positionOf(filter.cursor))) {
     const found = items.filter(({ pull_request }) => !pull_request);
     if (found.length > 0 || next === null)
-      return {
-        issues: found.map((each) => onHost(place, issueFromRest(each))),
-        next_cursor: next && cursorOf(next),
-      };
+      return { items: found, next_cursor: next && cursorOf(next) };
   }
-  return { issues: [], next_cursor: null };
+  return { items: [], next_cursor: null };
 };
 
 const cursorOf = (position: Position): string =>

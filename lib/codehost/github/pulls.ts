@@ -1,6 +1,12 @@
 import type { LinkedPull } from '../../../store/records/code-host.ts';
 import { ServiceError } from '../../errors.ts';
-import type { NewPull, Pull, PullEvent, PullRule } from '../code-host.ts';
+import {
+  type HostedRepository,
+  type NewPull,
+  type Pull,
+  PullEvent,
+  type PullRule,
+} from '../code-host.ts';
 import {
   apiPath,
   fullNameOf,
@@ -18,7 +24,7 @@ import {
   PULL_REQUEST,
 } from './documents.ts';
 import { collectPages, listOf } from './pages.ts';
-import { unusable } from './usable.ts';
+import { formedBy, unusable, usableOf } from './usable.ts';
 import {
   type CheckedCommit,
   type GraphqlPull,
@@ -149,10 +155,20 @@ interface Readied {
 }
 
 /** The events of a pull request, oldest first. */
-export const pullEvents = (place: RepositoryContext, number: number): Promise<PullEvent[]> =>
-  collectPages(place, { document: PULL_EVENTS, number }, ({ pullRequest }: Page) =>
-    nodesOf(pullRequest.timelineItems).flatMap(eventFrom),
+export const pullEvents = async (
+  place: RepositoryContext,
+  number: number,
+): ReturnType<HostedRepository['pullEvents']> => {
+  const all = await collectPages(
+    place,
+    { document: PULL_EVENTS, number },
+    ({ pullRequest }: Page) => nodesOf(pullRequest.timelineItems),
   );
+  const found = await formedBy(all, eventFrom);
+  const told = found.flatMap((each) => each ?? [undefined]);
+  const { usable, unread } = usableOf(PullEvent, told, 'event');
+  return { events: usable, unread };
+};
 
 interface Page {
   pullRequest: { timelineItems: Nodes<Item> };

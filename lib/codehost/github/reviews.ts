@@ -2,14 +2,14 @@ import { ServiceError } from '../../errors.ts';
 import {
   type HostedRepository,
   HostReview,
-  type ReviewThread,
+  ReviewThread,
   type ThreadComment,
 } from '../code-host.ts';
 import { fullNameOf, hostClient, type RepositoryContext } from './client.ts';
 import { RESOLVE_THREAD, THREAD_COMMENTS, THREADS } from './documents.ts';
 import { collectPages, listOf, queriedPages } from './pages.ts';
 import { pullToWrite } from './pulls.ts';
-import { usableOf } from './usable.ts';
+import { formedBy, usableOf } from './usable.ts';
 import { type Nodes, nodesOf } from './wire.ts';
 
 const STATES: Record<string, HostReview['state']> = {
@@ -25,7 +25,7 @@ export const reviews = async (
 ): ReturnType<HostedRepository['reviews']> => {
   const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
   const all = await listOf(place, route, { pull_number: number });
-  const found = all.map((review) => ({
+  const found = await formedBy(all, (review) => ({
     number: Number(review.id),
     author: review.user?.login ?? null,
     state: STATES[review.state] ?? 'commented',
@@ -42,16 +42,19 @@ export const reviews = async (
 export const threads = async (
   place: RepositoryContext,
   number: number,
-): Promise<ReviewThread[]> => {
-  const found = await collectPages(
+): ReturnType<HostedRepository['threads']> => {
+  const all = await collectPages(
     place,
     { document: THREADS, number },
-    ({ pullRequest }: Threads) => nodesOf(pullRequest.reviewThreads),
+    // With those that are null: one of them may be open.
+    ({ pullRequest }: Threads) => pullRequest.reviewThreads.nodes ?? [],
   );
-  const all: ReviewThread[] = [];
-  for (const thread of found)
-    all.push({ ...thread, comments: (await commentsOf(place, thread)).map(commentFrom) });
-  return all;
+  const found = await formedBy(all, async (thread) => ({
+    ...(thread as Thread),
+    comments: (await commentsOf(place, thread as Thread)).map(commentFrom),
+  }));
+  const { usable, unread } = usableOf(ReviewThread, found, 'thread');
+  return { threads: usable, unread };
 };
 
 interface Threads {
@@ -112,7 +115,7 @@ const requireThread = async (
   thread: string,
 ): Promise<void> => {
   await pullToWrite(place, number);
-  if ((await threads(place, number)).some(({ node_id }) => node_id === thread)) return;
+  if ((await threads(place, number)).threads.some(({ node_id }) => node_id === thread)) return;
   throw new ServiceError(
     'codehost_not_found',
     `${fullNameOf(place.name)}#${number} has no thread ${thread}. List the reviews again.`,

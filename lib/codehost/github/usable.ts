@@ -20,10 +20,38 @@ export const unusable = (
 
 const MOST_TOLD = 5;
 
+/** What `form` makes of each value of the host; undefined for a value of another form. */
+export const formedBy = <T, R>(
+  values: readonly T[],
+  form: (value: T) => R | Promise<R>,
+): Promise<(R | undefined)[]> =>
+  Promise.all(
+    values.map(async (value) => {
+      try {
+        return await form(value);
+      } catch (error) {
+        if (isOfForm(error)) return undefined;
+        throw error;
+      }
+    }),
+  );
+
+/** Whether an answer of the host could not be read because of its form. */
+// The two are of Octokit, for a list without its position.
+export const isOfForm = (error: unknown): boolean =>
+  error instanceof TypeError ||
+  (error instanceof Error && /^Missing(?:PageInfo|CursorChangeError)$/.test(error.name));
+
+/** An id of the host for a path. Throws what `formedBy` takes for another form, as no request has such a path. */
+export const pathId = (id: unknown): number => {
+  if (Number.isSafeInteger(id) && Number(id) > 0) return Number(id);
+  throw new TypeError('the id must be a positive integer');
+};
+
 /** The values with the fields of the schema, and clauses that tell the first of the others, which are `what`. */
 export const usableOf = <T>(
   schema: TSchema,
-  values: readonly T[],
+  values: readonly (T | undefined)[],
   what: string,
 ): { usable: T[]; unread: string[] } => {
   const faults = values.map((value) => faultOf(schema, value));
@@ -31,7 +59,9 @@ export const usableOf = <T>(
   const unread = faults.flatMap((why, at) => (why === undefined ? [] : `${about(at)}: ${why}`));
   const more = unread.length - MOST_TOLD;
   return {
-    usable: values.filter((_, at) => faults[at] === undefined),
+    usable: values.filter(
+      (value, at): value is T => faults[at] === undefined && value !== undefined,
+    ),
     unread: [...unread.slice(0, MOST_TOLD), ...(more > 0 ? [`and ${more} more`] : [])],
   };
 };

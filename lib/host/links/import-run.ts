@@ -92,11 +92,11 @@ const listed = async (
     pages += 1;
     const from: { cursor?: string } = cursor === '' ? {} : { cursor };
     const page = await Promise.race([
-      hosted.issues({ ...filter, ...from, limit: 100 }),
+      hosted.issueNumbers({ ...filter, ...from, limit: 100 }),
       stopped.raised,
     ]);
     if (!page) return undefined;
-    for (const { number } of page.issues) numbers.add(number);
+    for (const number of page.numbers) numbers.add(number);
     cursor = page.next_cursor;
   }
   const found = [...numbers].slice(0, limit);

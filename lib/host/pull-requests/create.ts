@@ -26,7 +26,7 @@ import {
   writeOrVerify,
 } from './record.ts';
 import { baseBranches, pullTarget, type Where } from './target.ts';
-import { addTransitions, opened, transitionsOf } from './timeline.ts';
+import { addTransitions, oddEvents, opened, transitionsOf } from './timeline.ts';
 
 /**
  * Commits what the session left, pushes the branch, and opens the pull request or adopts the open one of the branch, so
@@ -167,7 +167,10 @@ const propose = async (
   const observed = { observed_at: kept.matter.synced_at ?? '', source: 'service' as const };
   const known = adopted
     ? await hosted.pullEvents(pull.number).then(
-        (events) => transitionsOf(pull, events, observed),
+        ({ events, unread }) => {
+          warnings.push(...oddEvents(unread));
+          return transitionsOf(pull, events, observed);
+        },
         (error: unknown) => {
           warnings.push(warningOf('Reading its history failed', error));
           return [];

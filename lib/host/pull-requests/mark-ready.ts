@@ -115,9 +115,9 @@ const readied = async (
   pull: Pull,
 ): Promise<NewTransition[]> => {
   const observed_at = store.clock().toISOString();
-  const events = await hostedFor(codeHost, kept)
+  const { events } = await hostedFor(codeHost, kept)
     .pullEvents(pull.number)
-    .catch(() => []);
+    .catch(() => ({ events: [] }));
   const told = transitionsOf(pull, events, { observed_at, source: 'sync' });
   const last = told.findLast(({ event }) => event === 'ready');
   if (last !== undefined)

@@ -22,7 +22,7 @@ export interface ReadinessFindings {
   gate: Gate;
   pull: Pull;
   unresolved: readonly Unresolved[];
-  /** Reviews of the host that cannot be used: one of them may request changes. */
+  /** Reviews and threads of the host that cannot be used: one of them may request changes. */
   unread: readonly string[];
   /** Undefined without a worktree, which has nothing to publish. */
   local: LocalState | undefined;
@@ -49,7 +49,7 @@ export const readFindings = async (
 ): Promise<ReadinessFindings> => {
   const hosted = hostedFor(service.codeHost, kept);
   const { number } = kept.matter;
-  const [pull, { reviews, unread }, threads] = await Promise.all([
+  const [pull, { reviews, unread }, discussed] = await Promise.all([
     hosted.pull(number),
     hosted.reviews(number),
     hosted.threads(number),
@@ -60,8 +60,8 @@ export const readFindings = async (
   return {
     gate: await getGate(service, kept.case_id),
     pull,
-    unresolved: unresolvedOf(reviews, threads).filter(({ id }) => !settled.has(id)),
-    unread,
+    unresolved: unresolvedOf(reviews, discussed.threads).filter(({ id }) => !settled.has(id)),
+    unread: [...unread, ...discussed.unread],
     local: await localState(service, kept, { pull, remote }),
     remote,
   };

@@ -21,7 +21,7 @@ import {
   underPullLock,
   warningOf,
 } from './record.ts';
-import { addTransitions, transitionsOf } from './timeline.ts';
+import { addTransitions, oddEvents, transitionsOf } from './timeline.ts';
 
 /**
  * The current state of the pull request on the host, which is also recorded. An error of the host is thrown; the record
@@ -104,12 +104,14 @@ const notesOf = (
 export const syncPull = (service: HostedNeeds, caseId: string): Promise<SyncedPull> =>
   underPullLock(service.store, caseId, async () => {
     const before = getPull(service.store, caseId);
-    const events = await hostedFor(service.codeHost, before).pullEvents(before.matter.number);
+    const { number } = before.matter;
+    const { events, unread } = await hostedFor(service.codeHost, before).pullEvents(number);
     const { kept, pull, head } = await readHost(service, before);
     const observed_at = kept.matter.synced_at ?? '';
     const all = transitionsOf(pull, events, { observed_at, source: 'sync' });
     const added = await addTransitions(service.store, caseId, all);
-    return { ...toPullRequest(kept), added, warnings: 'unknown' in head ? [head.unknown] : [] };
+    const warnings = [...oddEvents(unread), ...('unknown' in head ? [head.unknown] : [])];
+    return { ...toPullRequest(kept), added, warnings };
   });
 
 export const NO_BRANCH = 'The remote does not have the branch.';

@@ -108,6 +108,10 @@ export const transitionsOf = (
   return found;
 };
 
+/** The warning for events that cannot be used, so that the timeline is without them. */
+export const oddEvents = (unread: readonly string[]): string[] =>
+  unread.length === 0 ? [] : [`The timeline is not whole: ${unread.join('; ')}.`];
+
 const after = ({ kind }: PullEvent, from: PullState, draft: boolean): PullState => {
   if (kind === 'merged' || from === 'merged') return 'merged';
   if (kind === 'closed') return 'closed';

@@ -242,4 +242,6 @@ const findResolved = async (
   pull: number,
   thread: string,
 ): Promise<unknown> =>
-  (await hosted.threads(pull)).find(({ node_id, resolved }) => node_id === thread && resolved);
+  (await hosted.threads(pull)).threads.find(
+    ({ node_id, resolved }) => node_id === thread && resolved,
+  );

@@ -7,7 +7,7 @@ import {
   saveReviews,
 } from '../../../store/codehost/reviews.ts';
 import { storable } from '../../../store/front-matter/text.ts';
-import type { Review } from '../../../store/records/review.ts';
+import type { Review, ReviewMatter } from '../../../store/records/review.ts';
 import type { Store } from '../../../store/store.ts';
 import type {
   FailingCheck,
@@ -29,7 +29,7 @@ import {
   underPullLock,
   warningOf,
 } from '../pull-requests/record.ts';
-import { servedReviews } from './serve.ts';
+import { kindOf, servedReviews } from './serve.ts';
 
 /**
  * Reads all reviews, threads and failing checks from the host, with the pull request, and records them, oldest first.
@@ -40,7 +40,7 @@ export const fetchReviews = ({ store, codeHost }: PullNeeds, caseId: string): Pr
     const pull = getPull(store, caseId);
     const hosted = hostedFor(codeHost, pull);
     const { number } = pull.matter;
-    const [now, { reviews, unread }, threads] = await Promise.all([
+    const [now, told, discussed] = await Promise.all([
       hosted.pull(number),
       hosted.reviews(number),
       hosted.threads(number),
@@ -48,13 +48,20 @@ export const fetchReviews = ({ store, codeHost }: PullNeeds, caseId: string): Pr
     // Before the reviews are saved, which are written first: a record that says when they were read has them.
     refuseOther(pull, hosted.name, now);
     const known = listReviews(store, caseId) ?? [];
-    const { failing, checks_unread, hasOdd } = await checkRecords(hosted, now, known);
-    const told = [...reviewRecords(number, reviews, threads), ...failing];
-    const isUnread = (id: string): boolean =>
-      (unread.length > 0 && id.startsWith('review:')) || (hasOdd && id.startsWith('check:'));
-    const kept = await saveReviews(store, caseId, { pull: number, reviews: told, isUnread });
+    const {
+      failing,
+      checks_unread,
+      isUnread: isUnreadCheck,
+    } = await checkRecords(hosted, now, known);
+    const reviews = [...reviewRecords(number, told.reviews, discussed.threads), ...failing];
+    const isUnread = (matter: ReviewMatter): boolean => {
+      const kind = kindOf(matter.id);
+      if (kind === 'check') return isUnreadCheck(matter);
+      return (kind === 'review' ? told : discussed).unread.length > 0;
+    };
+    const kept = await saveReviews(store, caseId, { pull: number, reviews, isUnread });
     if (kept === undefined) throw notFound('Work item', caseId);
-    const reviews_unread = unread.length === 0 ? null : unread.join('; ');
+    const reviews_unread = [...told.unread, ...discussed.unread].join('; ') || null;
     const reviews_synced_at = store.clock().toISOString();
     const besides = { reviews_synced_at, checks_unread, reviews_unread };
     const recorded = await recordPull(store, caseId, {
@@ -74,7 +81,7 @@ export const fetchThread = (
   underPullLock(store, caseId, async () => {
     const pull = getPull(store, caseId);
     const { number } = pull.matter;
-    const threads = await hostedFor(codeHost, pull).threads(number);
+    const { threads } = await hostedFor(codeHost, pull).threads(number);
     const reviews = reviewRecords(number, [], threads).filter(({ matter }) => matter.id === id);
     await saveReviews(store, caseId, { pull: number, reviews, isUnread: () => true });
     return reviews.length === 0 ? undefined : reviewsOf(store, pull).find((one) => one.id === id);
@@ -104,8 +111,8 @@ interface Failing {
   failing: FetchedReview[];
   /** Why some checks are missing; null where none is. */
   checks_unread: string | null;
-  /** Whether one of them could not be used. */
-  hasOdd: boolean;
+  /** Whether a recorded check may fail still, though it was not read. */
+  isUnread: (check: ReviewMatter) => boolean;
 }
 
 /** The number of logs read in one call, because each takes several requests. */
@@ -134,15 +141,17 @@ const checkRecords = async (
   const failing = told.checks.map(async (check) =>
     checkRecord({ pull: number, commit }, check, await logOf(check)),
   );
-  const unread = [...new Set([...told.unread, ...told.odd.map((each) => `${each}.`)])].join(' ');
+  const odd = told.odd.length === 0 ? [] : [`Left out: ${told.odd.join('; ')}.`];
+  const { runs, app, statuses } = told.read;
   return {
     failing: await Promise.all(failing),
-    checks_unread: unread === '' ? null : unread,
-    hasOdd: told.odd.length > 0,
+    checks_unread: [...new Set([...told.unread, ...odd])].join(' ') || null,
+    isUnread: ({ id, author }) =>
+      id.startsWith('check:status-') ? !statuses : !runs && (app === null || author !== app),
   };
 };
 
-const NO_FAILING: Failing = { failing: [], checks_unread: null, hasOdd: false };
+const NO_FAILING: Failing = { failing: [], checks_unread: null, isUnread: () => false };
 const NO_LOG: JobLog = { step: null, end: null, why: null };
 const LATER: JobLog = {
   ...NO_LOG,

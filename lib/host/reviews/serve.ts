@@ -63,7 +63,7 @@ const stateFor = ({ head_sha, checks }: PullMatter) => {
   };
 };
 
-const kindOf = (id: string): Review['kind'] => id.split(':')[0] as Review['kind'];
+export const kindOf = (id: string): Review['kind'] => id.split(':')[0] as Review['kind'];
 
 const served = ({
   matter,

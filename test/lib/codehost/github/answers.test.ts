@@ -310,6 +310,102 @@ describe('the reviews of a pull request', () => {
       assert.match(unread[0] ?? '', /^review 1 of 2 cannot be used: number must be/);
     }
   });
+
+  it('are read but for a null, which is named', async (t) => {
+    const { hosted } = await startHostile(t, () => ({ body: [review({}), null] }));
+    const { reviews, unread } = await hosted.reviews(1);
+    assert.deepEqual(
+      [reviews.length, unread],
+      [1, ['review 2 of 2 cannot be used: it must be object']],
+    );
+  });
+});
+
+const ONE_PAGE = { hasNextPage: false, endCursor: null };
+
+describe('the threads of a pull request', () => {
+  const thread = (change: object): object => ({
+    ...{ node_id: 'PRRT_1', resolved: false, outdated: false, path: 'a.ts', line: 1 },
+    ...{ start_line: null, comments: { nodes: [], pageInfo: ONE_PAGE }, ...change },
+  });
+
+  it('are read but for one of another form, which is named', async (t) => {
+    const rows: [odd: unknown, says: string][] = [
+      [null, 'it must be object'],
+      [{}, 'it must be object'],
+      [thread({ node_id: 'a b' }), 'node_id must match pattern'],
+      [thread({ node_id: 5 }), 'node_id must be string'],
+      [thread({ comments: { nodes: [{ body: 1 }], pageInfo: ONE_PAGE } }), 'comments.0'],
+      [thread({ comments: null }), 'it must be object'],
+    ];
+    for (const [odd, says] of rows) {
+      const reviewThreads = { nodes: [odd, thread({})], pageInfo: ONE_PAGE };
+      const { hosted } = await startHostile(t, () => ({
+        body: { data: { repository: { pullRequest: { reviewThreads } } } },
+      }));
+      const { threads, unread } = await hosted.threads(1);
+      assert.deepEqual(
+        threads.map(({ node_id }) => node_id),
+        ['PRRT_1'],
+      );
+      assert.equal(unread.length, 1);
+      assert.ok(unread[0]?.startsWith(`thread 1 of 2 cannot be used: ${says}`), unread[0]);
+    }
+  });
+});
+
+describe('the events of a pull request', () => {
+  it('are read but for one of another form, which is named', async (t) => {
+    const createdAt = '2026-01-01T00:00:00Z';
+    const event = { __typename: 'ClosedEvent', id: 'E_1', createdAt, actor: null };
+    const timelineItems = { nodes: [{ ...event, id: 5 }, event], pageInfo: ONE_PAGE };
+    const { hosted } = await startHostile(t, () => ({
+      body: { data: { repository: { pullRequest: { timelineItems } } } },
+    }));
+    const { events, unread } = await hosted.pullEvents(1);
+    assert.deepEqual(
+      [events.map(({ id }) => id), unread],
+      [['E_1'], ['event 1 of 2 cannot be used: id must be string']],
+    );
+  });
+});
+
+describe('the failing checks of a commit', () => {
+  const SHA = 'a'.repeat(40);
+  const run = (change: object): object => ({
+    ...{ id: 5, name: 'unit', conclusion: 'failure', app: { slug: 'ci', name: 'CI' } },
+    ...{ output: null, details_url: null, html_url: null, completed_at: null, started_at: null },
+    ...change,
+  });
+
+  it('are read but for one of another form, which is named', async (t) => {
+    const odds = [
+      null,
+      run({ id: 'five', output: { annotations_count: 1 } }),
+      run({ id: 2 ** 53, app: { slug: 'github-actions', name: 'GitHub Actions' } }),
+    ];
+    for (const odd of odds) {
+      const { hosted } = await startHostile(t, (path) => ({
+        body: path.includes('check-runs') ? { check_runs: [odd, run({})] } : { statuses: [null] },
+      }));
+      const { checks, odd: named, read } = await hosted.failingChecks(SHA);
+      assert.deepEqual(
+        [checks.map(({ id }) => id), named.length, read],
+        [['5'], 2, { runs: false, app: null, statuses: false }],
+      );
+      assert.match(named[0] ?? '', /^failing check 1 of 3 cannot be used: /);
+    }
+  });
+});
+
+describe('a page of issues', () => {
+  it('has the numbers of all, also of one whose other fields cannot be used', async (t) => {
+    const { hosted } = await startHostile(t, (_path, url) => ({
+      body: [issue(url, { labels: 'nolist' }), issue(url, { number: 9 })],
+    }));
+    assert.deepEqual(await hosted.issueNumbers({}), { numbers: [8, 9], next_cursor: null });
+    assert.equal((await refusal(hosted.issues({}))).code, 'codehost_upstream');
+  });
 });
 
 describe('a pull request whose account or fork was deleted', () => {

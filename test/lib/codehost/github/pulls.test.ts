@@ -82,7 +82,7 @@ describe('a pull request as it is now', () => {
     await host.pulls.review(number, { state: 'APPROVED' });
     await host.pulls.close(number);
     await host.pulls.reopen(number);
-    const events = await hosted.pullEvents(number);
+    const { events } = await hosted.pullEvents(number);
     const kinds = events.map(({ kind }) => kind);
     assert.deepEqual(
       kinds.filter((kind) => kind !== 'head_pushed'),
@@ -125,7 +125,7 @@ describe('reviews and threads', () => {
       [review?.number, review?.author, review?.state, review?.body],
       [id, 'colleague', 'changes_requested', 'Look here.'],
     );
-    const found = await hosted.threads(number);
+    const { threads: found } = await hosted.threads(number);
     assert.deepEqual(
       found.map((thread) => [thread.node_id, thread.path, thread.start_line, thread.line]),
       [
@@ -147,7 +147,7 @@ describe('reviews and threads', () => {
     );
     await hosted.resolveThread(number, threads[0] ?? '');
     assert.ok(host.pulls.isResolved(threads[0] ?? ''));
-    assert.equal((await hosted.threads(number))[0]?.resolved, true);
+    assert.equal((await hosted.threads(number)).threads[0]?.resolved, true);
     assert.equal(host.writes().length, 1);
   });
 
@@ -162,7 +162,7 @@ describe('reviews and threads', () => {
     }));
     const { comments: ids } = await host.pulls.review(number, { comments });
     for (let n = 1; n <= 101; n += 1) await host.pulls.reply(number, ids[0] ?? 0, `reply ${n}`);
-    const threads = await hosted.threads(number);
+    const { threads } = await hosted.threads(number);
     assert.equal(threads.length, 52);
     assert.deepEqual(
       threads[0]?.comments.map(({ body }) => body),
