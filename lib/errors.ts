@@ -133,6 +133,28 @@ export class ServiceError extends Error {
   }
 }
 
+/** Performs the rest of an operation. If that fails, the error also says what was done before; undefined for nothing. */
+export const afterDone = <T>(done: string | undefined, rest: () => Promise<T>): Promise<T> =>
+  rest().catch((error: unknown) => {
+    if (done === undefined || !(error instanceof Error)) throw error;
+    const told = ` Before that, ${done}.`;
+    if (!(error instanceof ServiceError))
+      throw Object.assign(error, { doneBefore: `${doneBefore(error)}${told}` });
+    const { code, message, errors, members, headers } = error;
+    throw new ServiceError(code, `${message}${told}`, {
+      members,
+      headers,
+      cause: error,
+      ...(errors && { errors }),
+    });
+  });
+
+/** What was done before an error of the store or of the file system, which gets its words where it is answered. */
+export const doneBefore = (error: unknown): string => {
+  const { doneBefore: told, cause } = (error ?? {}) as { doneBefore?: string; cause?: unknown };
+  return told ?? (cause === undefined ? '' : doneBefore(cause));
+};
+
 /** `hint` is a sentence with a space behind it. */
 export const notFound = (what: string, id: string, hint = ''): ServiceError =>
   new ServiceError('not_found', `There is no ${what} ${id} here. ${hint}${LIST_COLLECTION}`);

@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import { ownValue } from '../../store/base/own-value.ts';
 import { jsonText } from '../../store/base/visible.ts';
 import type { WriteStage } from '../../store/base/write-stage.ts';
-import { ERRORS, type ErrorCode, ServiceError } from '../errors.ts';
+import { doneBefore, ERRORS, type ErrorCode, ServiceError } from '../errors.ts';
 import type { Log } from '../log.ts';
 
 export type ErrorLog = Pick<Log, 'error'>;
@@ -28,7 +28,7 @@ export const problemAnswer = (thrown: unknown, log: ErrorLog): Problem => {
     type: problemType(error.code),
     title,
     status,
-    detail: withoutMiddle(error.message),
+    detail: withoutMiddle(`${error.message}${doneBefore(thrown)}`),
     code: error.code,
     ...(error.errors && { errors: error.errors }),
   };

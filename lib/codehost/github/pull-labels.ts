@@ -1,4 +1,5 @@
-import { ServiceError } from '../../errors.ts';
+import { visible } from '../../../store/base/visible.ts';
+import { afterDone, ServiceError } from '../../errors.ts';
 import { type LabelRule, labelsWithout } from '../code-host.ts';
 import { apiPath, hostClient, type RepositoryContext } from './client.ts';
 import { hasErrorCode } from './problem.ts';
@@ -29,8 +30,24 @@ export const setLabels = async (
     });
     now = data.map(({ name }) => name);
   }
-  for (const label of removed) now = await unlabel(place, at, label);
+  for (const [index, label] of removed.entries())
+    now = await afterDone(changed(missing, removed.slice(0, index)), () =>
+      unlabel(place, at, label),
+    );
   return now;
+};
+
+const changed = (added: readonly string[], removed: readonly string[]): string | undefined => {
+  const done = [
+    ...(added.length === 0 ? [] : [`${labelled(added)} added`]),
+    ...(removed.length === 0 ? [] : [`${labelled(removed)} removed`]),
+  ];
+  return done.length === 0 ? undefined : done.join(' and ');
+};
+
+const labelled = (labels: readonly string[]): string => {
+  const [what, were] = labels.length === 1 ? ['label', 'was'] : ['labels', 'were'];
+  return `the ${what} ${labels.map(visible).join(', ')} ${were}`;
 };
 
 const refuseDots = ({ name: { host } }: RepositoryContext, removed: readonly string[]): void => {

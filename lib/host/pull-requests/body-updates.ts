@@ -14,7 +14,7 @@ import type { HostedNeeds } from '../../code/projects/hosted-repository.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { checkCase } from '../../code/worktrees/read.ts';
 import type { HostedRepository, Pull, PullRule, WithCodeHost } from '../../codehost/code-host.ts';
-import { invalidState, notFound, orNotFound, ServiceError } from '../../errors.ts';
+import { afterDone, invalidState, notFound, orNotFound, ServiceError } from '../../errors.ts';
 import { textDiff } from '../../tools/git/read/text-diff.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 import { checkTexts } from '../../work/cases/text.ts';
@@ -42,9 +42,11 @@ export const approveUpdate = (
     const hosted = await hostedToWrite(service, pull);
     const published = await publish(service, hosted, update);
     const besides = { published_sha256: sha256(published.body) };
-    await recordPull(service.store, caseId, { name: hosted.name, pull: published, besides });
-    const done = orNotFound(await markPublished(service.store, update), 'update', id);
-    return servedUpdate(service, done);
+    return afterDone(`the body of #${published.number} was published`, async () => {
+      await recordPull(service.store, caseId, { name: hosted.name, pull: published, besides });
+      const done = orNotFound(await markPublished(service.store, update), 'update', id);
+      return servedUpdate(service, done);
+    });
   });
 };
 

@@ -9,10 +9,10 @@ import {
 import type { PullPatch } from '../../../store/records/pull-call.ts';
 import type { HostedNeeds } from '../../code/projects/hosted-repository.ts';
 import { type HostedRepository, labelsWithout, type Pull } from '../../codehost/code-host.ts';
-import { ServiceError } from '../../errors.ts';
+import { afterDone, ServiceError } from '../../errors.ts';
 import { checkTexts } from '../../work/cases/text.ts';
 import { hostedToWrite } from './own-pull.ts';
-import { afterDone, getPull, recordPull, underPullLock, writePull } from './record.ts';
+import { getPull, recordPull, underPullLock, writePull } from './record.ts';
 
 /**
  * Changes the title and labels on the host and here, and the notes here. Fields of the host, or of an approval, cannot
@@ -33,8 +33,9 @@ export const patchPull = (
     const before = getPull(store, caseId);
     if (!meets(ifMatch, before.etag)) throw pullPreconditionFailed();
     if (notes !== undefined) await changePull(store, caseId, { changes: { notes } }, ifMatch);
-    if (labels !== undefined || title !== undefined)
-      await changeThere(service, before, { ...patch, ...(labels && { labels }) });
+    await afterDone(notes === undefined ? undefined : 'the notes were saved', () =>
+      changeThere(service, before, { ...patch, ...(labels && { labels }) }),
+    );
     return getPull(store, caseId);
   });
 
@@ -53,16 +54,20 @@ const changeThere = async (
   patch: PullPatch,
 ): Promise<void> => {
   const { title, labels } = patch;
+  if (title === undefined && labels === undefined) return;
   const hosted = await hostedToWrite(service, before, (now) => refuseUnread(before, patch, now));
   const place = { hosted, number: before.matter.number };
-  const record = (pull: Pull) =>
-    recordPull(service.store, before.case_id, { name: hosted.name, pull });
-  // Each change is recorded at once, because the next one may fail.
-  if (labels !== undefined) await record(await relabel(place, labels));
+  const record = (pull: Pull, done?: string) =>
+    afterDone(done, () => recordPull(service.store, before.case_id, { name: hosted.name, pull }));
   const isSame = labels === undefined || isDeepStrictEqual(labels, before.matter.labels ?? []);
-  const done = isSame ? undefined : 'the labels were changed';
-  if (title !== undefined) await record(await afterDone(done, () => retitle(place, title)));
+  const done = isSame ? undefined : RELABELLED;
+  // Each change is recorded at once, because the next one may fail.
+  if (labels !== undefined) await record(await relabel(place, labels), done);
+  if (title === undefined) return;
+  await afterDone(done, async () => record(await retitle(place, title), 'the title was changed'));
 };
+
+const RELABELLED = 'the labels were changed';
 
 // The operator has not read it: a form of the console, for example, sends title and labels as the record has them.
 const refuseUnread = (
@@ -105,7 +110,7 @@ const relabel = (place: Place, labels: readonly string[]): Promise<Pull> => {
   const { hosted, number } = place;
   const write = async (): Promise<Pull> => {
     await hosted.setLabels(number, () => labels);
-    return hosted.pull(number);
+    return afterDone(RELABELLED, () => hosted.pull(number));
   };
   // Between the same labels, there are these alone.
   return writePull(place, write, ({ labels: now }) => isBetween(now, labels, labels));

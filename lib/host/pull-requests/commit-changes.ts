@@ -4,7 +4,7 @@ import { type StoredSession, sessionDirOf, sessionsOf } from '../../../store/ses
 import type { Store } from '../../../store/store.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { syncCommits } from '../../code/worktrees/recovery/sync-work.ts';
-import { ServiceError } from '../../errors.ts';
+import { afterDone, ServiceError } from '../../errors.ts';
 import { filesOf } from '../../text/patch.ts';
 import { someOf } from '../../text/wording.ts';
 import { isNamedSecret } from '../../tools/git/read/secret-names.ts';
@@ -60,7 +60,7 @@ export const commitChanges = async (
       if (older.length > 0) throw notOfSession(worktree, older, OLDER);
     },
   });
-  await syncCommits(service, worktree);
+  await afterDone(committedText(committed), () => syncCommits(service, worktree));
   return committed;
 };
 

@@ -7,16 +7,15 @@ import type { Store } from '../../../store/store.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { checkCase } from '../../code/worktrees/read.ts';
 import { type HostedRepository, labelsWithout, type Pull } from '../../codehost/code-host.ts';
-import { invalidState, ServiceError } from '../../errors.ts';
+import { afterDone, invalidState, ServiceError } from '../../errors.ts';
 import { headCommit } from '../../tools/git/read/repository.ts';
 import { headOnBranch } from '../../work/conflicts/preflight.ts';
 import { exclusively } from '../../work/sessions/lifecycle/operation.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
 import { commitChanges, committedText, NOTHING, warnOfSecrets } from './commit-changes.ts';
 import { publishable, pullDraft } from './compose.ts';
-import { pushBranch, unpublished } from './push-branch.ts';
+import { pushBranch, pushedText, unpublished } from './push-branch.ts';
 import {
-  afterDone,
   isOpen,
   type PullNeeds,
   recordPull,
@@ -103,10 +102,9 @@ const publish = async (
   // Asked before the push, after which the remote has them all.
   const published = await unpublished(service.git, worktree, { where, base });
   const wanted = { push, base, main, pushed: null };
-  const { commit, replaced } = await pushBranch(service, worktree, wanted);
-  const pushed = `${branch} was pushed to ${push.remote} at ${commit.slice(0, 12)}`;
-  const head = { owner: push.owner, branch, commit };
-  return afterDone(commit === replaced ? undefined : pushed, async () => {
+  const pushed = await pushBranch(service, worktree, wanted);
+  const head = { owner: push.owner, branch, commit: pushed.commit };
+  return afterDone(pushedText(branch, push.remote, pushed), async () => {
     const secrets = await warnOfSecrets(service, worktree);
     const proposed = await propose(service, case_id, { ...proposal, head });
     return { ...proposed, warnings: [...secrets, ...published, ...proposed.warnings] };
@@ -146,13 +144,28 @@ interface Proposed {
  * Opens a pull request for a pushed branch and records it. An open one of the branch is adopted without changing it.
  */
 const propose = async (
-  { codeHost, store }: PullNeeds,
+  service: PullNeeds,
   caseId: string,
   proposal: Proposal,
 ): Promise<Proposed> => {
+  const hosted = service.codeHost().repository(proposal.where.base);
+  const found = await open(hosted, proposal);
+  const { number, url } = found.pull;
+  const done = found.adopted ? undefined : `#${number} was opened on the host (${url})`;
+  return afterDone(done, () => recordProposed(service, caseId, { proposal, hosted, ...found }));
+};
+
+interface Found {
+  pull: Pull;
+  adopted: boolean;
+}
+
+const recordProposed = async (
+  { store }: PullNeeds,
+  caseId: string,
+  { proposal, hosted, pull, adopted }: Found & { proposal: Proposal; hosted: HostedRepository },
+): Promise<Proposed> => {
   const { where, head } = proposal;
-  const hosted = codeHost().repository(where.base);
-  const { pull, adopted } = await open(hosted, proposal);
   const warnings = adopted ? differences(pull, proposal) : [];
   const labels = adopted ? pull.labels : await labelled(hosted, pull, { proposal, warnings });
   const besides = {
@@ -184,7 +197,7 @@ const propose = async (
 const open = async (
   hosted: HostedRepository,
   { where, head, base, isBaseNamed, title, body, draft }: Proposal,
-): Promise<{ pull: Pull; adopted: boolean }> => {
+): Promise<Found> => {
   const find = async (): Promise<Pull | undefined> => {
     const found = await hosted.findPull({ ...head, base });
     return isBaseNamed && found?.base_ref !== base ? undefined : found;

@@ -5,7 +5,7 @@ import type { MarkedReady } from '../../../store/records/pull-call.ts';
 import type { ReadyCheck } from '../../../store/records/pull-status.ts';
 import type { HostedNeeds } from '../../code/projects/hosted-repository.ts';
 import type { Pull } from '../../codehost/code-host.ts';
-import { invalidState, ServiceError } from '../../errors.ts';
+import { afterDone, invalidState, ServiceError } from '../../errors.ts';
 import { getGate } from '../../work/proof/checklist.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
 import { verifiedProofs } from './compose.ts';
@@ -39,18 +39,21 @@ export const markReady = (service: SessionNeeds, caseId: string): Promise<Marked
     const changed = found.pull.state === 'draft';
     const pull = changed ? await endDraft(service, before) : found.pull;
     const checked = found.pull.head_sha;
-    const kept = await recordReady(service, before, { pull, checked, changed });
-    const warnings = checked === pull.head_sha ? [] : [movedSince(checked, pull)];
-    const comment = await postProof(service, kept).catch((error: unknown) => {
-      warnings.push(warningOf('Posting the proof failed; send …/pr/comment-proof', error));
-      return null;
+    const done = changed ? `#${pull.number} was marked as ready for review` : undefined;
+    return afterDone(done, async () => {
+      const kept = await recordReady(service, before, { pull, checked, changed });
+      const warnings = checked === pull.head_sha ? [] : [movedSince(checked, pull)];
+      const comment = await postProof(service, kept).catch((error: unknown) => {
+        warnings.push(warningOf('Posting the proof failed; send …/pr/comment-proof', error));
+        return null;
+      });
+      return {
+        ...toPullRequest(comment?.kept ?? kept),
+        changed,
+        comment: comment?.posted ?? null,
+        warnings,
+      };
     });
-    return {
-      ...toPullRequest(comment?.kept ?? kept),
-      changed,
-      comment: comment?.posted ?? null,
-      warnings,
-    };
   });
 
 const refuseUnproved = ({ satisfied, missing }: Gate): void => {

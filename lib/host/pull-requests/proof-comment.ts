@@ -4,7 +4,7 @@ import { changePull, type StoredPull } from '../../../store/codehost/pulls.ts';
 import type { ChecklistItem, Gate, Proof } from '../../../store/records/proof.ts';
 import type { PostedProof } from '../../../store/records/pull-status.ts';
 import type { HostedNeeds } from '../../code/projects/hosted-repository.ts';
-import { ServiceError } from '../../errors.ts';
+import { afterDone, ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
 import { counted, fairShare } from '../../text/wording.ts';
 import { minuteOf } from '../../work/cases/text.ts';
@@ -50,7 +50,9 @@ export const postProof = async (
   );
   const at = service.store.clock().toISOString();
   const proof_comment = { id, url, sha256: digest, at };
-  const changed = await changePull(service.store, case_id, { changes: { proof_comment } });
+  const changed = await afterDone(`the proof was posted (${url})`, () =>
+    changePull(service.store, case_id, { changes: { proof_comment } }),
+  );
   const posted = { id, url, sha256: digest, updated, proofs: proofs.length };
   return { posted, kept: changed ?? kept };
 };

@@ -17,6 +17,14 @@ interface PushedBranch {
   replaced: string | null;
 }
 
+/** What a push did, for `afterDone`; undefined where the remote had the commit. */
+export const pushedText = (
+  branch: string,
+  remote: string,
+  { commit, replaced }: PushedBranch,
+): string | undefined =>
+  commit === replaced ? undefined : `${branch} was pushed to ${remote} at ${commit.slice(0, 12)}`;
+
 interface Wanted {
   push: Where['push'];
   /** The base branch of the pull request. */

@@ -12,7 +12,7 @@ import type { Store } from '../../../store/store.ts';
 import { withWorktreeLogin } from '../../code/projects/git-login.ts';
 import type { HostedNeeds } from '../../code/projects/hosted-repository.ts';
 import type { Pull } from '../../codehost/code-host.ts';
-import { invalidState, ServiceError } from '../../errors.ts';
+import { afterDone, invalidState, ServiceError } from '../../errors.ts';
 import { commitOf, isAncestor } from '../../tools/git/read/repository.ts';
 import { pushWithLease } from '../../tools/git/remote/push.ts';
 import { pushRemote } from '../../tools/git/remote/remote.ts';
@@ -22,8 +22,8 @@ import { exclusively } from '../../work/sessions/lifecycle/operation.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
 import { commitChanges, committedText } from './commit-changes.ts';
 import { hostedToWrite } from './own-pull.ts';
-import { pushBranch, recordPush, refuseBaseBranch, refuseGone } from './push-branch.ts';
-import { afterDone, getOpenPull, getPull, isOpen, recordPull, underPullLock } from './record.ts';
+import { pushBranch, pushedText, recordPush, refuseBaseBranch, refuseGone } from './push-branch.ts';
+import { getOpenPull, getPull, isOpen, recordPull, underPullLock } from './record.ts';
 import { baseBranches, pullTarget } from './target.ts';
 
 /** Commits what the newest session left and pushes the branch of the pull request. */
@@ -49,7 +49,10 @@ export const pushPull = (
       const pushed = matter.pushed_commit ?? null;
       const done = await afterDone(committedText(committed), async () => {
         const made = await pushBranch(service, worktree, { push, base, main, pushed });
-        await recordPush(service.store, kept, { remote: push.remote, commit: made.commit });
+        const { remote } = push;
+        await afterDone(pushedText(worktree.branch, remote, made), () =>
+          recordPush(service.store, kept, { remote, commit: made.commit }),
+        );
         return made;
       });
       return {
@@ -105,12 +108,15 @@ const push = async (service: HostedNeeds, worktree: WorktreeRecord): Promise<Pus
     await withWorktreeLogin(service, worktree, { remote: name, direction: 'push' }, (asked) =>
       pushWithLease(git.at(worktree), { remote: asked, ref, commit: head, expected, name }),
     );
-  await changeConflict(store, conflict, {
-    pushed_at: store.clock().toISOString(),
-    pushed_commit: head,
-    line: `pushed ${head} to ${ref} on ${name}, where ${expected ?? 'nothing'} was`,
+  const made = { commit: head, replaced: expected };
+  await afterDone(pushedText(worktree.branch, name, made), async () => {
+    await changeConflict(store, conflict, {
+      pushed_at: store.clock().toISOString(),
+      pushed_commit: head,
+      line: `pushed ${head} to ${ref} on ${name}, where ${expected ?? 'nothing'} was`,
+    });
+    if (own !== undefined) await recordPush(store, own, { remote: name, commit: head });
   });
-  if (own !== undefined) await recordPush(store, own, { remote: name, commit: head });
   return { status: 'pushed', remote: name, ref, head, replaced: expected };
 };
 

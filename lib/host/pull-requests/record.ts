@@ -114,19 +114,6 @@ export const writePull = (
     return isDone(now) ? now : undefined;
   });
 
-/** Performs the rest of an operation. If that fails, the error also says what was done before; undefined for nothing. */
-export const afterDone = <T>(done: string | undefined, rest: () => Promise<T>): Promise<T> =>
-  rest().catch((error: unknown) => {
-    if (done === undefined || !(error instanceof ServiceError)) throw error;
-    const { code, message, errors, members, headers } = error;
-    throw new ServiceError(code, `${message} Before that, ${done}.`, {
-      members,
-      headers,
-      cause: error,
-      ...(errors && { errors }),
-    });
-  });
-
 /** The warning for a failed side step of a call. */
 export const warningOf = (what: string, error: unknown): string => {
   if (error instanceof ServiceError) return `${what}: ${error.message}`;

@@ -9,7 +9,7 @@ import type { Store } from '../../../store/store.ts';
 import type { ModelChoice } from '../../agents/model-choice.ts';
 import type { HostedNeeds } from '../../code/projects/hosted-repository.ts';
 import type { HostedRepository } from '../../codehost/code-host.ts';
-import { invalidState, notFound, ServiceError } from '../../errors.ts';
+import { afterDone, invalidState, notFound, ServiceError } from '../../errors.ts';
 import { capText } from '../../text/cap-text.ts';
 import { counted, oneLine } from '../../text/wording.ts';
 import { checkTexts } from '../../work/cases/text.ts';
@@ -184,12 +184,17 @@ export const resolveReview = async (
     await resolveThread(service, caseId, review);
   }
   const resolved_at = service.store.clock().toISOString();
-  await changeReview(service.store, caseId, id, (current) => ({
-    ...(isThread ? { state: 'resolved' } : { resolved_at: current.resolved_at ?? resolved_at }),
-    // A review of an aborted session still has the session's id and is in the queue.
-    ...(feedbackOf(service.store, caseId, current) === 'queued' && { queued_at: null }),
-  }));
-  const now = await getReview(service, caseId, id);
+  const now = await afterDone(
+    isThread ? 'the thread was resolved on the host' : undefined,
+    async () => {
+      await changeReview(service.store, caseId, id, (current) => ({
+        ...(isThread ? { state: 'resolved' } : { resolved_at: current.resolved_at ?? resolved_at }),
+        // A review of an aborted session still has the session's id and is in the queue.
+        ...(feedbackOf(service.store, caseId, current) === 'queued' && { queued_at: null }),
+      }));
+      return getReview(service, caseId, id);
+    },
+  );
   return { ...now, resolved_on_host: isThread, note: NOTES[review.kind] };
 };
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ServiceError } from '../../../lib/errors.ts';
+import { afterDone, ServiceError } from '../../../lib/errors.ts';
 import { failedWrite, problemAnswer } from '../../../lib/http/problem.ts';
 import { readPathFinder } from '../../../lib/http/read-path.ts';
 import { route } from '../../../lib/http/route.ts';
@@ -126,6 +126,17 @@ describe('failedWrite', () => {
     }
     const failed = failedWrite(io('EIO'), { stage: 'placed', read: undefined, keyed: true });
     assert.match(told(failed).problem.detail, /Look at .* or send the call again with the same/);
+  });
+
+  it('says what was done before, of a disk, a record and a mistake', async () => {
+    const refused = new StoreError('file_busy', 'No');
+    for (const error of [io('ENOSPC'), refused, new TypeError('x')]) {
+      const rest = () => afterDone('b was pushed', () => Promise.reject(error));
+      const thrown = await afterDone('a was committed', rest).catch((each: unknown) => each);
+      const { problem } = told(failedWrite(thrown, { ...call, stage: 'placed' }));
+      const done = '. Before that, b was pushed. Before that, a was committed.';
+      assert.ok(problem.detail.endsWith(done), problem.detail);
+    }
   });
 
   it('leaves a refusal and a mistake what they are', () => {

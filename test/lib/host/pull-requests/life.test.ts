@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { proofDir } from '../../../../store/layout.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { Proof } from '../../../../store/records/proof.ts';
+import type { Where } from '../../../codehost/failures.ts';
 import { writeFiles } from '../../../helpers/repository.ts';
+import type { Answered } from '../../../helpers/service.ts';
 import { assertProblem, tagFor } from '../../../helpers/work-item.ts';
 import { openedScene, type PullScene, pullScene } from './fixture.ts';
 
@@ -145,6 +147,26 @@ describe('PATCH /api/cases/{id}/pr', () => {
     assert.equal((await host.pulls.read(number)).labels.length, 1);
   });
 
+  it('says what it saved and changed before it failed: notes, and labels half way', async (t) => {
+    const scene = await openedScene(t);
+    const { host, number } = scene;
+    for (const label of ['old', 'kept', 'new']) await host.repositories.label(label);
+    await host.pulls.edit(number, { labels: ['old', 'kept'] });
+    await scene.post('sync-state');
+    host.fail('rejected', { method: 'PATCH' });
+    const refused = await patch(scene, { notes: 'call Bob', title: 'Round' });
+    const { detail } = assertProblem(refused, 422, 'codehost_rejected');
+    assert.match(detail, /Before that, the notes were saved\.$/);
+    assert.equal((await scene.get('')).body.notes, 'call Bob');
+    host.fail('forbidden', { method: 'DELETE' });
+    const half = await patch(scene, { labels: ['new'] });
+    const told = assertProblem(half, 403, 'codehost_forbidden').detail;
+    assert.match(told, /Before that, the label new was added\.$/);
+    host.fail('forbidden', { method: 'DELETE', path: /kept$/ });
+    const more = assertProblem(await patch(scene, { labels: ['new'] }), 403, 'codehost_forbidden');
+    assert.match(more.detail, /Before that, the label old was removed\.$/);
+  });
+
   it('keeps the labels that a bot adds while it writes, and removes what was read', async (t) => {
     const scene = await openedScene(t);
     const { host, number } = scene;
@@ -200,6 +222,65 @@ describe('PATCH /api/cases/{id}/pr', () => {
     scene.host.fail('forbidden', { method: 'PATCH', path: /\/pulls\/\d+$/ });
     assertProblem(await patch(scene, { title: 'No' }), 403, 'codehost_forbidden');
     assert.equal((await scene.get('')).body.title, 'Half up');
+  });
+});
+
+describe('a write to the host', () => {
+  interface Row {
+    where: Where;
+    send: (scene: PullScene) => Promise<Answered<unknown>>;
+    done: RegExp;
+  }
+  const READY = 'markPullRequestReadyForReview';
+  const rows: Record<string, Row> = {
+    'PATCH …/pr': {
+      where: { method: 'PATCH' },
+      send: ({ running, item }) =>
+        running.call('PATCH', `/api/cases/${item.id}/pr`, { title: 'Half up' }),
+      done: /Before that, the title was changed\.$/,
+    },
+    'comment-proof': {
+      where: { method: 'POST', path: /\/comments$/ },
+      send: ({ post }) => post('comment-proof'),
+      done: /Before that, the proof was posted \(https:.*\)\.$/,
+    },
+    'mark-ready': {
+      where: { graphql: READY },
+      send: ({ post }) => post('mark-ready'),
+      done: /Before that, #\d+ was marked as ready for review\.$/,
+    },
+  };
+  for (const [name, { where, send, done }] of Object.entries(rows))
+    it(`is told where its record cannot be written: ${name}`, async (t) => {
+      const scene = await openedScene(t);
+      await scene.prove();
+      const file = join(scene.running.workspace, scene.item.path, 'pr/pr.md');
+      const quiet = scene.host.fail('silence', where);
+      const sent = send(scene);
+      await quiet.met;
+      writeFileSync(file, '---\nnumber: [\n---\n');
+      quiet.release();
+      assert.match(assertProblem(await sent, 409, 'unreadable_record').detail, done);
+    });
+
+  it('is told where its record cannot be written: create', async (t) => {
+    const scene = await pullScene(t);
+    scene.work();
+    const quiet = scene.host.fail('silence', { method: 'POST', path: /\/pulls$/ });
+    const sent = scene.post('create');
+    await quiet.met;
+    const dir = join(scene.running.workspace, scene.item.path, 'pr');
+    mkdirSync(dir);
+    writeFileSync(join(dir, 'pr.md'), '---\nnumber: [\n---\n');
+    quiet.release();
+    const { detail } = assertProblem(await sent, 409, 'unreadable_record');
+    assert.match(
+      detail,
+      /Before that, #\d+ was opened on the host \(https:.*\)\. Before that, .* was pushed to origin at \w+\.$/,
+    );
+    rmSync(join(dir, 'pr.md'));
+    const again = await scene.post('create');
+    assert.deepEqual([again.status, again.body.adopted], [201, true], again.text);
   });
 });
 
