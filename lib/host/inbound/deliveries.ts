@@ -11,7 +11,7 @@ import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { PullMatter, PullTransition } from '../../../store/records/pull-request.ts';
 import type { Store } from '../../../store/store.ts';
 import { incomingSecrets } from '../../../store/webhooks/secrets.ts';
-import { noteMerged } from '../../code/worktrees/inspect/merged.ts';
+import { noteMergedPull } from '../../code/worktrees/inspect/merged.ts';
 import { ServiceError } from '../../errors.ts';
 import { counted } from '../../text/wording.ts';
 import { byOccurrence, unknown } from '../pull-requests/timeline.ts';
@@ -188,8 +188,9 @@ const applyToPull = async (
   const { change, merge } = pull;
   if (change !== undefined) await addChange(store, id, { change, matter });
   await changePull(store, id, { changes: { stale: true, ...merge, ...newest(pull, matter) } });
-  if (merge !== undefined)
-    await noteMerged(store, id, { into: merge.base_ref, commit: merge.head_sha });
+  if (merge === undefined) return;
+  const { base_ref: into, head_sha: commit } = merge;
+  await noteMergedPull(store, id, { into, commit, head_ref: matter.head_ref });
 };
 
 const about = (told: HostNews, matter: PullMatter): Pull | undefined => {

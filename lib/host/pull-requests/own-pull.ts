@@ -1,9 +1,7 @@
 import { changePull, type StoredPull } from '../../../store/codehost/pulls.ts';
-import { sessionsOf } from '../../../store/sessions/sessions.ts';
-import type { Store } from '../../../store/store.ts';
-import { readAnyWorktree } from '../../../store/worktrees/worktrees.ts';
 import { detected, type HostedNeeds } from '../../code/projects/hosted-repository.ts';
 import { getItem } from '../../code/projects/project.ts';
+import { branchesOf } from '../../code/worktrees/inspect/merged.ts';
 import {
   type HostedRepository,
   type Pull,
@@ -64,13 +62,6 @@ const currentName = async (
     return each;
   }
   throw refused ?? otherRepository(name, bases);
-};
-
-/** The branches that the Work item's pull request may be of: the worktree's, else those of its sessions. */
-const branchesOf = (store: Store, caseId: string): readonly string[] => {
-  const worktree = readAnyWorktree(store.layout, caseId);
-  if (worktree !== undefined) return [worktree.record.branch];
-  return (sessionsOf(store, caseId) ?? []).flatMap(({ session: { branch } }) => branch ?? []);
 };
 
 interface Own {

@@ -2,7 +2,7 @@ import { lockOn } from '../../../store/base/locks.ts';
 import { readPull, type StoredPull, savePull } from '../../../store/codehost/pulls.ts';
 import type { PullMatter, PullRequest } from '../../../store/records/pull-request.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
-import { noteMerged } from '../../code/worktrees/inspect/merged.ts';
+import { noteMergedPull } from '../../code/worktrees/inspect/merged.ts';
 import { checkCase } from '../../code/worktrees/read.ts';
 import {
   type CodeHost,
@@ -60,8 +60,8 @@ export const recordPull = async (
   const matter = { ...matterOf(name, pull), stale: false, synced_at, ...besides };
   const kept = await savePull(store, caseId, { matter, body: pull.body });
   if (kept === undefined) throw notFound('Work item', caseId);
-  if (pull.state === 'merged')
-    await noteMerged(store, caseId, { into: pull.base_ref, commit: pull.head_sha });
+  const { state, head_ref, head_sha: commit, base_ref: into } = pull;
+  if (state === 'merged') await noteMergedPull(store, caseId, { into, commit, head_ref });
   return kept;
 };
 

@@ -7,6 +7,7 @@ import type { Merged } from '../../../../store/records/case.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { sessionsOf } from '../../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
+import { readAnyWorktree } from '../../../../store/worktrees/worktrees.ts';
 import { branchCommit } from '../../../tools/git/read/base.ts';
 import { commitOf, isAncestor } from '../../../tools/git/read/repository.ts';
 import { repositoryOf, type WithGit } from '../../../tools/git/run/git.ts';
@@ -34,8 +35,11 @@ export const recordMerged = async (
   const { merged_at, head_sha, pushed_commit, base_ref: into = base } = pull?.matter ?? {};
   const isHere = isInBase && (await isOwnCommit(store, branch));
   const isOfPull = async (head: string): Promise<boolean> => {
+    if (head === commit) return true;
+    // The record may have been copied from another Work item.
+    if (pull?.matter.head_ref !== branch.branch) return false;
     // A rebase onto the merge leaves nothing of the branch.
-    if (head === commit || (isInBase && !isHere)) return true;
+    if (isInBase && !isHere) return true;
     // Others may have pushed more before the merge, or something else instead.
     if (pushed_commit !== commit) return false;
     const at = git.at(repositoryOf(branch));
@@ -89,10 +93,30 @@ export const lookIfMergedAndDeleted = async (
     await noteMerged(store, case_id, { into, commit });
 };
 
+/**
+ * Notes that the Work item's pull request was merged, unless that is of another branch: pr/pr.md may have been copied from
+ * another Work item.
+ */
+export const noteMergedPull = async (
+  store: Store,
+  caseId: string,
+  { head_ref, ...found }: Found & { head_ref: string },
+): Promise<void> => {
+  const branches = branchesOf(store, caseId);
+  if (branches.length === 0 || branches.includes(head_ref)) await noteMerged(store, caseId, found);
+};
+
+/** The branches that the Work item's pull request may be of: the worktree's, else those of its sessions. */
+export const branchesOf = (store: Store, caseId: string): readonly string[] => {
+  const worktree = readAnyWorktree(store.layout, caseId);
+  if (worktree !== undefined) return [worktree.record.branch];
+  return (sessionsOf(store, caseId) ?? []).flatMap(({ session: { branch } }) => branch ?? []);
+};
+
 type Found = Pick<Merged, 'into' | 'commit'>;
 
 /** Writes `merged` into case.md; undefined: not merged. Writes only a change. */
-export const noteMerged = async (
+const noteMerged = async (
   store: Store,
   caseId: string,
   found: Found | undefined,

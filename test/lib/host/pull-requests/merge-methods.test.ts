@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Case } from '../../../../store/records/case.ts';
@@ -125,5 +125,30 @@ describe('a pull request that its file calls merged', () => {
     const rebased = await running.call('POST', `/api/cases/${item.id}/pr/rebase`, onto);
     assert.equal(rebased.status, 200, rebased.text);
     assert.equal(git('rev-list', '--count', 'origin/main..HEAD').trim(), '1');
+  });
+});
+
+describe('the record of a merged pull request, copied from another Work item', () => {
+  it('makes no merged work of that one, also once the host was read, or the worktree removed', async (t) => {
+    const scene = await openedScene(t);
+    const { running, item, host, number } = scene;
+    await host.pulls.merge(number);
+    assert.equal((await scene.post('sync-state')).status, 200);
+    const { body: other } = await running.call<Case>('POST', '/cases', {
+      ...{ title: 'Other', type: 'bug', description: '' },
+    });
+    const made = await running.call('POST', '/api/worktrees', { case_id: other.id });
+    assert.equal(made.status, 201, made.text);
+    const [from, to] = [item, other].map(({ path }) => join(running.workspace, path, 'pr'));
+    mkdirSync(to ?? '');
+    copyFileSync(join(from ?? '', 'pr.md'), join(to ?? '', 'pr.md'));
+    const copy = { ...scene, item: other };
+    const synced = await running.call('POST', `/api/cases/${other.id}/pr/sync-state`);
+    assert.equal(synced.status, 200, synced.text);
+    assert.equal(await mergedOf(copy), undefined);
+    const removed = await remove(copy);
+    assert.equal(removed.status, 204, removed.text);
+    assert.equal(await mergedOf(copy), undefined);
+    assert.equal((await mergedOf(scene))?.into, 'main');
   });
 });
