@@ -141,13 +141,17 @@ export const afterDone = <T>(done: string | undefined, rest: () => Promise<T>): 
     if (!(error instanceof ServiceError))
       throw Object.assign(error, { doneBefore: `${doneBefore(error)}${told}` });
     const { code, message, errors, members, headers } = error;
-    throw new ServiceError(code, `${message}${told}`, {
+    throw new ServiceError(code, `${asSentence(message)}${told}`, {
       members,
       headers,
       cause: error,
       ...(errors && { errors }),
     });
   });
+
+/** A message with a full stop; one that quotes a program, such as git, may have none. */
+export const asSentence = (message: string): string =>
+  /[.!?]$/.test(message) ? message : `${message}.`;
 
 /** What was done before an error of the store or of the file system, which gets its words where it is answered. */
 export const doneBefore = (error: unknown): string => {

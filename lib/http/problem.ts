@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import { ownValue } from '../../store/base/own-value.ts';
 import { jsonText } from '../../store/base/visible.ts';
 import type { WriteStage } from '../../store/base/write-stage.ts';
-import { doneBefore, ERRORS, type ErrorCode, ServiceError } from '../errors.ts';
+import { asSentence, doneBefore, ERRORS, type ErrorCode, ServiceError } from '../errors.ts';
 import type { Log } from '../log.ts';
 
 export type ErrorLog = Pick<Log, 'error'>;
@@ -71,8 +71,8 @@ const fromStore = (thrown: Error): ServiceError | undefined => {
   const known = code === 'unsafe_path' ? 'bad_request' : code;
   if (!Object.hasOwn(ERRORS, known)) return undefined;
   // The store words most refusals without a full stop, as it words problems of files.
-  const detail = message.endsWith('.') ? message : `${message}.`;
-  return new ServiceError(known as ErrorCode, detail, { members: details, cause: thrown });
+  const extra = { members: details, cause: thrown };
+  return new ServiceError(known as ErrorCode, asSentence(message), extra);
 };
 
 /** A call that failed while it wrote. */

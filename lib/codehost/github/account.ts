@@ -1,9 +1,9 @@
-import type {
-  AuthRefresh,
-  AuthStatus,
-  Availability,
+import {
+  type AuthRefresh,
+  type AuthStatus,
+  type Availability,
   HostUser,
-  RateLimit,
+  type RateLimit,
 } from '../../../store/records/code-host.ts';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
 import { text } from '../../text/unknown-json.ts';
@@ -11,6 +11,7 @@ import type { HostContext } from './client.ts';
 import type { Headers } from './failure.ts';
 import { howToLogIn, tokenMissing } from './refusals.ts';
 import { type Token, tokenKind } from './tokens.ts';
+import { checked, unusable } from './usable.ts';
 
 /** Whether gh is installed and a token is accepted. Never throws for these results. */
 export const availability = async (context: HostContext, host: string): Promise<Availability> => {
@@ -64,7 +65,8 @@ const noCli = (host: string): ServiceError =>
 export const me = async (context: HostContext, host: string): Promise<HostUser> => {
   const { api } = await context.client(host);
   const { data } = await api.request('GET /user');
-  return { login: data.login, name: data.name ?? null, url: data.html_url };
+  const user = { login: data.login, name: data.name ?? null, url: data.html_url };
+  return checked(HostUser, user, (why) => unusable(host, 'the user', why));
 };
 
 interface Probe {

@@ -7,6 +7,7 @@ import { apiPath, fullNameOf, hostClient, type RepositoryContext } from './clien
 import { issueComments } from './issues.ts';
 import { hasErrorCode } from './problem.ts';
 import { pullToWrite } from './pulls.ts';
+import { readFirst } from './usable.ts';
 
 export const Found = Type.Object({ id: Type.Integer(), url: Type.String() });
 export const Written = Type.Object({ ...Found.properties, updated: Type.Boolean() });
@@ -26,8 +27,11 @@ export const comment = (
     async () => {
       const { hidden, text } = textsOf(wanted);
       if (place.check !== undefined) await pullToWrite(place, number);
-      const known = await find(place, number, hidden);
-      return known === undefined ? create(place, number, text) : update(place, known, text);
+      const about = `${fullNameOf(place.name)}#${number}`;
+      const first = { host: place.name.host, about };
+      const known = await readFirst(first, find(place, number, hidden));
+      if (known === undefined) return create(place, number, text);
+      return update(place, known, { text, about: `the comment ${known.id} of ${about}` });
     },
   );
 
@@ -84,7 +88,7 @@ const create = async (place: RepositoryContext, number: number, body: string): P
 const update = async (
   place: RepositoryContext,
   known: IssueComment,
-  body: string,
+  { text: body, about }: { text: string; about: string },
 ): Promise<Written> => {
   const { id, url } = known;
   if (known.body === body) return { id, url, updated: true };
@@ -93,6 +97,7 @@ const update = async (
     ...apiPath(place),
     comment_id: id,
     body,
+    request: { about },
   });
   // Of the answer, so that one of another form is not taken for the change.
   return { id: Number(data.id), url: data.html_url, updated: true };

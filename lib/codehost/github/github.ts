@@ -49,7 +49,7 @@ import {
 } from './pulls.ts';
 import { assignees, labels, listMilestones, meta, permissions, validate } from './repository.ts';
 import { resolveThread, reviews, threads } from './reviews.ts';
-import { checked, isOfForm, unusable } from './usable.ts';
+import { checked, isOfForm, OTHER_FORM, unusable } from './usable.ts';
 
 /** GitHub and GitHub Enterprise. Loads no library and makes no request before the first call. */
 export const createGitHub = (options: GitHubOptions): CodeHost => {
@@ -81,7 +81,7 @@ const repositoryAt = (place: RepositoryContext): HostedRepository => {
       const fail = (why: string, cause?: unknown): ServiceError =>
         unusable(host, `${owner}/${name}${number}`, why, { write: writes, cause });
       const result = await answer(place, ...given).catch((error: unknown) => {
-        throw isOfForm(error) ? fail('it has an unexpected form', error) : error;
+        throw isOfForm(error) ? fail(OTHER_FORM, error) : error;
       });
       return schema === null ? result : checked(schema, result, fail);
     };

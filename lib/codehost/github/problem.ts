@@ -96,7 +96,7 @@ const RULES: readonly (readonly [fits: (told: HostAnswer) => boolean, make: Make
   [({ status, types }) => status === 404 || types.includes('NOT_FOUND'), notFoundOnHost],
   [({ status }) => status === 410, gone],
   [({ status }) => status === 409, conflicting],
-  [({ status }) => status >= 500, hostFailed],
+  [({ status }) => status >= 500 || status === 408, hostFailed],
   [({ status, isJson }) => status < 400 && !isJson, notGitHub],
 ];
 

@@ -24,7 +24,7 @@ import {
   PULL_REQUEST,
 } from './documents.ts';
 import { collectPages, listOf } from './pages.ts';
-import { formedBy, unusable, usableOf } from './usable.ts';
+import { formedBy, readFirst, unusable, usableOf } from './usable.ts';
 import {
   type CheckedCommit,
   type GraphqlPull,
@@ -66,7 +66,9 @@ interface Head {
 
 /** The same before a write to it. Throws where its caller may not write to it. */
 export const pullToWrite = async (place: RepositoryContext, number: number): Promise<Pull> => {
-  const found = await pull(place, number);
+  const { host } = place.name;
+  const about = `${fullNameOf(place.name)}#${number}`;
+  const found = await readFirst({ host, about }, pull(place, number));
   place.check?.(found);
   return found;
 };

@@ -3,7 +3,7 @@ import { text } from '../../text/unknown-json.ts';
 import type { TokenSource } from '../code-host.ts';
 import { isSameServer } from './address.ts';
 import type { Headers, HostAnswer, RequestContext } from './failure.ts';
-import { UNKNOWN, unusable } from './usable.ts';
+import { mayBeMade, unusable } from './usable.ts';
 
 /** Creates the error for one kind of response. */
 export type Make = (told: HostAnswer, question: RequestContext, now: Date) => ServiceError;
@@ -51,12 +51,12 @@ export const movedRefusal: Make = ({ headers }, { host, base, about, write }) =>
   );
 };
 
-export const notGitHub: Make = ({ status }, { host, write }) => {
+export const notGitHub: Make = ({ status }, { host, about, write }) => {
   // A gateway that times out may have forwarded the write; one that refuses it (4xx) has not.
-  const isOpen = write && (status < 400 || status >= 500);
+  const isOpen = write && (status < 400 || status === 408 || status >= 500);
   return new ServiceError(
     'codehost_gateway',
-    `The response for ${host} (${status}) is not from GitHub, perhaps from a proxy or a login page. ${isOpen ? UNKNOWN : 'Check HTTPS_PROXY, api_url and your network, then try again.'}`,
+    `The response for ${host} (${status}) is not from GitHub, perhaps from a proxy or a login page. ${isOpen ? mayBeMade(about, host) : 'Check HTTPS_PROXY, api_url and your network, then try again.'}`,
     { members: { host_status: status, ...outcome(isOpen) } },
   );
 };
@@ -114,12 +114,13 @@ export const notFoundOnHost: Make = ({ status, message }, { host, about, graphql
       : `${about} was not found on ${host}${quoted(message)} It may be private: check the name, and the token's access with GET /api/codehost/repo/permissions.`,
   );
 
-export const gone: Make = ({ message }, { host, about }) =>
-  new ServiceError(
-    'codehost_gone',
-    `${host} reports that ${about} is gone${quoted(message)} Check it there. If a file of the Work item names it, correct that: link.md for an issue, pr/pr.md for a pull request.`,
-    { members: { moved_to: null } },
-  );
+export const gone: Make = ({ message }, { host, about }) => {
+  // GitHub answers so for the issues of a repository that has none, too.
+  const what = about.includes('#')
+    ? `${host} reports that ${about} is gone${quoted(message)} Check it there. If a file of the Work item names it, correct that: link.md for an issue, pr/pr.md for a pull request.`
+    : `${host} does not have that of ${about}${quoted(message)} Check the settings of the repository there.`;
+  return new ServiceError('codehost_gone', what, { members: { moved_to: null } });
+};
 
 // A read changes nothing: GitHub refuses one so where, for example, a repository is empty.
 export const conflicting: Make = (told, question, now) =>
@@ -130,10 +131,10 @@ export const conflicting: Make = (told, question, now) =>
       )
     : rejected(told, question, now);
 
-export const hostFailed: Make = ({ status, message }, { host, write }) =>
+export const hostFailed: Make = ({ status, message }, { host, about, write }) =>
   new ServiceError(
     'codehost_upstream',
-    `${host} failed (${status})${quoted(message)} ${write ? UNKNOWN : 'Try again later.'}`,
+    `${host} failed (${status})${quoted(message)} ${write ? mayBeMade(about, host) : 'Try again later.'}`,
     { members: { host_status: status, ...outcome(write) } },
   );
 
@@ -156,10 +157,10 @@ const quoted = (message: string): string => {
 };
 
 /** The host did not respond in time. */
-export const timedOut = (seconds: number, { host, write }: RequestContext): ServiceError =>
+export const timedOut = (seconds: number, { host, about, write }: RequestContext): ServiceError =>
   new ServiceError(
     'codehost_timeout',
-    `${host} did not respond within ${seconds} s. ${write ? UNKNOWN : 'Try again later.'}`,
+    `${host} did not respond within ${seconds} s. ${write ? mayBeMade(about, host) : 'Try again later.'}`,
     { members: outcome(write) },
   );
 
@@ -181,7 +182,7 @@ const UNSENT = new Set([
 /** The connection failed or broke. */
 export const unreachable = (
   cause: unknown,
-  { host, base, write }: RequestContext,
+  { host, base, about, write }: RequestContext,
 ): ServiceError => {
   const { code, message } = deepest(cause);
   const host_status = refusedByProxy(code, message);
@@ -192,7 +193,7 @@ export const unreachable = (
   const open = write && !UNSENT.has(code);
   return new ServiceError(
     'codehost_unreachable',
-    `${host} cannot be reached at ${base} (${code || message || 'the connection broke'}). ${open ? UNKNOWN : 'Check your network, and HTTPS_PROXY if you need a proxy, then try again.'}`,
+    `${host} cannot be reached at ${base} (${code || message || 'the connection broke'}). ${open ? mayBeMade(about, host) : 'Check your network, and HTTPS_PROXY if you need a proxy, then try again.'}`,
     { members: outcome(open) },
   );
 };

@@ -3,7 +3,8 @@ import { Check, Errors } from 'typebox/value';
 import { ServiceError } from '../../errors.ts';
 
 /** For a write whose result is unknown. */
-export const UNKNOWN = 'The change may have been made: check there before you try again.';
+export const mayBeMade = (about: string, host: string): string =>
+  `The change may have been made: check ${about} on ${host} before you try again.`;
 
 /** The host answered, but with something that cannot be used. `why` continues a sentence. */
 export const unusable = (
@@ -14,7 +15,7 @@ export const unusable = (
 ): ServiceError =>
   new ServiceError(
     'codehost_upstream',
-    `The response of ${host} for ${about} cannot be used: ${why}. ${write ? UNKNOWN : `Check that api_url in workspace.md, or GITHUB_API_URL, is the URL of the API of ${host}, then try again.`}`,
+    `The response of ${host} for ${about} cannot be used: ${why}. ${write ? mayBeMade(about, host) : `Check that api_url in workspace.md, or GITHUB_API_URL, is the URL of the API of ${host}, then try again.`}`,
     { members: { host_status: 200, ...(write && { outcome: 'unknown' }) }, cause },
   );
 
@@ -41,6 +42,20 @@ export const formedBy = <T, R>(
 export const isOfForm = (error: unknown): boolean =>
   error instanceof TypeError ||
   (error instanceof Error && /^Missing(?:PageInfo|CursorChangeError)$/.test(error.name));
+
+/** Reads what decides about a write, which was not sent where the answer is of another form. */
+export const readFirst = async <T>(
+  { host, about }: { host: string; about: string },
+  read: Promise<T>,
+): Promise<T> => {
+  try {
+    return await read;
+  } catch (error) {
+    throw isOfForm(error) ? unusable(host, about, OTHER_FORM, { cause: error }) : error;
+  }
+};
+
+export const OTHER_FORM = 'it has an unexpected form';
 
 /** An id of the host for a path. Throws what `formedBy` takes for another form, as no request has such a path. */
 export const pathId = (id: unknown): number => {

@@ -1,4 +1,5 @@
-import { ServiceError } from '../../../errors.ts';
+import { asSentence, ServiceError } from '../../../errors.ts';
+import { GitError } from '../run/error.ts';
 import type { GitAt } from '../run/git.ts';
 import { type RemoteQuery, remoteCommit } from './remote.ts';
 import { runRemoteCommand } from './remote-command.ts';
@@ -34,7 +35,10 @@ export const pushWithLease = async (git: GitAt, push: Push): Promise<void> => {
     if (answer.code !== 0) throw refusedPush(answer, { address: remote, ref });
   } catch (error) {
     // The connection may have broken after the remote had accepted the push.
-    if (!isUnsure(error) || !(await arrived(git, { push, error }))) throw error;
+    if (!isUnsure(error)) throw error;
+    const there = await remoteCommit(git, push).catch(() => undefined);
+    if (there === undefined) throw mayBePushed(error);
+    if (there !== commit) throw error;
   }
   await follow(git, push);
 };
@@ -49,19 +53,18 @@ const PLAIN = [
 
 const isUnsure = (error: unknown): error is ServiceError =>
   error instanceof ServiceError &&
-  ['codehost_unreachable', 'codehost_timeout', 'codehost_upstream'].includes(error.code);
+  ['codehost_unreachable', 'codehost_timeout', 'codehost_upstream'].includes(error.code) &&
+  !(error.cause instanceof GitError && UNSENT.test(error.cause.stderr));
 
-const arrived = async (
-  git: GitAt,
-  { push, error }: { push: Push; error: ServiceError },
-): Promise<boolean> => {
-  try {
-    return (await remoteCommit(git, push)) === push.commit;
-  } catch {
-    error.members.outcome = 'unknown';
-    return false;
-  }
-};
+const UNSENT =
+  /could not resolve|failed to connect|couldn't connect|connection refused|no route to host|network is unreachable/i;
+
+const mayBePushed = ({ code, message, members, cause }: ServiceError): ServiceError =>
+  new ServiceError(
+    code,
+    `${asSentence(message)} The push may have arrived, which a second call finds out: it pushes nothing twice.`,
+    { members: { ...members, outcome: 'unknown' }, cause },
+  );
 
 // Updates the remote-tracking ref, as git does after a push by name. If that fails, the next fetch corrects it.
 const follow = async (git: GitAt, { ref, commit, name }: Push): Promise<void> => {

@@ -160,7 +160,28 @@ const ROWS: Row[] = [
     says: /was not found on .* It may be private/,
   },
   { what: "GraphQL's", failure: errors('NOT_FOUND'), code: 'codehost_not_found' },
-  { what: 'a 410', failure: answer(410), code: 'codehost_gone', members: { moved_to: null } },
+  {
+    what: 'a 410',
+    failure: answer(410),
+    question: { about: 'acme/app#1' },
+    code: 'codehost_gone',
+    members: { moved_to: null },
+    says: /acme\/app#1 is gone/,
+  },
+  {
+    what: 'a 410 of a repository without issues',
+    failure: answer(410, ID, { message: 'Issues are disabled for this repo' }),
+    question: { about: 'acme/app' },
+    code: 'codehost_gone',
+    says: /\(Issues are disabled for this repo\)\. Check the settings of the repository/,
+  },
+  {
+    what: 'a 408 to a write',
+    failure: answer(408),
+    question: { write: true },
+    code: 'codehost_upstream',
+    members: { outcome: 'unknown' },
+  },
   {
     what: 'a redirect that was not followed',
     failure: answer(307, { ...ID, location: 'https://api.github.com/repositories/1/pulls' }),
@@ -216,7 +237,7 @@ const ROWS: Row[] = [
     question: { write: true },
     code: 'codehost_upstream',
     members: { outcome: 'unknown' },
-    says: /check there before you try again/,
+    says: /check acme\/app.* on github\.com before you try again/,
   },
   { what: 'no name', failure: broken('ENOTFOUND'), code: 'codehost_unreachable' },
   {

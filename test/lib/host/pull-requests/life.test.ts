@@ -530,6 +530,43 @@ describe('POST /api/cases/{id}/pr/comment-proof', () => {
     assert.match(comments[0]?.body ?? '', /2 verified proofs/);
   });
 
+  it('is found by the next call where nobody could tell whether it was made', async (t) => {
+    const scene = await openedScene(t);
+    await scene.prove();
+    const { host, number } = scene;
+    const lost = host.fail('reset', { method: 'POST', path: /\/comments$/, when: 'after' });
+    const look = { method: 'GET', path: /\/comments$/, times: 3 };
+    void lost.met.then(() => host.fail('bad gateway', look));
+    const first = await scene.post('comment-proof');
+    const { detail } = assertProblem(first, 503, 'codehost_unreachable');
+    assert.ok(
+      detail.endsWith(
+        `may have been made: check acme/app#${number} on github.com before you try again.`,
+      ),
+      detail,
+    );
+    assert.equal((await host.pulls.comments(number)).length, 1);
+    host.requests.length = 0;
+    const second = await scene.post('comment-proof');
+    assert.deepEqual([second.status, second.body.updated], [200, true], second.text);
+    assert.deepEqual(host.writes(), []);
+    assert.equal((await host.pulls.comments(number)).length, 1);
+  });
+
+  it('says that nothing was written where what it reads first is of another form', async (t) => {
+    const scene = await openedScene(t);
+    await scene.prove();
+    const { host } = scene;
+    const odd = { status: 200, headers: { 'content-type': 'application/json' }, body: [null] };
+    for (const path of [/\/comments$/, /^\/user$/]) {
+      host.fail(odd, { method: 'GET', path });
+      const refused = await scene.post('comment-proof');
+      assertProblem(refused, 502, 'codehost_upstream');
+      assert.equal(refused.body.outcome, undefined, refused.text);
+    }
+    assert.deepEqual(await host.pulls.comments(scene.number), []);
+  });
+
   it('says that the outcome is unknown only where the comment is not there', async (t) => {
     const scene = await openedScene(t);
     await scene.prove();
