@@ -161,7 +161,19 @@ export const doneBefore = (error: unknown): string => {
 
 /** `hint` is a sentence with a space behind it. */
 export const notFound = (what: string, id: string, hint = ''): ServiceError =>
-  new ServiceError('not_found', `There is no ${what} ${id} here. ${hint}${LIST_COLLECTION}`);
+  new ServiceError(
+    'not_found',
+    `There is no ${what} ${id} here. ${hint}${LISTS.get(what.toLowerCase()) ?? LIST_COLLECTION}`,
+  );
+
+/** The advice where the collection is not the path above. */
+const LISTS: ReadonlyMap<string, string> = new Map([
+  ['api key', 'List them with `dossier key --list`.'],
+  ['import job', 'List them with GET /api/codehost/import/jobs.'],
+  ['review', 'List them with GET …/pr/reviews.'],
+  ['trusted value', 'List them with GET /trusted.'],
+  ['update', 'List them with GET …/pr-body/updates.'],
+]);
 
 /** The advice of `notFound`. */
 export const LIST_COLLECTION = 'List the collection to see what exists.';

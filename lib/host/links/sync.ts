@@ -111,7 +111,7 @@ const gone = (link: IssueLinkMatter, { missing, url }: MissingIssue): ServiceErr
   const detail =
     missing === 'moved'
       ? `${issue} was moved${url === undefined ? '' : ` to ${url}`}. Set the new repository and number in link.md to follow it.`
-      : `${issue} was deleted on the host, or the token can no longer read it. The Work item was not changed.`;
+      : `${issue} was deleted on the host, or the token can no longer read it. The Work item was not changed. To unlink it, remove its link.md.`;
   return new ServiceError('codehost_gone', detail, {
     members: url === undefined ? {} : { moved_to: url },
   });
