@@ -58,9 +58,11 @@ const PLACES = ['page', 'after'];
 export const positionIn = (query: URLSearchParams): Position =>
   Object.fromEntries([...query].filter(([name]) => PLACES.includes(name)));
 
-// Some lists are within an object, beside their count.
+// Some lists are within an object, beside their count: another object is not an empty list.
 const itemsIn = ({ name }: RepositoryContext, data: unknown): unknown[] => {
-  const found = Array.isArray(data) ? data : Object.values(record(data)).find(Array.isArray);
+  const { total_count, ...lists } = record(data);
+  const beside = total_count === undefined ? undefined : Object.values(lists).find(Array.isArray);
+  const found = Array.isArray(data) ? data : beside;
   if (found === undefined) throw unusable(name.host, fullNameOf(name), 'it is not a list');
   return list(found);
 };

@@ -46,8 +46,8 @@ export const threads = async (
   const all = await collectPages(
     place,
     { document: THREADS, number },
-    // With those that are null: one of them may be open.
-    ({ pullRequest }: Threads) => pullRequest.reviewThreads.nodes ?? [],
+    // With those that are null, because one of them may be open. No list is no empty one.
+    ({ pullRequest }: Threads) => pullRequest.reviewThreads.nodes as readonly (Thread | null)[],
   );
   const found = await formedBy(all, async (thread) => ({
     ...(thread as Thread),

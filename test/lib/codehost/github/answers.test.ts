@@ -184,6 +184,25 @@ const ELSEWHERE = [
   'nonsense',
 ];
 
+describe('an answer that is no list', () => {
+  it('is no empty list, by REST and by GraphQL', async (t) => {
+    const reviewThreads = { nodes: null, pageInfo: ONE_PAGE };
+    const { hosted } = await startHostile(t, (path) => ({
+      body:
+        path === '/graphql'
+          ? { data: { repository: { pullRequest: { reviewThreads } } } }
+          : { message: 'Soon', errors: [] },
+    }));
+    const problems = [
+      await refusal(hosted.reviews(1)),
+      await refusal(hosted.labels()),
+      await refusal(hosted.issues({})),
+      await refusal(hosted.threads(1)),
+    ];
+    for (const { code } of problems) assert.equal(code, 'codehost_upstream');
+  });
+});
+
 describe('an issue whose page is not its own', () => {
   it('is refused: its repository is what the API says, not what its link says', async (t) => {
     let html_url = '';
@@ -386,7 +405,9 @@ describe('the failing checks of a commit', () => {
     ];
     for (const odd of odds) {
       const { hosted } = await startHostile(t, (path) => ({
-        body: path.includes('check-runs') ? { check_runs: [odd, run({})] } : { statuses: [null] },
+        body: path.includes('check-runs')
+          ? { total_count: 2, check_runs: [odd, run({})] }
+          : { statuses: [null] },
       }));
       const { checks, odd: named, read } = await hosted.failingChecks(SHA);
       assert.deepEqual(
