@@ -5,7 +5,7 @@ import { readSealed, sealedText } from '../consent/seal.ts';
 import { listDirectory } from '../front-matter/folder.ts';
 import { checkedBy, readRegularFile } from '../front-matter/record-file.ts';
 import { putFile } from '../front-matter/text-file.ts';
-import { removeDirectory } from '../fs/directories.ts';
+import { putBack, removeDirectory } from '../fs/directories.ts';
 import { dropTemporary } from '../fs/durable.ts';
 import { undoPlace } from '../fs/place.ts';
 import { removeTree } from '../fs/remove-tree.ts';
@@ -45,10 +45,24 @@ export const removeWorktreeChange = async (layout: Layout, caseId: string): Prom
   await syncDirectory(layout.worktrees);
 };
 
-/** Removes a worktree's directory: by one rename, which is on disk before any file in it is deleted. */
-export const dropWorktreeDirectory = async ({ layout }: Store, path: string): Promise<void> => {
+/**
+ * Removes a worktree's directory: by one rename, which is on disk before any file in it is deleted. If `check` throws for the
+ * renamed directory, it is put back.
+ */
+export const dropWorktreeDirectory = async (
+  { layout }: Store,
+  path: string,
+  check: (taken: string) => Promise<void>,
+): Promise<void> => {
   const trash = await removeDirectory(layout, path);
   if (trash === undefined) return;
+  try {
+    await check(trash);
+  } catch (error) {
+    putBack(trash, path);
+    await syncDirectory(dirname(path));
+    throw error;
+  }
   // The next start removes what is left.
   await removeTree(trash).catch(() => dropTemporary(trash));
 };

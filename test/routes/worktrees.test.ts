@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { createGit } from '../../lib/tools/git/run/create-git.ts';
 import { createCase } from '../../lib/work/cases/change.ts';
 import { deleteCase } from '../../store/cases/cases.ts';
@@ -581,6 +581,38 @@ describe('DELETE /api/cases/{id}/worktree', () => {
     assert.deepEqual(readFileSync(join(repository.root, 'deep', 'new.bin')), binary);
     assert.ok(existsSync(join(repository.root, 'committed.txt')));
     assert.ok(existsSync(join(repository.root, 'staged.txt')));
+  });
+
+  it('removes nothing that was written, staged or committed after it looked, with force or without', async (t) => {
+    const fixture = await startWith(t);
+    const { send, worktree, git, workspace, item } = fixture;
+    const change = join(workspace, '.dossier', 'worktrees', `${item.id}.change.json`);
+    const removedWhile = async (to: string, late: () => void) => {
+      const call = send('DELETE', to);
+      // The last record before the directory is renamed.
+      while (!existsSync(change)) await setImmediate();
+      late();
+      return call;
+    };
+    const write = () => writeFiles(worktree.path, { 'late.txt': 'late' });
+    const plain = await removedWhile(url(fixture), write);
+    assert.deepEqual(codes(plain), [[409, 'work_would_be_lost']]);
+    assert.equal(readFileSync(join(worktree.path, 'late.txt'), 'utf8'), 'late');
+    const lateEach = [
+      () => writeFiles(worktree.path, { 'late.txt': 'later' }),
+      () => git('add', 'late.txt'),
+      () => {
+        git('switch', '--quiet', '--detach');
+        git('commit', '--quiet', '--message', 'late');
+      },
+    ];
+    for (const late of lateEach) {
+      const answer = await removedWhile(forced(fixture), late);
+      assert.deepEqual(codes(answer), [[409, 'worktree_busy']]);
+    }
+    assert.equal(git('show', 'HEAD:late.txt'), 'later');
+    assert.ok(!existsSync(change));
+    assert.equal((await send('DELETE', forced(fixture))).status, 204);
   });
 
   it('names files of two gigabytes, which it cannot keep, and what to do', async (t) => {

@@ -24,12 +24,12 @@ export const recoveryPrefix = (case_id: string): string => refOwner({ case_id })
 export const keepWorktreeState = async (
   service: WithGit & WithLog & WithStore,
   record: WorktreeRecord,
-): Promise<string> => {
+): Promise<{ ref: string; state: WorktreeSnapshot }> => {
   const { git } = service;
   const state = await snapshot(git, record);
   const ref = await keepNoted(service, record, { head: state.head, state });
   await dropSnapshot(git.at(record), state);
-  return ref;
+  return { ref, state };
 };
 
 /** Saves the commits of a worktree whose directory is missing. */

@@ -6,17 +6,24 @@ import { readyToWrite, type Store, type WithStore } from '../../../../store/stor
 import { dropWorktreeDirectory } from '../../../../store/worktrees/worktree-changes.ts';
 import {
   forgetWorktree,
+  pathKind,
   readWorktree,
   withWorktreeLock,
 } from '../../../../store/worktrees/worktrees.ts';
 import { notFound, ServiceError } from '../../../errors.ts';
 import { isAncestor } from '../../../tools/git/read/repository.ts';
-import { repositoryOf, type WithGit } from '../../../tools/git/run/git.ts';
+import {
+  type GitAt,
+  type GitWorktree,
+  repositoryOf,
+  type WithGit,
+} from '../../../tools/git/run/git.ts';
 import {
   lockOf,
   removeLinkedWorktree as removeFromGit,
 } from '../../../tools/git/write/worktree.ts';
 import { processesIn } from '../../../tools/process/processes.ts';
+import { type Look, takePicture } from '../../snapshots/picture.ts';
 import { lockReason } from '../create/names.ts';
 import { lookIfMerged } from '../inspect/merged.ts';
 import { adviceFor, stateOf } from '../inspect/status.ts';
@@ -89,20 +96,48 @@ const remove = async (
   requireUnlocked(service, record.case_id);
   await reclaimTurnLocked(service, record.case_id);
   const { has, loss } = await requireRemovable(service, record, force);
+  let kept: Look | undefined;
   if (loss !== undefined && !isNothing(loss)) {
     if (has === 'directory') {
-      const kept = await keepWorktreeState(service, record);
-      if (patch) await keepPatch(service, record, kept);
+      const { ref, state } = await keepWorktreeState(service, record);
+      kept = state;
+      if (patch) await keepPatch(service, record, ref);
     } else if (loss.head !== null) await keepCommits(service, record, loss.head);
   }
   if (has === 'record') return forgetWorktree(store, record.case_id);
   await syncRepository(service, record);
   await beginWorktreeChange(store, 'remove', record);
-  const takeAway = (path: string): Promise<void> => dropWorktreeDirectory(store, path);
-  await removeFromGit(git, record, { force, takeAway });
+  const takeAway = (now: GitAt<GitWorktree>): Promise<void> =>
+    dropWorktreeDirectory(store, record.path, (path) =>
+      refuseChanged(service, { ...record, path }, { now, kept }),
+    );
+  await removeFromGit(git, record, { force, takeAway }).catch(async (error: unknown) => {
+    // It was not removed.
+    if (pathKind(record.path) === 'directory') await endWorktreeChange(store, record.case_id);
+    throw error;
+  });
   await forgetWorktree(store, record.case_id);
   await endWorktreeChange(store, record.case_id);
 };
+
+// The operator may have written between the last look and the rename.
+const refuseChanged = async (
+  service: WithGit & WithStore,
+  taken: WorktreeRecord,
+  { now, kept }: { now: GitAt; kept: Look | undefined },
+): Promise<void> => {
+  const git = now.at(taken);
+  if (kept === undefined)
+    return refuseLoss(await withoutMerged(service, taken, await findLoss(git)), false);
+  const look = await takePicture(git);
+  if (COMPARED.every((part) => look[part] === kept[part])) return;
+  throw new ServiceError('worktree_busy', CHANGED);
+};
+
+const COMPARED = ['files', 'index', 'head', 'branch'] as const;
+
+const CHANGED =
+  'The worktree changed while it was being removed, so it was put back. Try again when no program writes in it.';
 
 interface Removable {
   /** What can be removed: the directory with git's entry, only the entry, or only the daemon's record. */

@@ -150,8 +150,8 @@ const parseListed = (block: string): ListedWorktree => {
 
 interface Removal {
   force: boolean;
-  /** Removes the whole directory. */
-  takeAway: (path: string) => Promise<void>;
+  /** Removes the whole directory; gets git under the lock of the repository. */
+  takeAway: (git: GitAt<GitWorktree>) => Promise<void>;
 }
 
 /**
@@ -167,7 +167,7 @@ export const removeLinkedWorktree = async (
     if (existsSync(worktree.path)) {
       await refuseTampered(worktree);
       if (!force) await refuseLoss(now);
-      await takeAway(worktree.path);
+      await takeAway(now);
     }
     await removeEntries(worktree);
   });

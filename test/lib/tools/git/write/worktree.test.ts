@@ -21,7 +21,8 @@ import {
   writeFiles,
 } from '../../../../helpers/repository.ts';
 
-const takeAway = (path: string): Promise<void> => rm(path, { recursive: true });
+const takeAway = ({ place }: { place: { path: string } }): Promise<void> =>
+  rm(place.path, { recursive: true });
 
 const code =
   (expected: string) =>
