@@ -1,4 +1,5 @@
 import { Readable, Writable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import {
   type AnyMessage,
   client,
@@ -66,17 +67,26 @@ const asIs = (params: unknown): unknown => params;
  * Takes notifications out of the stream before the SDK, which drops unknown kinds and delivers the rest asynchronously, after
  * the response that ends the turn.
  */
-const withNotifications = (stream: Stream, tell: AgentListener['onNotification']): Stream => ({
-  writable: stream.writable,
-  readable: stream.readable.pipeThrough(
-    new TransformStream<AnyMessage, AnyMessage>({
-      transform: (message, controller) => {
-        if (!isNotification(message)) return controller.enqueue(message);
-        tell(message.method, message.params);
-      },
-    }),
-  ),
-});
+const withNotifications = (stream: Stream, tell: AgentListener['onNotification']): Stream => {
+  let count = 0;
+  return {
+    writable: stream.writable,
+    readable: stream.readable.pipeThrough(
+      new TransformStream<AnyMessage, AnyMessage>({
+        transform: async (message, controller) => {
+          count += 1;
+          // Otherwise a flood of messages delays everything else in the daemon.
+          if (count % AT_ONCE === 0) await setImmediate();
+          if (isNotification(message)) tell(message.method, message.params);
+          else controller.enqueue(message);
+        },
+      }),
+    ),
+  };
+};
+
+/** Messages between two yields to the event loop. */
+const AT_ONCE = 16;
 
 const isNotification = (
   message: AnyMessage,
