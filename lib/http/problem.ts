@@ -116,7 +116,7 @@ const DENIED: [ErrorCode, string] = [
 ];
 const FULL: [ErrorCode, string] = [
   'disk_full',
-  'The disk is full, or its quota is used up. Free some space for the workspace, then try again.',
+  'The disk is full, or its inodes or quota are used up. Free some (df, df -i) on the disk of the workspace, or of the state directory (`dossier doctor` says which), then try again.',
 ];
 const FAILED: [ErrorCode, string] = [
   'disk_failed',

@@ -1,3 +1,5 @@
+import { ownValue } from './own-value.ts';
+
 /** The result of `read`, or `otherwise` if it throws. With `codes`, other system errors are thrown on. */
 export const orElse = <T, F>(read: () => T, otherwise: F, ...codes: string[]): T | F => {
   try {
@@ -45,9 +47,17 @@ export const orElseUnlessDiskFault = <T, F>(read: () => T, otherwise: F): T | F 
   }
 };
 
-/** The message of anything thrown. At the limit of open files it says how to raise it. */
+const FREE = 'Free some space or inodes on its disk (df, df -i)';
+const ADVICE: Record<string, string> = {
+  EMFILE:
+    'Raise the limit of open files with ulimit -n 4096, or with LimitNOFILE=4096 in a systemd unit, then start the daemon again',
+  ENOSPC: FREE,
+  EDQUOT: FREE,
+};
+
+/** The message of anything thrown. At the limit of open files, or on a full disk, it says what to do. */
 export const messageOf = (error: unknown): string => {
-  const message = error instanceof Error ? error.message : String(error);
-  if (!hasCode(error, 'EMFILE')) return message;
-  return `${message}. Raise the limit of open files with ulimit -n 4096, or with LimitNOFILE=4096 in a systemd unit, then start the daemon again`;
+  if (!(error instanceof Error)) return String(error);
+  const advice = ownValue(ADVICE, String((error as NodeJS.ErrnoException).code));
+  return advice === undefined ? error.message : `${error.message}. ${advice}`;
 };

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { resolveAbsent } from '../../store/reconcile/missing.ts';
 import { sweepWorkspace } from '../../store/reconcile/sweep.ts';
+import type { AttentionItem } from '../../store/records/attention.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Proof } from '../../store/records/proof.ts';
 import type { Session } from '../../store/records/session.ts';
@@ -182,6 +183,32 @@ describe('a session that goes on while the journal cannot be written', () => {
     assert.match((await work.until(id, 'paused')).error ?? '', /EIO/);
     await isToldOnce(work.running, ['case_updated', 'agent_completed', 'session_paused']);
     assert.equal((await work.control('abort')).body.status, 'aborted');
+  });
+
+  it('is listed in the inbox until its end can be written', async (t) => {
+    const { work, id } = await working(t);
+    const listed = async (): Promise<string[]> => {
+      const { body } = await work.running.call<AttentionItem[]>('GET', '/attention');
+      return body
+        .filter(({ session_id }) => session_id === id)
+        .map(({ kind, message }) => `${kind} ${message}`);
+    };
+    const isDone = await untold(t, async () => {
+      await work.running.call('PUT', `${work.at}`, { title: 'Spoilt' });
+      assert.equal((await work.control('abort')).status, 503);
+      const [entry = '', ...others] = await listed();
+      assert.match(entry, /^waiting Nothing of the session runs, and .* not be written: EIO/);
+      assert.deepEqual(others, []);
+    });
+    if (!isDone) return;
+    await sweep(work.running);
+    await work.until(id, 'paused');
+    await eventually(async () =>
+      assert.deepEqual(
+        (await listed()).map((one) => one.split(' ')[0]),
+        ['paused'],
+      ),
+    );
   });
 
   it('has comments that are told once', async (t) => {

@@ -131,7 +131,8 @@ const planMessage = ({ engine }: WithEngine, session: Session): string => {
 const queuedEntries = (service: WithEngine & WithStore, session: Session): AttentionEntry[] => {
   const { id, case_id, started_at, created_at } = session;
   const { waits_for } = withQueueStatus(service, session);
-  const { waiting, asking } = service.engine.live.get(id) ?? {};
+  const { live, unrecorded } = service.engine;
+  const { waiting = unrecorded.get(id), asking } = live.get(id) ?? {};
   const told =
     waits_for === 'max_sessions'
       ? { since: started_at ?? created_at, message: placeMessage(service.store) }

@@ -83,7 +83,7 @@ describe('problemOf', () => {
 
   it('says what failed before what to do', () => {
     const detail = (code: string) => told(systemError(code)).problem.detail;
-    assert.match(detail('ENOSPC'), /^The disk is full, .* try again \(ENOSPC\)\.$/);
+    assert.match(detail('ENOSPC'), /^The disk is full, .*inodes.* try again \(ENOSPC\)\.$/);
     assert.match(detail('EIO'), /^The disk failed to read or write\. Check it, /);
     assert.match(detail('EACCES'), /^The system denied access to a file\. Make sure /);
   });

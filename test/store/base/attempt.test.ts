@@ -11,4 +11,12 @@ describe('messageOf', () => {
     );
     assert.equal(messageOf(Object.assign(new Error('No'), { code: 'EIO' })), 'No');
   });
+
+  it('says on a full disk what to free', () => {
+    const error = Object.assign(new Error('ENOSPC: no space left, write'), { code: 'ENOSPC' });
+    assert.equal(
+      messageOf(error),
+      'ENOSPC: no space left, write. Free some space or inodes on its disk (df, df -i)',
+    );
+  });
 });

@@ -110,13 +110,25 @@ const failed = (error: GitError, directory: string): ServiceError => {
 const sentence = ({ stderr, message }: GitError, directory: string): string => {
   if (/lazy fetching disabled|from promisor remote/.test(stderr))
     return `The repository is a partial clone that lacks objects, and the daemon fetches none by itself. To fetch them all, run: git -C ${shellQuoted(directory)} fetch --refetch --no-filter`;
-  return `${firstLines(stderr) || message}${UNWRITABLE.test(stderr) ? WRITE_ACCESS : ''}`;
+  const [, advice = ''] = UNWRITABLE.find(([pattern]) => pattern.test(stderr)) ?? [];
+  return `${firstLines(stderr) || message}${advice}`;
 };
 
-const UNWRITABLE =
-  /\.lock': (?:Permission denied|Read-only file system)|unable to create directory for |insufficient permission for adding an object/;
-const WRITE_ACCESS =
-  '. The daemon cannot write to the repository: give its user write access to it, then try again.';
+const UNWRITABLE: [RegExp, string][] = [
+  [
+    /\.lock': Permission denied|insufficient permission for adding an object/,
+    '. The daemon cannot write to the repository: give its user write access to it, then try again.',
+  ],
+  [
+    /\.lock': Read-only file system/,
+    '. The file system of the repository is mounted read-only: mount it writable, then try again.',
+  ],
+  // git does not say why.
+  [
+    /unable to create directory for /,
+    '. The daemon cannot write to the repository: free some space or inodes if its disk is full (df, df -i), or give its user write access to it, then try again.',
+  ],
+];
 
 /** Whether git itself failed, for a reason without an error code of its own. */
 export const isRefusal = (error: unknown): boolean =>

@@ -2,6 +2,7 @@ import { isDiskFault, messageOf } from '../../../../store/base/attempt.ts';
 import { lockOn } from '../../../../store/base/locks.ts';
 import { readCase } from '../../../../store/cases/cases.ts';
 import { defer } from '../../../../store/reconcile/deferred.ts';
+import { notice } from '../../../../store/reconcile/items.ts';
 import type { Case, State } from '../../../../store/records/case.ts';
 import { isEnded, type Session } from '../../../../store/records/session.ts';
 import { revokeSession } from '../../../../store/sessions/consent.ts';
@@ -112,7 +113,7 @@ const pauseAndRethrow = async (
 
 /**
  * Pauses a session at the next comparison if no run of it exists by then although its record says so, because its end
- * could not be written.
+ * could not be written. Until then the inbox lists it.
  */
 export const pauseLater = (
   service: EngineNeeds,
@@ -123,11 +124,16 @@ export const pauseLater = (
   const { id } = session;
   const isOver = (): boolean => engine.closing || engine.live.has(id);
   const rule = interrupt(messageOf(error));
+  const message = `Nothing of the session runs, and its record could not be written: ${messageOf(error)}. The daemon tries again every minute, and pauses the session then.`;
+  engine.unrecorded.set(id, { since: store.clock().toISOString(), message });
+  notice(store, session.case_id);
   defer(store, `run ${id}`, {
     what: `pausing session ${id} after its end could not be written`,
     work: async () => {
-      if (isOver()) return;
-      await decide(service, session, (...now) => (isOver() ? undefined : rule(...now)));
+      if (!isOver())
+        await decide(service, session, (...now) => (isOver() ? undefined : rule(...now)));
+      engine.unrecorded.delete(id);
+      notice(store, session.case_id);
     },
   });
 };

@@ -105,6 +105,8 @@ export interface Engine {
    * of their Work item, with this error.
    */
   readonly away: Map<string, string>;
+  /** Sessions whose run has ended although their record says that they run, because its end could not be written. */
+  readonly unrecorded: Map<string, Pick<Waiting, 'since' | 'message'>>;
   /** Queued sessions whose record could not be read when they were to start. */
   readonly unread: Set<string>;
   /** Sessions that are being recovered while the daemon runs. */
@@ -133,6 +135,7 @@ export const createEngine = (store: Store): Engine => {
     words: new Map(),
     over: new Set(),
     away: new Map(),
+    unrecorded: new Map(),
     unread: new Set(),
     recovering: new Set(),
     patience_ms: PATIENCE_MS,

@@ -265,6 +265,16 @@ describe('a repository that cannot be written', () => {
       assert.match(message, /give its user write access to it, then try again\.$/);
     }
   });
+
+  it('names a full disk and a read-only file system, where git gives that or no reason', () => {
+    for (const [stderr, advice] of [
+      ['fatal: unable to create directory for .git/refs/x', /if its disk is full \(df, df -i\)/],
+      ["fatal: Unable to create '/r/x.lock': Read-only file system", /: mount it writable, then/],
+    ] as const) {
+      const { message } = gitProblem(new GitError({ args: ['branch'], failure: 'failed', stderr }));
+      assert.match(message, advice);
+    }
+  });
 });
 
 describe('a hostile repository', () => {
