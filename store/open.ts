@@ -13,6 +13,7 @@ import { makeSyncedDirectory } from './fs/synced.ts';
 import { pruneUndo } from './fs/undo.ts';
 import { gateOf } from './held/held-file.ts';
 import { openJournal } from './journal/journal.ts';
+import type { AssertHeld } from './journal/journal-file.ts';
 import { problemsOfJournal } from './journal/journal-problems.ts';
 import { type JournalMark, openMark } from './journal/mark.ts';
 import { type Layout, layoutOf } from './layout.ts';
@@ -71,7 +72,8 @@ export const openStore = async (root: string, options: OpenOptions) => {
       readyToWrite(store).catch((error) => report(error, 'restoring .dossier/'));
     },
   });
-  const store = await openFiles(layout, options, () => readOnly).catch(async (error: unknown) => {
+  const held = { whyReadOnly: () => readOnly, assertHeld: lock.assertHeld };
+  const store = await openFiles(layout, options, held).catch(async (error: unknown) => {
     await lock.release();
     throw error;
   });
@@ -155,14 +157,19 @@ const OUTDATED =
 const openFiles = async (
   layout: Layout,
   { clock, follow, report, steps, trust = false }: OpenOptions,
-  whyReadOnly: () => string | undefined,
+  { whyReadOnly, assertHeld }: { whyReadOnly: () => string | undefined; assertHeld: AssertHeld },
 ): Promise<Store> => {
   clearLeftovers(layout, report);
   pruneUndo(layout);
   await upgrade(layout, steps);
   const consent = openTrustLog(layout, true);
   const machine = await machineOf(layout);
-  const journal = await openJournal(layout.journal, report, openJournalMark(layout, report));
+  const journal = await openJournal(
+    layout.journal,
+    report,
+    openJournalMark(layout, report),
+    assertHeld,
+  );
   const store: Store = {
     layout,
     machine,

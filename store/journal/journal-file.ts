@@ -22,10 +22,17 @@ const ROOM = 262_144;
 // Creates the journal directory and `.dossier/`, but never the workspace, which may have been moved.
 const recreate = (dir: string): void => makeSyncedDirectory(dir, 0o700, dirname(dirname(dir)));
 
+/**
+ * Throws `read_only` if another process has the workspace. Called before removed files are written again; `replaced`: other
+ * files are in their place.
+ */
+export type AssertHeld = (replaced: boolean) => void;
+
 /** Opens the journal and reads every whole line of its newest file. An incomplete last line was never acknowledged, and is cut. */
 export const openJournalFile = async (
   dir: string,
   tell: LineHandler = () => undefined,
+  assertHeld: AssertHeld = () => undefined,
 ): Promise<{ file: JournalFile; damaged: Damage[] }> => {
   const names = readdirSync(dir).filter(isJournalName).toSorted();
   const path = join(dir, names.pop() ?? fileName(1));
@@ -38,7 +45,7 @@ export const openJournalFile = async (
     await handle.truncate(end);
     await syncDirectory(dir);
     const newest = { path, handle, end, head: 0, after: 0, places: [] };
-    return { file: journalFile(dir, segments, newest), damaged };
+    return { file: journalFile(dir, [...segments, newest], newest, assertHeld), damaged };
   } catch (error) {
     await handle.close();
     throw error;
@@ -89,8 +96,12 @@ const MOST_OPEN = 4;
  * Append-only lines with checksums, in a file whose end is filled with zeros ahead of time. An append overwrites zeros and
  * needs no new blocks, so that a full disk is reported before a record is written, not after.
  */
-const journalFile = (dir: string, old: readonly Segment[], newest: OpenSegment) => {
-  const segments = [...old, newest];
+const journalFile = (
+  dir: string,
+  segments: Segment[],
+  newest: OpenSegment,
+  assertHeld: AssertHeld,
+) => {
   let now = newest;
   let filled = now.end;
   const suspension = detectSuspension(() => isUnmodified(now));
@@ -142,6 +153,7 @@ const journalFile = (dir: string, old: readonly Segment[], newest: OpenSegment) 
     /** Writes removed files again, with their whole content. */
     restore: async (): Promise<void> => {
       recreate(dir);
+      assertHeld(!isUnmodified(now));
       for (const segment of segments) await restoreSegment(segment);
       filled = now.end;
     },

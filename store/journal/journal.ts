@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import type { EventRecord } from '../records/event.ts';
 import { groupCommit, isLong, RESERVE } from './group-commit.ts';
 import { type Backlog, createBacklog, createRecent, type Recent } from './journal-backlog.ts';
-import { type JournalFile, openJournalFile } from './journal-file.ts';
+import { type AssertHeld, type JournalFile, openJournalFile } from './journal-file.ts';
 import type { Damage, LineHandler } from './journal-lines.ts';
 import {
   apply,
@@ -63,12 +63,13 @@ export const openJournal = async (
   dir: string,
   report: Report = raise,
   mark?: JournalMark,
+  assertHeld?: AssertHeld,
 ): Promise<Journal> => {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const state = emptyState();
   const recent = createRecent();
   const former = readingInto(state, recent);
-  const { file, damaged } = await openJournalFile(dir, former.tell);
+  const { file, damaged } = await openJournalFile(dir, former.tell, assertHeld);
   try {
     return await startJournal({ file, state, recent }, { former, damaged, mark, report });
   } catch (error) {

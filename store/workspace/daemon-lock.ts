@@ -1,14 +1,24 @@
-import { createHmac, randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createHmac } from 'node:crypto';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import lockfile from 'proper-lockfile';
 import { hasCode } from '../base/attempt.ts';
+import { StoreError } from '../base/errors.ts';
 import { awayFrom } from '../fs/directories.ts';
-import { placeNew } from '../fs/place.ts';
 import { isDirectoryItself, NOT_A_DIRECTORY, statsAt } from '../fs/plain-path.ts';
 import type { Layout } from '../layout.ts';
-import { describeSelf, isNear, livenessAt, livenessOf, type Owner, readOwner } from './owner.ts';
+import {
+  describeSelf,
+  isAtPlace,
+  isNear,
+  livenessAt,
+  livenessOf,
+  makeOwner,
+  type Owner,
+  readOwner,
+  writeOwner,
+} from './owner.ts';
 
 interface LockEvents {
   /** The lock was lost, with the reason: nothing may be written. Called again if the reason changes. */
@@ -70,6 +80,17 @@ export const lockWorkspace = async (layout: Layout, events: LockEvents, pace = L
     /** Records where the daemon listens. Kept in `owner`, for writing the file again later. */
     tell: (where: Pick<Owner, 'url' | 'socket'>): void =>
       writeOwner(layout, Object.assign(owner, where)),
+    /**
+     * Throws `read_only` if another process has the workspace, as the next heartbeat would find. `replaced`: other files are
+     * where those of this process were. Writes the owner's file again if it was removed, so that no other process starts.
+     */
+    assertHeld: (replaced: boolean): void => {
+      const isOther = replaced && statsAt(layout.owner) === undefined && !isAtPlace(layout, owner);
+      const why = isOther ? `Another workspace is at ${root} now` : whyLost(layout, owner);
+      if (why === undefined && (statsAt(layout.owner) !== undefined || claim(layout, owner)))
+        return;
+      throw new StoreError('read_only', `${why ?? REMOVED}. Nothing was written`);
+    },
     /** The answer to a challenge, which proves that this process is the recorded owner. */
     prove: (challenge: string): string => proofOf(owner, challenge),
     /** `at` is the layout of a workspace that was moved meanwhile. */
@@ -283,23 +304,4 @@ const isLeftover = (path: string): boolean => {
   const writer = readOwner(path);
   if (writer !== undefined) return livenessOf(writer) === 'dead';
   return Date.now() - (statsAt(path)?.mtimeMs ?? Date.now()) > OLD_MS;
-};
-
-const writeOwner = (layout: Layout, value: Owner): void =>
-  renameSync(writeBeside(layout, value), layout.owner);
-
-/** Creates an owner's file atomically; returns false if another process created it first. */
-const makeOwner = (layout: Layout, path: string, value: Owner): boolean => {
-  const written = writeBeside(layout, value);
-  try {
-    return placeNew(written, path);
-  } finally {
-    rmSync(written, { force: true });
-  }
-};
-
-const writeBeside = ({ dossier }: Layout, value: Owner): string => {
-  const path = join(dossier, `daemon.${randomUUID()}`);
-  writeFileSync(path, `${JSON.stringify(value)}\n`, { mode: 0o600, flag: 'wx' });
-  return path;
 };

@@ -1,7 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import {
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { hasCode, orElse } from '../base/attempt.ts';
+import { placeNew } from '../fs/place.ts';
+import type { Layout } from '../layout.ts';
 
 /** The process that holds the workspace, with enough to tell whether it is alive, if it is visible from here. */
 export interface Owner {
@@ -68,6 +80,10 @@ const placeOf = (root: string): Pick<Owner, 'root' | 'directory'> => {
 export const livenessAt = (root: string, owner: Owner): ReturnType<typeof livenessOf> =>
   isOfOriginal(root, owner) ? 'dead' : livenessOf(owner);
 
+/** Whether the directory of the workspace is the one that its owner started on, as far as known. */
+export const isAtPlace = ({ root }: { root: string }, { directory }: Owner): boolean =>
+  directory === undefined || identityOf(root) === directory;
+
 const isOfOriginal = (root: string, owner: Owner): boolean =>
   owner.root !== undefined &&
   owner.directory !== undefined &&
@@ -128,3 +144,23 @@ const textOf = (path: string): string | undefined =>
   orElse(() => readFileSync(path, 'utf8'), undefined);
 const linkAt = (path: string): string | undefined => orElse(() => readlinkSync(path), undefined);
 const namesIn = (path: string): string[] => orElse(() => readdirSync(path), []);
+
+/** Writes the owner's file of a workspace, in place of what is there. */
+export const writeOwner = (layout: Layout, value: Owner): void =>
+  renameSync(writeBeside(layout, value), layout.owner);
+
+/** Creates an owner's file atomically; returns false if another process created it first. */
+export const makeOwner = (layout: Layout, path: string, value: Owner): boolean => {
+  const written = writeBeside(layout, value);
+  try {
+    return placeNew(written, path);
+  } finally {
+    rmSync(written, { force: true });
+  }
+};
+
+const writeBeside = ({ dossier }: Layout, value: Owner): string => {
+  const path = join(dossier, `daemon.${randomUUID()}`);
+  writeFileSync(path, `${JSON.stringify(value)}\n`, { mode: 0o600, flag: 'wx' });
+  return path;
+};

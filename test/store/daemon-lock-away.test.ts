@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import {
   mkdirSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -11,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { type Layout, layoutOf } from '../../store/layout.ts';
@@ -19,6 +21,7 @@ import { describeSelf, type Owner } from '../../store/workspace/owner.ts';
 import { atEnd } from '../helpers/at-end.ts';
 import { deadLock, IGNORE, otherLock, ownerOf, place } from '../helpers/daemon-lock.ts';
 import { until } from '../helpers/eventually.ts';
+import { type Running, startForTest, startOn } from '../helpers/service.ts';
 
 const QUICK = { ...LOCK_PACE, stale_ms: 2000, update_ms: 1000, listen_ms: 300, look_ms: 20 };
 const INNER = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
@@ -215,5 +218,47 @@ describe('the lock of a workspace that was away', () => {
     await until(() => said.length > 1);
     assert.match(said[1] ?? '', /^process 1 on .* holds the workspace .* now\. Stop that process/);
     assert.equal(ownerOf(layout).token, 'theirs');
+  });
+});
+
+describe('a daemon that does not know yet that it lost its workspace', () => {
+  const journalOf = (workspace: string): string =>
+    readFileSync(join(workspace, '.dossier/journal/00000001.ndjson'), 'utf8').replaceAll('\0', '');
+  const create = async ({ call }: Running): Promise<string> => {
+    const { status, body } = await call('POST', '/cases', { title: 'One', type: 'bug' });
+    return `${status} ${body.detail ?? ''}`;
+  };
+  const isRefused = async (running: Running, why: RegExp): Promise<void> => {
+    const before = journalOf(running.workspace);
+    assert.match(await create(running), why);
+    assert.equal(journalOf(running.workspace), before, 'the journal of the other');
+    assert.equal(readdirSync(join(running.workspace, 'cases'), { recursive: true }).length, 3);
+  };
+
+  it('writes nothing into another workspace that was moved to its place', async (t) => {
+    const other = await startForTest(t);
+    assert.match(await create(other), /^201/);
+    await other.stop();
+    const running = await startForTest(t);
+    await create(running);
+    rmSync(running.workspace, { recursive: true });
+    renameSync(other.workspace, running.workspace);
+    await isRefused(running, /^503 Another workspace is at .* now\. Nothing was written/);
+  });
+
+  it('writes nothing where another daemon made .dossier/ again', async (t) => {
+    const running = await startForTest(t);
+    await create(running);
+    rmSync(join(running.workspace, '.dossier'), { recursive: true });
+    const other = await startOn(running.workspace);
+    atEnd(t, () => other.stop());
+    await isRefused(running, /^503 process \d+ .* holds the workspace .* now/);
+  });
+
+  it('keeps other daemons out with its next write, where .dossier/ was removed', async (t) => {
+    const running = await startForTest(t);
+    rmSync(join(running.workspace, '.dossier'), { recursive: true });
+    assert.match(await create(running), /^201/);
+    await assert.rejects(startOn(running.workspace), { name: 'WorkspaceHeldError' });
   });
 });
