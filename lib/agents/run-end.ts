@@ -19,7 +19,7 @@ const EXCEEDED: Partial<Record<Exit['ended_by'], string>> = {
 };
 
 const howItEnded = (exit: Exit): string => {
-  if (exit.ended_by === 'not_started') return `could not be started: ${exit.stderr_tail}`;
+  if (exit.ended_by === 'not_started') return `could not be started: ${exit.stderr_tail.trim()}`;
   const limit = EXCEEDED[exit.ended_by];
   if (limit !== undefined) return `exceeded ${limit}`;
   if (exit.signal !== null) return `was killed by ${exit.signal}`;

@@ -51,11 +51,12 @@ const FREE = 'Free some space or inodes on its disk (df, df -i)';
 const ADVICE: Record<string, string> = {
   EMFILE:
     'Raise the limit of open files with ulimit -n 4096, or with LimitNOFILE=4096 in a systemd unit, then start the daemon again',
+  EAGAIN: 'End some processes of this user, or raise their limit (ulimit -u), then try again',
   ENOSPC: FREE,
   EDQUOT: FREE,
 };
 
-/** The message of anything thrown. At the limit of open files, or on a full disk, it says what to do. */
+/** The message of anything thrown. At a limit of files or processes, or on a full disk, it says what to do. */
 export const messageOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
   const advice = ownValue(ADVICE, String((error as NodeJS.ErrnoException).code));

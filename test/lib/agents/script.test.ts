@@ -37,7 +37,7 @@ describe('a script', { skip: missing }, () => {
     assert.deepEqual([output, failure, exit_code, made], ['once\n', undefined, 0, 3]);
     const never = await run(t, script, 9);
     assert.deepEqual([never.exit_code, never.made], [null, 3]);
-    assert.match(never.failure ?? '', /^could not be started: bwrap: .*gone\.sock/);
+    assert.match(never.failure ?? '', /^could not be started: bwrap: .*gone\.sock.*[^\n]$/);
   });
 
   it('runs once, with its own exit code, whatever it says', async (t) => {

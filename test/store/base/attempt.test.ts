@@ -12,6 +12,11 @@ describe('messageOf', () => {
     assert.equal(messageOf(Object.assign(new Error('No'), { code: 'EIO' })), 'No');
   });
 
+  it('says at the limit of processes what to do', () => {
+    const error = Object.assign(new Error('spawn git EAGAIN'), { code: 'EAGAIN' });
+    assert.match(messageOf(error), /^spawn git EAGAIN\. End some processes .*ulimit -u/);
+  });
+
   it('says on a full disk what to free', () => {
     const error = Object.assign(new Error('ENOSPC: no space left, write'), { code: 'ENOSPC' });
     assert.equal(

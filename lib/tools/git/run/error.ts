@@ -1,4 +1,4 @@
-import { isDiskFault } from '../../../../store/base/attempt.ts';
+import { isDiskFault, messageOf } from '../../../../store/base/attempt.ts';
 import { shellQuoted } from '../../../../store/base/text.ts';
 import { type ErrorCode, ServiceError } from '../../../errors.ts';
 
@@ -82,7 +82,8 @@ export const gitProblem = (
 ): ServiceError | NodeJS.ErrnoException => {
   if (error instanceof ServiceError || isDiskFault(error)) return error;
   if (!(error instanceof GitError)) {
-    return new ServiceError('git_failed', 'git could not be started.', { cause: error });
+    const detail = `git could not be started: ${messageOf(error)}.`;
+    return new ServiceError('git_failed', detail, { cause: error });
   }
   if (error.failure !== 'failed') {
     const [code, detail] = PROBLEMS[error.failure];

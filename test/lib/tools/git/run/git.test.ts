@@ -230,7 +230,8 @@ describe('gitProblem', () => {
   it('passes a ServiceError on and wraps what is none', () => {
     const own = new ServiceError('branch_in_use', 'x');
     assert.equal(gitProblem(own), own);
-    assert.equal(gitProblem(new Error('odd')).code, 'git_failed');
+    const { code, message } = gitProblem(new Error('odd'));
+    assert.deepEqual([code, message], ['git_failed', 'git could not be started: odd.']);
   });
 
   it('knows a branch that is checked out elsewhere in the words of old and new git', () => {
