@@ -22,6 +22,8 @@ import { trackedPrivateFiles } from '../daemon/system/tracked-files.ts';
 import { snapshotsText } from '../text/wording.ts';
 import { filteredRemote, findRepository, whyUnfit } from '../tools/git/read/repository.ts';
 import { homeOf } from '../tools/git/write/commit.ts';
+import { Refusal } from './args/refusal.ts';
+import { findDaemon } from './connection/daemon.ts';
 import { type DoctorContext, type DoctorFinding, missing, note, ok } from './doctor-finding.ts';
 import { shellCommand } from './verbs/verb.ts';
 
@@ -38,7 +40,7 @@ export const workspace = async function* (context: DoctorContext): AsyncGenerato
     else yield ok('workspace', root);
     yield* format(context);
     yield* state(context);
-    yield daemon(context);
+    yield await daemon(context);
     yield* settings(context);
     yield* trust(context);
     yield* records(context);
@@ -70,9 +72,12 @@ const format = function* ({ layout }: DoctorContext): Generator<DoctorFinding> {
   }
 };
 
-const daemon = ({ layout }: DoctorContext): DoctorFinding => {
+const daemon = async ({ config, layout }: DoctorContext): Promise<DoctorFinding> => {
   const holder = holderOf(layout);
   if (holder === undefined) return ok('daemon', 'none is running');
+  // It may be suspended, or hang.
+  const answer = await findDaemon(config).catch((error: unknown) => error);
+  if (answer instanceof Refusal) return missing('daemon', answer.message);
   const where = holder.url === undefined ? '' : `, listening on ${holder.url}`;
   return ok('daemon', `process ${holder.pid} on ${holder.host}, since ${holder.since}${where}`);
 };

@@ -14,11 +14,12 @@ import { doctor } from '../../../lib/cli/doctor.ts';
 import { node } from '../../../lib/cli/doctor-programs.ts';
 import { inotify } from '../../../lib/cli/doctor-workspace.ts';
 import { findProgram } from '../../../lib/tools/process/find-program.ts';
-import { atEnd } from '../../helpers/at-end.ts';
+import { describeSelf } from '../../../store/workspace/owner.ts';
 import { callOf } from '../../helpers/call-of.ts';
+import { startDaemon } from '../../helpers/daemon.ts';
+import { place } from '../../helpers/daemon-lock.ts';
 import { gitIn, makeRepository, temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
 import { tinyDisk } from '../../helpers/tiny-disk.ts';
-import { openRoot } from '../../helpers/workspace.ts';
 
 /** Only git and a shell are on the PATH: what else this machine has is out of the way. */
 const onlyGit = (t: TestContext): string => {
@@ -98,6 +99,18 @@ describe('doctor', () => {
       false,
     );
     assert.match(await said(), /^ok {6}repository +default: .*the clone$/m);
+  });
+
+  it('misses the answer of a daemon that holds the workspace', async (t) => {
+    const layout = place(t);
+    const owner = { ...describeSelf(layout.root), url: 'http://127.0.0.1:1' };
+    writeFileSync(layout.owner, JSON.stringify(owner));
+    const { code, said } = await run(onlyGit(t), '--workspace', layout.root);
+    assert.equal(code, 1, said);
+    assert.match(
+      said,
+      /^missing daemon +The daemon of .* does not answer at http:.*:1\. Read its/m,
+    );
   });
 
   it('writes nothing', async (t) => {
@@ -210,19 +223,11 @@ describe('doctor', () => {
 
   it('works beside a daemon, and says which', async (t) => {
     const workspace = temporaryDirectory(t);
-    mkdirSync(workspace, { recursive: true });
-    const open = await openRoot(workspace);
-    atEnd(t, () => open.close());
-    open.lock.tell({ url: 'http://127.0.0.1:4321' });
+    const { process: daemon, url } = await startDaemon(t, ['--workspace', workspace]);
     const { code, said } = await run(onlyGit(t), '--workspace', workspace);
-    assert.equal(code, 0);
-    assert.match(
-      said,
-      new RegExp(
-        `^ok {6}daemon +process ${process.pid} .*listening on http://127.0.0.1:4321$`,
-        'm',
-      ),
-    );
+    assert.equal(code, 0, said);
+    const listed = new RegExp(`^ok {6}daemon +process ${daemon.pid} .*listening on ${url}$`, 'm');
+    assert.match(said, listed);
   });
 });
 
