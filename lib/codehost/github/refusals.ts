@@ -118,7 +118,7 @@ export const gone: Make = ({ message }, { host, about }) => {
   // GitHub answers so for the issues of a repository that has none, too.
   const what = about.includes('#')
     ? `${host} reports that ${about} is gone${quoted(message)} Check it there. If a file of the Work item names it, correct that: link.md for an issue, pr/pr.md for a pull request.`
-    : `${host} does not have that of ${about}${quoted(message)} Check the settings of the repository there.`;
+    : `${host} does not offer this for ${about}${quoted(message)} Check the settings of the repository there.`;
   return new ServiceError('codehost_gone', what, { members: { moved_to: null } });
 };
 
