@@ -46,7 +46,7 @@ export const movedRefusal: Make = ({ headers }, { host, base, about, write }) =>
   const nothing = write ? 'Nothing was written. ' : '';
   return new ServiceError(
     'codehost_gone',
-    `${about} has moved on ${host}. ${nothing}GET /api/codehost/repo/validate returns the new name of the repository; set it (git remote set-url, or codehost in workspace.md), then try again.`,
+    `${first(about)} has moved on ${host}. ${nothing}GET /api/codehost/repo/validate returns the new name of the repository; set it (git remote set-url, or codehost in workspace.md), then try again.`,
     extra,
   );
 };
@@ -111,14 +111,15 @@ export const notFoundOnHost: Make = ({ status, message }, { host, about, graphql
     'codehost_not_found',
     status === 404 && graphql !== undefined
       ? `${graphql} does not exist${quoted(message)} Check that api_url in workspace.md, or GITHUB_API_URL, is the URL of the API of ${host}.`
-      : `${about} was not found on ${host}${quoted(message)} It may be private: check the name, and the token's access with GET /api/codehost/repo/permissions.`,
+      : `${first(about)} was not found on ${host}${quoted(message)} It may be private: check the name, and the token's access with GET /api/codehost/repo/permissions.`,
   );
 
 export const gone: Make = ({ message }, { host, about }) => {
   // GitHub answers so for the issues of a repository that has none, too.
-  const what = about.includes('#')
-    ? `${host} reports that ${about} is gone${quoted(message)} Check it there. If a file of the Work item names it, correct that: link.md for an issue, pr/pr.md for a pull request.`
-    : `${host} does not offer this for ${about}${quoted(message)} Check the settings of the repository there.`;
+  const isRepository = /^[^\s#]+$/.test(about);
+  const what = isRepository
+    ? `${host} does not offer this for ${about}${quoted(message)} Check the settings of the repository there.`
+    : `${host} reports that ${about} is gone${quoted(message)} Check it there. If a file of the Work item names it, correct that: link.md for an issue, pr/pr.md for a pull request.`;
   return new ServiceError('codehost_gone', what, { members: { moved_to: null } });
 };
 
@@ -127,7 +128,7 @@ export const conflicting: Make = (told, question, now) =>
   question.write
     ? new ServiceError(
         'codehost_conflict',
-        `${question.about} has changed on ${question.host}${quoted(told.message)} Read it again, then repeat the change.`,
+        `${first(question.about)} has changed on ${question.host}${quoted(told.message)} Read it again, then repeat the change.`,
       )
     : rejected(told, question, now);
 
@@ -149,6 +150,9 @@ export const rejected: Make = ({ status, message, details, types }, { host, abou
 };
 
 const outcome = (open: boolean): { outcome?: 'unknown' } => (open ? { outcome: 'unknown' } : {});
+
+// At the beginning of a sentence; the name of a repository stays as it is.
+const first = (about: string): string => about.replace(/^t(?=he |his )/, 'T');
 
 // GitHub's message in parentheses, if there is one.
 const quoted = (message: string): string => {

@@ -176,6 +176,20 @@ const ROWS: Row[] = [
     says: /\(Issues are disabled for this repo\)\. Check the settings of the repository/,
   },
   {
+    what: 'a 410 of a thread',
+    failure: answer(410),
+    question: { about: 'the thread PRRT_1' },
+    code: 'codehost_gone',
+    says: /the thread PRRT_1 is gone/,
+  },
+  {
+    what: 'a 409 to a write of a thread',
+    failure: answer(409),
+    question: { about: 'the thread PRRT_1', write: true },
+    code: 'codehost_conflict',
+    says: /^The thread PRRT_1 has changed on/,
+  },
+  {
     what: 'a 408 to a write',
     failure: answer(408),
     question: { write: true },
