@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { linkedTo } from '../../store/codehost/link-index.ts';
@@ -139,6 +139,16 @@ describe('POST /api/codehost/issues/import-case', () => {
     assert.equal(empty.item.description, '');
     assert.equal((await one.sync()).body.outcome, 'unchanged');
     assert.equal((await empty.sync()).body.outcome, 'unchanged');
+  });
+
+  it('says that a Work item was linked where the issue cannot be stored then', async (t) => {
+    const { host, call, running } = await withHost(t);
+    const { number } = await host.issues.add({ title: 'Tax' });
+    const body = { title: 'Tax', type: 'bug', description: '' };
+    const { body: item } = await call<Case>('POST', '/cases', body);
+    mkdirSync(join(running.workspace, item.path, 'issue.md'));
+    const failed = await call<{ detail: string }>('POST', IMPORT, { number, case_id: item.id });
+    assert.match(failed.body.detail, /Before that, the Work item was linked to acme\/app#\d+\.$/);
   });
 
   it('links a Work item that is there, which keeps what it says', async (t) => {

@@ -18,7 +18,7 @@ import {
   type RepositoryName,
 } from '../../codehost/code-host.ts';
 import type { WithConfig } from '../../config.ts';
-import { invalidState, ServiceError } from '../../errors.ts';
+import { afterDone, invalidState, ServiceError } from '../../errors.ts';
 import { createCase } from '../../work/cases/change.ts';
 import { fieldsOf, notesOf, storableCopy } from './issue-fields.ts';
 import { applySync } from './sync.ts';
@@ -180,7 +180,9 @@ const linkTo = (
     const link = { ...place, status: 'stale' as const, imported_at: at };
     const isNew = await createLink(store, case_id, { issue: link, at, line: 'linked' });
     if (isNew !== true) refuseLinked(store, case_id);
-    await applySync(store, case_id, { link, issue, trigger: 'link', prefer: 'local' });
+    await afterDone(`the Work item was linked to ${place.repository}#${place.number}`, () =>
+      applySync(store, case_id, { link, issue, trigger: 'link', prefer: 'local' }),
+    );
     return { case_id, notes: [] };
   });
 };

@@ -580,6 +580,24 @@ describe('POST /api/cases/{id}/pr/comment-proof', () => {
 });
 
 describe('POST /api/cases/{id}/pr/sync-state', () => {
+  it('is without an event that cannot be used, and warns of it', async (t) => {
+    const scene = await openedScene(t);
+    const pageInfo = { hasNextPage: false, endCursor: null };
+    const nodes = [{ __typename: 'ClosedEvent', id: 5, createdAt: '2026-01-01T00:00:00Z' }];
+    const body = { data: { repository: { pullRequest: { timelineItems: { nodes, pageInfo } } } } };
+    const odd = { status: 200, headers: { 'content-type': 'application/json' }, body };
+    scene.host.fail(odd, { graphql: 'query PullEvents' });
+    const synced = await scene.post('sync-state');
+    assert.deepEqual(
+      [synced.status, synced.body.state, synced.body.warnings],
+      [
+        200,
+        'draft',
+        ['The timeline is not whole: event 1 of 1 cannot be used: id must be string.'],
+      ],
+    );
+  });
+
   it('completes a record that was written by hand', async (t) => {
     const scene = await pullScene(t);
     const { host, worktree, git, running, item } = scene;
