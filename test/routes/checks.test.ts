@@ -233,6 +233,14 @@ describe('a failing check', () => {
       notes.join(),
       /Not every check could be read\. Left out: failing check 2 of 2 cannot be used/,
     );
+    const many = { statuses: Array.from({ length: 8 }, () => ({ ...failing, id: 'five' })) };
+    host.fail(sent(many), { path: /\/status$/ });
+    await list();
+    const after = (await api<{ notes: string[] }>('GET', 'pr/status')).body.notes;
+    assert.ok(
+      after.some((note) => /Left out: failing check 2 of 9 .*; and 3 more\.$/.test(note)),
+      after.join(),
+    );
   });
 
   it('stays where the token may not read it any more, which is told, and ends where it may', async (t) => {
