@@ -106,7 +106,11 @@ const resourceName = (path: string, param: string): string => {
   const segments = path.split('/');
   const collection = segments[segments.indexOf(`{${param}}`) - 1] ?? '';
   if (param === 'case_id' || collection === 'cases') return 'Work item';
-  return collection.replace(/ies$/, 'y').replace(/s$/, '').replaceAll('-', ' ');
+  return collection
+    .replace(/ies$/, 'y')
+    .replace(/s$/, '')
+    .replaceAll('-', ' ')
+    .replace(/^api/, 'API');
 };
 
 // A client that sends it with a write, such as `*` to overwrite nothing, must not believe that it was honoured.

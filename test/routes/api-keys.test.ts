@@ -205,7 +205,7 @@ describe('DELETE /api-keys/{id}', () => {
     assert.equal((await call('GET', '/cases', undefined, other.headers)).status, 200);
     assertProblem(await call('DELETE', `/api-keys/${id}`), 404, 'not_found');
     const { detail } = assertProblem(await call('DELETE', '/api-keys/x'), 404, 'not_found');
-    assert.match(detail, /List them with `dossier key --list`\.$/);
+    assert.match(detail, /no API key x here\. List them with `dossier key --list`\.$/);
     assert.equal(readdirSync(dir).length, 1);
   });
 
