@@ -31,6 +31,24 @@ export const keepApproved = async (
   return plan;
 };
 
+/** The hash of plan.md as it is on disk, held edits included; undefined if there is none. */
+export const planFileHash = ({ layout }: Store, dir: string): string | undefined =>
+  hashOf(layout.root, planFile(dir));
+
+/**
+ * Keeps plan.md under a name of its own if it was edited since it had the hash `before`, because it is about to be replaced.
+ * Returns that name; undefined if it was not edited.
+ */
+export const keepEditedPlan = async (
+  store: Store,
+  dir: string,
+  before: string | undefined,
+): Promise<string | undefined> => {
+  const bytes = bytesOf(store.layout.root, planFile(dir));
+  if (bytes === undefined || sha256(bytes) === before) return undefined;
+  return createSessionFile(store, dir, 'edited-plan.md', bytes);
+};
+
 /** The fields of a session that come from its plan files; after the approval, also whether plan.md was edited since. */
 export const planFieldsOf = (
   store: Store,

@@ -4,12 +4,14 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { sha256 } from '../../store/base/sha256.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Session } from '../../store/records/session.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { alive } from '../helpers/processes.ts';
 import { newestSession } from '../helpers/service.ts';
-import { withCase } from '../helpers/sessions.ts';
+import { withCase, withScript } from '../helpers/sessions.ts';
 
 const FOREVER = '```sh\nsleep 300\n```\n';
 
@@ -33,6 +35,55 @@ describe('an abort', () => {
     assert.equal((await it.control('abort')).body.status, 'aborted');
     assert.equal(it.running.service.engine.live.size, 0);
     assert.equal((await it.eventsOf(id)).at(-1)?.event, 'complete');
+  });
+});
+
+describe('a plan.md that is edited while the session plans', () => {
+  it('is not overwritten where the operator writes the plan', async (t) => {
+    const it = await withCase(t);
+    const { id } = await it.start({ provider: 'manual' });
+    const plan = join(newestSession(it.running, it.item), 'plan.md');
+    const { live } = it.running.service.engine;
+    writeFileSync(plan, 'Begun.\n');
+    // It was read, and the turn has not ended.
+    while (live.get(id)?.result === undefined) await setImmediate();
+    writeFileSync(plan, 'Finished.\n');
+    const { plan_sha256 } = await it.until(id, 'plan_ready');
+    assert.equal(readFileSync(plan, 'utf8'), 'Finished.\n');
+    assert.equal(plan_sha256, sha256('Finished.\n'));
+  });
+
+  it('is kept beside the plan of an agent, and that is told', async (t) => {
+    const wait = 'until test -e "$HOME/go"; do sleep 0.02; done';
+    const options = withScript(t, { plan: wait });
+    const it = await withCase(t, '', options);
+    const { id } = await it.start();
+    const dir = newestSession(it.running, it.item);
+    const { live } = it.running.service.engine;
+    await eventually(() => assert.ok(live.get(id)?.run));
+    writeFileSync(join(dir, 'plan.md'), 'Mine.\n');
+    writeFileSync(join(options.env?.HOME ?? '', 'go'), '');
+    await it.until(id, 'plan_ready');
+    assert.equal(readFileSync(join(dir, 'plan.md'), 'utf8'), 'The plan.');
+    assert.equal(readFileSync(join(dir, 'edited-plan.md'), 'utf8'), 'Mine.\n');
+    assert.match(
+      String((await it.untilEvent(id, 'error')).data.message),
+      /the edit is in edited-plan\.md/,
+    );
+  });
+});
+
+describe('a worktree that is moved away by hand while its session plans', () => {
+  it('is named by the failed session, with what to do', async (t) => {
+    const options = withScript(t, { plan: 'until test -e "$HOME/go"; do sleep 0.02; done' });
+    const it = await withCase(t, '', options);
+    const { id } = await it.start();
+    await eventually(() => assert.ok(it.running.service.engine.live.get(id)?.run));
+    const { body } = await it.running.call('GET', `/api/worktrees/${it.item.id}/status`);
+    renameSync(String(body.path), `${body.path}-away`);
+    writeFileSync(join(options.env?.HOME ?? '', 'go'), '');
+    const { error } = await it.until(id, 'failed');
+    assert.match(error ?? '', /The worktree \S+ is missing\. Put it back; /);
   });
 });
 

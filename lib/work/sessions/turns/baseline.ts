@@ -6,11 +6,12 @@ import {
   saveBaseline,
 } from '../../../../store/sessions/baselines.ts';
 import type { Store } from '../../../../store/store.ts';
-import { readWorktree, withFilesLock } from '../../../../store/worktrees/worktrees.ts';
+import { pathKind, readWorktree, withFilesLock } from '../../../../store/worktrees/worktrees.ts';
 import type { RunResult } from '../../../agents/provider.ts';
 import type { WithProviders } from '../../../agents/providers.ts';
 import { type RestoreFindings, restore } from '../../../code/snapshots/restore.ts';
 import { dropSnapshot, snapshot } from '../../../code/snapshots/snapshot.ts';
+import { checkState } from '../../../code/worktrees/inspect/status.ts';
 import type { GitNeeds } from '../../../code/worktrees/needs.ts';
 import type { WithLog } from '../../../log.ts';
 import { restoreRefs, saveRefs } from './plan-refs.ts';
@@ -78,6 +79,8 @@ const undoChanges = async (
   baseline: Baseline,
 ): Promise<string | undefined> => {
   const { git, store, log } = service;
+  // It was moved or deleted by hand: the error says what to do.
+  if (pathKind(worktree.path) === 'nothing') await checkState(worktree);
   let violation: string | undefined;
   await restore(git, worktree, baseline.before, async (found) => {
     violation = sentence(found);

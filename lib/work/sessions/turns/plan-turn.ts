@@ -4,6 +4,7 @@ import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { journalComments, markSent } from '../../../../store/sessions/comments.ts';
 import { planGivenTo } from '../../../../store/sessions/consent.ts';
 import { waitingMessages } from '../../../../store/sessions/messages.ts';
+import { keepEditedPlan, planFileHash } from '../../../../store/sessions/plan-versions.ts';
 import { readPlan, writePlan } from '../../../../store/sessions/session-texts.ts';
 import {
   type StoredSession,
@@ -12,6 +13,7 @@ import {
 } from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
 import type { PromptParts, RunResult } from '../../../agents/provider.ts';
+import type { WithProviders } from '../../../agents/providers.ts';
 import { headCommit } from '../../../tools/git/read/repository.ts';
 import { decide } from '../guards/decide.ts';
 import type { EngineNeeds, SessionNeeds } from '../live/needs.ts';
@@ -46,6 +48,7 @@ const planOnce = async (
   worktree: WorktreeRecord,
 ): Promise<StoredSession | undefined> => {
   const turn = turnOfSession(service, kept);
+  const before = planFileHash(service.store, sessionDirOf(service.store, kept));
   const { result, violation } = await comparedRun(service, turn, worktree, (signed_as) =>
     propose(service, kept, worktree, signed_as),
   );
@@ -58,7 +61,7 @@ const planOnce = async (
       : failSession(service, kept, violation, result));
     return undefined;
   }
-  if (result.outcome === 'completed') await savePlan(service.store, kept, result);
+  if (result.outcome === 'completed') await savePlan(service, kept, { ...result, before });
   if (goesOn) return recordFinishedRun(service, kept, result);
   await announcePlan(service, kept, result);
   return undefined;
@@ -107,15 +110,23 @@ const feedbackFor = (
     : { feedback: comment, ...proposed };
 };
 
-// The manual provider's plan is already the operator's file and is not rewritten. An agent's text is written with
-// invisible characters made visible, and without what looks like an unresolved merge.
+// The manual provider's plan is the operator's file, which may have been saved again, and is not rewritten. An agent's text
+// is written with invisible characters made visible, and without what looks like an unresolved merge.
 const savePlan = async (
-  store: Store,
+  { store, engine, providers }: EngineNeeds & WithProviders,
   kept: StoredSession,
-  { plan = '' }: RunResult,
+  { plan = '', before }: RunResult & { before: string | undefined },
 ): Promise<void> => {
   const dir = sessionDirOf(store, kept);
-  if (readPlan(store, dir)?.content !== plan) await writePlan(store, dir, storable(visible(plan)));
+  const { case_id } = kept.session;
+  const isGiven = planGivenTo(store, { case_id, matter: kept.matter }) !== undefined;
+  const { isolation } = providerOf(providers, kept.session.provider);
+  if ((isolation === 'operator' && !isGiven) || readPlan(store, dir)?.content === plan) return;
+  const edit = await keepEditedPlan(store, dir, before);
+  await writePlan(store, dir, storable(visible(plan)));
+  if (edit === undefined) return;
+  const message = `plan.md was edited while the agent planned. It has the agent's plan; the edit is in ${edit} beside it.`;
+  engine.transcript(kept).append('error', { message });
 };
 
 const announcePlan = async (
