@@ -17,7 +17,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import type { Recovery } from '../../store/records/recovery.ts';
+import { readWorktree } from '../../store/worktrees/worktrees.ts';
 import { NOBODY } from '../helpers/nobody.ts';
 import { gitIn, writeFiles } from '../helpers/repository.ts';
 import { codes, commit, create, type Fixture, hold, start } from '../lib/code/worktrees/fixture.ts';
@@ -277,6 +279,17 @@ describe('POST /api/worktrees/{case_id}/recoveries/{recovery_id}/restore', () =>
       [409, 'lock_held'],
       [404, 'not_found'],
     ]);
+  });
+
+  it('has no record before the worktree is whole, so that a killed daemon leaves no part of it', async (t) => {
+    const fixture = await start(t);
+    const id = await kept(fixture);
+    const { store } = fixture.service;
+    const call = restore(fixture, id);
+    while (readWorktree(store, fixture.item.id) === undefined) await setImmediate();
+    const { path } = readWorktree(store, fixture.item.id) ?? { path: '' };
+    assert.equal(readFileSync(join(path, 'new.txt'), 'utf8'), 'new');
+    assert.equal((await call).status, 201);
   });
 
   it('answers two at once with one 201 and one 409', async (t) => {

@@ -90,11 +90,15 @@ const make = async (service: ProjectNeeds, kept: Kept): Promise<WorktreeRecord> 
     git_dir: worktree.git_dir,
     common_dir: worktree.common_dir,
   };
-  // The record is saved first: if filling the worktree fails, it can be inspected, and the recovery still exists.
-  await keepWorktree(store, record);
-  await endWorktreeChange(store, case_id);
-  if (note.picture !== null) await fill(git, worktree, { ...note.picture, branch });
-  if (note.picture !== null) await syncAll(service, worktree);
+  // The record is saved last: after a crash the next start removes the incomplete worktree. If filling it fails, it can be
+  // inspected. The recovery still exists.
+  try {
+    if (note.picture !== null) await fill(git, worktree, { ...note.picture, branch });
+    if (note.picture !== null) await syncAll(service, worktree);
+  } finally {
+    await keepWorktree(store, record);
+    await endWorktreeChange(store, case_id);
+  }
   return record;
 };
 
