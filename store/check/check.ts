@@ -41,14 +41,14 @@ export const checkWorkspace = async (
   const journal = readNewestJournal(layout.journal);
   const end = stateAfter(journal?.lines ?? []);
   const older = olderVersions(layout, committed);
-  const { items, findings } = await checkItems({ layout, seen: end.seen, older });
+  const { items, findings, closed } = await checkItems({ layout, seen: end.seen, older });
   const globals = checkGlobals(layout);
   const machine = checkMachine({
     layout,
     journal,
     end,
     isRunning: (holderOf(layout)?.pid ?? process.pid) !== process.pid,
-    ids: new Set(items.flatMap(({ files }) => files.case.value?.matter.id ?? [])),
+    ids: new Set([...closed, ...items.flatMap(({ files }) => files.case.value?.matter.id ?? [])]),
     webhooks: new Map([...named('webhooks', globals.webhooks), ...items.flatMap(webhooksOf)]),
   });
   const all = [

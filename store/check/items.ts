@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { groupBy } from '../base/group-by.ts';
+import { isAtOrBelowAny } from '../base/paths.ts';
 import { duplicateLinkProblem, issueKey } from '../codehost/link-index.ts';
 import { type ReadEntry, readEntry } from '../front-matter/entry.ts';
 import { parserOf } from '../front-matter/parse.ts';
@@ -39,7 +40,7 @@ export interface FoundItem {
 /** Checks every Work item with all its files. */
 export const checkItems = async (
   check: ItemCheck,
-): Promise<{ items: FoundItem[]; findings: Finding[] }> => {
+): Promise<{ items: FoundItem[]; findings: Finding[]; closed: Set<string> }> => {
   const { root } = check.layout;
   const byDir = new Map([...check.seen.values()].map((seen) => [seen.dir, seen]));
   const items: FoundItem[] = [];
@@ -53,14 +54,18 @@ export const checkItems = async (
     const files = kind === 'item' ? readItemFiles(root, dir, { seen }) : undefined;
     if (files !== undefined) items.push({ dir, files, seen });
   }
+  const shut = places.flatMap(({ dir, kind }) => (kind === 'closed' ? dir : []));
+  const closed = new Set(
+    [...check.seen].flatMap(([id, { dir }]) => (isAtOrBelowAny(dir, shut) ? id : [])),
+  );
   const taken = new Set(items.map(({ files }) => idOf(files.case)));
   for (const item of items) findings.push(...(await checkItem(check, item, taken)));
   findings.push(
     ...checkIds(check, items),
-    ...(await checkMissing(check, items, headlessIn(places))),
+    ...(await checkMissing(check, [items, closed], headlessIn(places))),
   );
   findings.push(...checkLinks(root, inOrderOfAge(items)));
-  return { items, findings };
+  return { items, findings, closed };
 };
 
 const inOrderOfAge = (items: readonly FoundItem[]): string[] =>
@@ -167,11 +172,11 @@ const changedId = (
 /** Directories whose case.md is missing. */
 const checkMissing = async (
   check: ItemCheck,
-  items: readonly FoundItem[],
+  [items, closed]: [readonly FoundItem[], ReadonlySet<string>],
   headless: Set<string>,
 ): Promise<Finding[]> => {
   const { layout, seen } = check;
-  const ids = new Set(items.map(({ files }) => idOf(files.case)));
+  const ids = new Set([...closed, ...items.map(({ files }) => idOf(files.case))]);
   const dirs = items.map(({ dir }) => dir);
   const findings: Finding[] = [];
   for (const [id, { dir, case: last }] of seen) {

@@ -33,7 +33,7 @@ export interface Machine {
   journal: JournalSnapshot | undefined;
   /** The end of the journal. */
   end: JournalEnd;
-  /** The ids of the Work items. */
+  /** The ids of the Work items, also of those in directories that may not be read. */
   ids: ReadonlySet<string>;
   /** Every webhook registration by file, including unreadable ones. */
   webhooks: ReadonlyMap<string, ReadEntry<WebhookFile>>;

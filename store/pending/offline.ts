@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { orElse } from '../base/attempt.ts';
 import { type ConsentLog, readConsentLog } from '../consent/log.ts';
 import type { ReadEntry } from '../front-matter/entry.ts';
 import { readFolder } from '../front-matter/folder.ts';
@@ -149,7 +150,8 @@ const claimsOf = (
   dir: string,
 ): SessionClaim[] => {
   const open = sessionDirs(layout.root, dir).flatMap((path) => {
-    const found = ifReadable(() => readRecord(layout.root, sessionFile(path), check), undefined);
+    const read = () => readRecord(layout.root, sessionFile(path), check);
+    const found = ifReadable(() => orElse(read, undefined, 'EACCES', 'EPERM'), undefined);
     return found === undefined || isEnded(found.matter.status)
       ? []
       : { path, matter: found.matter };

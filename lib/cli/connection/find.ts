@@ -71,8 +71,18 @@ export const sessionOf = async ({ dossier, words, values }: Verb): Promise<Sessi
 export const findSession = async (dossier: Dossier, id: string, word?: string): Promise<Session> =>
   chooseSession(await listSessions(dossier, id), id, word);
 
-export const listSessions = (dossier: Dossier, id: string): Promise<readonly Session[]> =>
-  dossier.call('GET /cases/{id}/sessions', { id });
+/** The sessions of a Work item. Throws a Refusal if there are none because their files cannot be read. */
+export const listSessions = async (dossier: Dossier, id: string): Promise<readonly Session[]> => {
+  const sessions = await dossier.call('GET /cases/{id}/sessions', { id });
+  if (sessions.length > 0) return sessions;
+  const { path } = await dossier.call('GET /cases/{id}', { id });
+  const problems = await dossier.call('GET /api/diagnostics');
+  const unread = problems.find(({ file }) => file.startsWith(`${path}/sessions`));
+  if (unread === undefined) return sessions;
+  throw new Refusal(
+    `The sessions of the Work item cannot be read: ${unread.file}: ${unread.message}`,
+  );
+};
 
 /**
  * Chooses a session of a Work item: by the beginning of its id, or else the current one, or else the newest. Throws a Refusal

@@ -14,7 +14,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { check } from '../../../lib/cli/check.ts';
 import { UsageError } from '../../../lib/config.ts';
@@ -44,6 +44,10 @@ const found = async (workspace: string): Promise<string[]> => {
 
 const CASE = (n: number): string =>
   `---\nid: 0000000${n}-0000-4000-8000-000000000000\ntitle: Item ${n}\ntype: bug\nstate: OPEN\ncreated_at: 2026-01-01T00:00:00.000Z\n---\n`;
+
+// Root may read and write what nobody may.
+const nobody = (): { user?: { uid: number; gid: number } } =>
+  process.getuid?.() === 0 ? { user: { uid: 65_534, gid: 65_534 } } : {};
 
 /** A workspace that no daemon has seen. */
 const fresh = (t: TestContext, files: Record<string, string> = {}): string => {
@@ -311,14 +315,29 @@ describe('dossier check', () => {
     const change = (mode: string) => execFileSync('chmod', ['-R', mode, root]);
     change('555');
     atEnd(t, () => change('755'));
-    // Root may write what nobody may.
-    const user = process.getuid?.() === 0 ? { user: { uid: 65_534, gid: 65_534 } } : {};
+    const user = nobody();
     const said = (...words: string[]) =>
       dossierIn(t, user, ['check', ...words, '--workspace', root]);
     assert.deepEqual(await said(), {
       ...{ code: 0, signal: null, stdout: '2 Work items: no problems.\n', stderr: '' },
     });
     assert.match((await said('--fix')).stderr, /cannot be read and written by this user/);
+  });
+
+  it('lists what it may not read, and takes it neither for missing nor for an orphan', async (t) => {
+    const { root, dir } = await used(t);
+    const session = join(dir, 'sessions/2026-01-01T00-00-00.000Z-00000001/session.md');
+    writeFiles(root, { [relative(root, session)]: 'x' });
+    const user = nobody();
+    if (user.user !== undefined) execFileSync('chown', ['-R', `${user.user.uid}`, root]);
+    for (const path of [session, dirname(session), dir]) {
+      chmodSync(path, 0);
+      const { stdout, stderr } = await dossierIn(t, user, ['check', '--workspace', root]);
+      chmodSync(path, 0o755);
+      const listed = new RegExp(`^${relative(root, path)}\\S* error no_permission `, 'm');
+      assert.match(stdout, listed, stderr);
+      assert.doesNotMatch(stdout, /missing_file|orphan/);
+    }
   });
 
   it('names a link in every directory in which the daemon refuses one', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../../lib/client/client.ts';
@@ -67,6 +67,21 @@ describe('dossier start', () => {
     const wrong = await said('start', '--provider', 'nobody');
     assert.equal(wrong.code, 1);
     assert.match(wrong.stderr, /nobody/);
+  });
+});
+
+describe('a command about a session whose file cannot be read', () => {
+  it('names the file, and does not say that there is no session', async (t) => {
+    const { said, workspace } = await planned(t);
+    const [file = ''] = readdirSync(join(workspace, 'cases'), { recursive: true })
+      .map(String)
+      .filter((name) => name.endsWith('session.md'));
+    writeFileSync(join(workspace, 'cases', file), 'spoilt');
+    await eventually(async () => {
+      const { code, stderr } = await said('plan');
+      assert.equal(code, 1);
+      assert.match(stderr, /^dossier: The sessions of .* cannot be read: cases\/.*session\.md: /);
+    });
   });
 });
 
