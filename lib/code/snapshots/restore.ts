@@ -84,7 +84,9 @@ const putBack = async (git: GitAt<GitWorktree>, pair: RestorePair): Promise<void
   await putHead(git, pair);
   if (before.index !== after.index) await putIndex(git, before);
   // Compare again: index flags of the old index may have hidden changed files.
-  const now = await takePicture(git);
+  const look = await takePicture(git);
+  // What was written since the state before was kept is kept, too.
+  const now = look.files === after.files ? look : await keepPicture(git, 'undone');
   const files = await changedFiles(git, { before, after: now });
   const isNew = files.map(({ letter }) => letter === 'A');
   await removeFiles(

@@ -252,6 +252,22 @@ describe('restore', () => {
     assert.equal(readFileSync(join(worktree.path, 'added/a.txt'), 'utf8'), 'added\n');
   });
 
+  it('keeps what is written after the state was kept, too', async (t) => {
+    const { git, worktree, operator } = await make(t);
+    const before = await snapshot(git, worktree);
+    writeFiles(worktree.path, { 'early.txt': 'early\n' });
+    const { left } = await restore(git, worktree, before, async () => {
+      writeFiles(worktree.path, { 'late.txt': 'late\n', 'early.txt': 'later\n' });
+    });
+    assert.equal(left.changed, false);
+    const refs = operator('for-each-ref', '--format=%(refname)', 'refs/dossier/undone');
+    const all = refs.trim().split('\n');
+    const kept = all.map((ref) => operator('ls-tree', '-r', '--name-only', `${ref}:files`));
+    const late = all[kept.findIndex((names) => names.includes('late.txt'))];
+    assert.equal(operator('show', `${late}:files/late.txt`), 'late\n');
+    assert.equal(operator('show', `${late}:files/early.txt`), 'later\n');
+  });
+
   it('undoes a merge that stopped at a conflict', async (t) => {
     const made = await make(t);
     const { git, worktree, operator, root } = made;
