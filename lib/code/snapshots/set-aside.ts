@@ -27,9 +27,16 @@ export const setAside = (git: Git, worktree: GitWorktree, id: string): Promise<S
     const commit = await commitTree(now, { tree: files, parents: ['HEAD', index] });
     const ref = `refs/dossier/set-aside/${refOwner(worktree)}${id}`;
     await now.run(['update-ref', ref, commit]);
+    if ((await filesTree(now)) !== files) {
+      await dropSnapshot(now, { ref });
+      throw new ServiceError('uncommitted_changes', CHANGED);
+    }
     await now.run(['reset', '--quiet', '--hard']);
     return { ref, commit };
   });
+
+const CHANGED =
+  'Files of the worktree changed while they were being set aside, so nothing was changed. Try again when no program writes in it.';
 
 /**
  * Throws 409 `uncommitted_changes` if a file that git does not track, ignored or not, is in the place of a file or directory

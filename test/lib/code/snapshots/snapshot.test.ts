@@ -17,6 +17,7 @@ import {
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { restore } from '../../../../lib/code/snapshots/restore.ts';
+import { setAside } from '../../../../lib/code/snapshots/set-aside.ts';
 import {
   compareSnapshot,
   dropSnapshot,
@@ -350,6 +351,34 @@ describe('restore', () => {
     writeFileSync(join(made.worktree.git_dir, 'index.lock'), '');
     await assert.rejects(restore(made.git, made.worktree, before), /index\.lock/);
     assert.equal(existsSync(join(made.worktree.git_dir, 'index.lock')), true);
+  });
+});
+
+describe('setAside', () => {
+  it('changes nothing where a file is written after it was saved', async (t) => {
+    const { git, worktree, operator } = await make(t);
+    const late: Git = {
+      ...git,
+      turn: (place, work) =>
+        git.turn(place, (now) => {
+          const run: typeof now.run = async (args, options) => {
+            const result = await now.run(args, options);
+            if (args[0] === 'update-ref') writeFiles(worktree.path, { 'clean.txt': 'late\n' });
+            return result;
+          };
+          return work({ ...now, run });
+        }),
+    };
+    await assert.rejects(
+      setAside(late, worktree, 'one'),
+      /changed while they were being set aside/,
+    );
+    assert.equal(readFileSync(join(worktree.path, 'clean.txt'), 'utf8'), 'late\n');
+    assert.equal(
+      operator('diff', '--cached', '--name-only', '--', 'staged.txt').trim(),
+      'staged.txt',
+    );
+    assert.equal(operator('for-each-ref', 'refs/dossier'), '');
   });
 });
 
