@@ -18,7 +18,7 @@ export const newItem = verb(async (given) => {
   const { dossier, values, out } = given;
   const made = await makeItem(given);
   const { notes = [], ...item } = { ...made } as typeof made & { notes?: string[] };
-  const names = await othersThan(dossier, item.project);
+  const names = await othersThan(dossier, item.project).catch(() => undefined);
   if (names !== undefined) warn(withoutRepository(item, names));
   if (values.json === true) return void out.json(made);
   for (const note of notes) out.say({ style: 'yellow', text: note });
@@ -39,7 +39,9 @@ const inProject = async <T extends Pick<Case, 'project'>>(
 ): Promise<T> => {
   const project = await projectOf(given);
   const made = await send(project);
-  if (project === undefined && given.values.json !== true) await sayPlace(given, made.project);
+  // The Work item is there, whether or not the settings can be read.
+  if (project === undefined && given.values.json !== true)
+    await sayPlace(given, made.project).catch(() => undefined);
   return made;
 };
 

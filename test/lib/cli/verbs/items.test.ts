@@ -7,6 +7,8 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -45,6 +47,19 @@ describe('a verb', () => {
     closeSync(full);
     assert.match(ended.stderr, /^dossier: The output is incomplete: ENOSPC/);
     assert.equal(ended.code, 1);
+  });
+
+  it('names the Work item that it created where the settings cannot be read afterwards', async (t) => {
+    const workspace = temporaryDirectory(t);
+    const state = temporaryDirectory(t);
+    const { url } = await startDaemon(t, ['--workspace', workspace, '--state-dir', state]);
+    rmSync(state, { recursive: true });
+    symlinkSync(state, state);
+    assert.notEqual((await fetch(`${url}/settings`)).status, 200);
+    const cwd = temporaryDirectory(t);
+    const ended = await dossierIn(t, { cwd }, ['new', 'Once', '--workspace', workspace]);
+    assert.match(ended.stdout, /^[0-9a-f]{8}\tOnce\n$/, ended.stderr);
+    assert.equal(ended.code, 0);
   });
 
   it('takes an empty name for no workspace, and never for the current directory', async (t) => {
