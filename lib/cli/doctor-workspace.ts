@@ -147,7 +147,7 @@ const repositories = async function* (context: DoctorContext): AsyncGenerator<Do
   if (Object.keys(named).length === 0)
     yield note(
       'repository',
-      'none is configured: sessions need --repo DIR, or projects in workspace.md',
+      'workspace.md names none: sessions need projects there, or a daemon with --repo DIR',
     );
   if (git.program === undefined) return;
   for (const [project, path] of Object.entries(named))

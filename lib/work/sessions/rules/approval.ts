@@ -94,7 +94,7 @@ const workModeActive = ({ status }: Session): ServiceError =>
   );
 
 const planNotReady = ({ status }: Session): ServiceError => {
-  const hint = isEnded(status) ? 'Create a new session.' : 'Wait for plan_ready in …/stream.';
+  const hint = isEnded(status) ? 'Create a new session.' : 'Wait until its status is plan_ready.';
   return new ServiceError(
     'plan_not_ready',
     `The session is ${status}: there is no plan to approve. ${hint}`,
