@@ -30,7 +30,7 @@ export const connectAgent = (
 ) => {
   const stream = ndJsonStream(
     Writable.toWeb(program.stdin),
-    Readable.toWeb(program.stdout) as ReadableStream<Uint8Array>,
+    inPieces(Readable.toWeb(program.stdout) as ReadableStream<Uint8Array>),
     { maxMessageBytes: MAX_MESSAGE_BYTES },
   );
   const connection = client({ name: 'dossier' })
@@ -67,26 +67,36 @@ const asIs = (params: unknown): unknown => params;
  * Takes notifications out of the stream before the SDK, which drops unknown kinds and delivers the rest asynchronously, after
  * the response that ends the turn.
  */
-const withNotifications = (stream: Stream, tell: AgentListener['onNotification']): Stream => {
-  let count = 0;
-  return {
-    writable: stream.writable,
-    readable: stream.readable.pipeThrough(
-      new TransformStream<AnyMessage, AnyMessage>({
-        transform: async (message, controller) => {
-          count += 1;
-          // Otherwise a flood of messages delays everything else in the daemon.
-          if (count % AT_ONCE === 0) await setImmediate();
-          if (isNotification(message)) tell(message.method, message.params);
-          else controller.enqueue(message);
-        },
-      }),
-    ),
-  };
-};
+const withNotifications = (stream: Stream, tell: AgentListener['onNotification']): Stream => ({
+  writable: stream.writable,
+  readable: stream.readable.pipeThrough(
+    new TransformStream<AnyMessage, AnyMessage>({
+      transform: (message, controller) => {
+        if (!isNotification(message)) return controller.enqueue(message);
+        tell(message.method, message.params);
+      },
+    }),
+  ),
+});
 
-/** Messages between two yields to the event loop. */
-const AT_ONCE = 16;
+// Holds some tens of the smallest messages, which the SDK handles in one turn of the event loop.
+const PIECE_BYTES = 2048;
+
+/**
+ * Yields to the event loop after each piece, so that a flood of messages delays nothing else. Not after each message: the SDK
+ * reads on however many wait.
+ */
+const inPieces = (bytes: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> =>
+  bytes.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform: async (chunk, controller) => {
+        for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
+          controller.enqueue(chunk.subarray(at, at + PIECE_BYTES));
+          await setImmediate();
+        }
+      },
+    }),
+  );
 
 const isNotification = (
   message: AnyMessage,
