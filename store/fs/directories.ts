@@ -139,7 +139,7 @@ const takeAway = (target: string, trash: string): string => {
 };
 
 // If another directory was created meanwhile, this one gets a name beside it.
-export const putBack = (taken: string, target: string): void => {
+const putBack = (taken: string, target: string): void => {
   try {
     renameSync(taken, target);
   } catch (error) {

@@ -1,13 +1,15 @@
 import { renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { hasCode, isDone } from '../base/attempt.ts';
+import { StoreError } from '../base/errors.ts';
 import { readSealed, sealedText } from '../consent/seal.ts';
 import { listDirectory } from '../front-matter/folder.ts';
 import { checkedBy, readRegularFile } from '../front-matter/record-file.ts';
 import { putFile } from '../front-matter/text-file.ts';
-import { putBack, removeDirectory } from '../fs/directories.ts';
+import { removeDirectory } from '../fs/directories.ts';
 import { dropTemporary } from '../fs/durable.ts';
 import { undoPlace } from '../fs/place.ts';
+import { assertNoLinks } from '../fs/plain-path.ts';
 import { removeTree } from '../fs/remove-tree.ts';
 import { syncDirectory } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
@@ -47,24 +49,37 @@ export const removeWorktreeChange = async (layout: Layout, caseId: string): Prom
 
 /**
  * Removes a worktree's directory: by one rename, which is on disk before any file in it is deleted. If `check` throws for the
- * renamed directory, it is put back.
+ * renamed directory, it is put back. After a crash it is in `.dossier/undo`.
  */
 export const dropWorktreeDirectory = async (
   { layout }: Store,
   path: string,
   check: (taken: string) => Promise<void>,
 ): Promise<void> => {
-  const trash = await removeDirectory(layout, path);
-  if (trash === undefined) return;
+  assertNoLinks(layout.root, dirname(path));
+  const taken = await moveDirectoryToUndo(layout, path);
   try {
-    await check(trash);
+    await check(taken);
   } catch (error) {
-    putBack(trash, path);
-    await syncDirectory(dirname(path));
+    await putWorktreeBack(layout, taken, path);
     throw error;
   }
+  const trash = await removeDirectory(layout, taken);
+  if (trash === undefined) return;
   // The next start removes what is left.
   await removeTree(trash).catch(() => dropTemporary(trash));
+};
+
+const MOST_TRIES = 5;
+
+// A program may make the directory again, such as a watching build: what it wrote goes to `.dossier/undo`.
+const putWorktreeBack = async (layout: Layout, taken: string, path: string): Promise<void> => {
+  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+    if (isDone(() => renameSync(taken, path), 'ENOTEMPTY', 'EEXIST', 'ENOTDIR'))
+      return syncDirectory(dirname(path));
+    await moveDirectoryToUndo(layout, path);
+  }
+  throw new StoreError('file_busy', `The worktree is at ${taken} now. Move it back to ${path}`);
 };
 
 /** Syncs the name of a worktree's directory to disk. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 
 // At first soon, then less often: a look takes time of what is waited for.
 const SOONEST_MS = 5;
@@ -26,3 +26,12 @@ export const eventually = async <T>(
 /** The same for a condition. */
 export const until = (holds: () => boolean | Promise<boolean>): Promise<void> =>
   eventually(async () => assert.ok(await holds(), `It never held: ${holds}`));
+
+/** The same in each turn of the event loop, for what lasts only a moment. */
+export const untilSoon = async (holds: () => boolean): Promise<void> => {
+  const end = Date.now() + GIVE_UP_MS;
+  while (!holds()) {
+    assert.ok(Date.now() < end, `It never held: ${holds}`);
+    await setImmediate();
+  }
+};

@@ -4,11 +4,10 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { sha256 } from '../../store/base/sha256.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Session } from '../../store/records/session.ts';
-import { eventually } from '../helpers/eventually.ts';
+import { eventually, untilSoon } from '../helpers/eventually.ts';
 import { alive } from '../helpers/processes.ts';
 import { newestSession } from '../helpers/service.ts';
 import { withCase, withScript } from '../helpers/sessions.ts';
@@ -46,7 +45,7 @@ describe('a plan.md that is edited while the session plans', () => {
     const { live } = it.running.service.engine;
     writeFileSync(plan, 'Begun.\n');
     // It was read, and the turn has not ended.
-    while (live.get(id)?.result === undefined) await setImmediate();
+    await untilSoon(() => live.get(id)?.result !== undefined);
     writeFileSync(plan, 'Finished.\n');
     const { plan_sha256 } = await it.until(id, 'plan_ready');
     assert.equal(readFileSync(plan, 'utf8'), 'Finished.\n');

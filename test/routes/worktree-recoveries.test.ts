@@ -17,9 +17,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import type { Recovery } from '../../store/records/recovery.ts';
 import { readWorktree } from '../../store/worktrees/worktrees.ts';
+import { untilSoon } from '../helpers/eventually.ts';
 import { NOBODY } from '../helpers/nobody.ts';
 import { gitIn, writeFiles } from '../helpers/repository.ts';
 import { codes, commit, create, type Fixture, hold, start } from '../lib/code/worktrees/fixture.ts';
@@ -286,7 +286,7 @@ describe('POST /api/worktrees/{case_id}/recoveries/{recovery_id}/restore', () =>
     const id = await kept(fixture);
     const { store } = fixture.service;
     const call = restore(fixture, id);
-    while (readWorktree(store, fixture.item.id) === undefined) await setImmediate();
+    await untilSoon(() => readWorktree(store, fixture.item.id) !== undefined);
     const { path } = readWorktree(store, fixture.item.id) ?? { path: '' };
     assert.equal(readFileSync(join(path, 'new.txt'), 'utf8'), 'new');
     assert.equal((await call).status, 201);

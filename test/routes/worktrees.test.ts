@@ -12,12 +12,12 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { setTimeout as delay, setImmediate } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createGit } from '../../lib/tools/git/run/create-git.ts';
 import { createCase } from '../../lib/work/cases/change.ts';
 import { deleteCase } from '../../store/cases/cases.ts';
 import { sealedText } from '../../store/consent/seal.ts';
-import { eventually } from '../helpers/eventually.ts';
+import { eventually, untilSoon } from '../helpers/eventually.ts';
 import { NOBODY } from '../helpers/nobody.ts';
 import { gitIn, makeRepository, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 import { withCase } from '../helpers/sessions.ts';
@@ -590,7 +590,7 @@ describe('DELETE /api/cases/{id}/worktree', () => {
     const removedWhile = async (to: string, late: () => void) => {
       const call = send('DELETE', to);
       // The last record before the directory is renamed.
-      while (!existsSync(change)) await setImmediate();
+      await untilSoon(() => existsSync(change));
       late();
       return call;
     };
@@ -612,6 +612,21 @@ describe('DELETE /api/cases/{id}/worktree', () => {
     }
     assert.equal(git('show', 'HEAD:late.txt'), 'later');
     assert.ok(!existsSync(change));
+    assert.equal((await send('DELETE', forced(fixture))).status, 204);
+  });
+
+  it('is put back where it was, also if a program made the directory again meanwhile', async (t) => {
+    const fixture = await startWith(t);
+    const { send, worktree, workspace, item } = fixture;
+    const change = join(workspace, '.dossier', 'worktrees', `${item.id}.change.json`);
+    const call = send('DELETE', forced(fixture));
+    await untilSoon(() => existsSync(change));
+    writeFiles(worktree.path, { 'late.txt': 'late' });
+    await untilSoon(() => !existsSync(worktree.path));
+    writeFiles(worktree.path, { 'dist/built.js': 'built' });
+    assert.deepEqual(codes(await call), [[409, 'worktree_busy']]);
+    assert.equal(readFileSync(join(worktree.path, 'late.txt'), 'utf8'), 'late');
+    assert.ok(!existsSync(join(worktree.path, 'dist')));
     assert.equal((await send('DELETE', forced(fixture))).status, 204);
   });
 

@@ -109,7 +109,7 @@ const remove = async (
   await beginWorktreeChange(store, 'remove', record);
   const takeAway = (now: GitAt<GitWorktree>): Promise<void> =>
     dropWorktreeDirectory(store, record.path, (path) =>
-      refuseChanged(service, { ...record, path }, { now, kept }),
+      refuseChanged(service, { ...record, path }, { now, kept, force }),
     );
   await removeFromGit(git, record, { force, takeAway }).catch(async (error: unknown) => {
     // It was not removed.
@@ -124,13 +124,16 @@ const remove = async (
 const refuseChanged = async (
   service: WithGit & WithStore,
   taken: WorktreeRecord,
-  { now, kept }: { now: GitAt; kept: Look | undefined },
+  { now, kept, force }: { now: GitAt; kept: Look | undefined; force: boolean },
 ): Promise<void> => {
   const git = now.at(taken);
-  if (kept === undefined)
-    return refuseLoss(await withoutMerged(service, taken, await findLoss(git)), false);
-  const look = await takePicture(git);
-  if (COMPARED.every((part) => look[part] === kept[part])) return;
+  if (kept === undefined) {
+    const loss = await withoutMerged(service, taken, await findLoss(git));
+    if (!force || isNothing(loss)) return refuseLoss(loss, false);
+  } else {
+    const look = await takePicture(git);
+    if (COMPARED.every((part) => look[part] === kept[part])) return;
+  }
   throw new ServiceError('worktree_busy', CHANGED);
 };
 
