@@ -138,8 +138,12 @@ export const afterDone = <T>(done: string | undefined, rest: () => Promise<T>): 
   rest().catch((error: unknown) => {
     if (done === undefined || !(error instanceof Error)) throw error;
     const told = ` Before that, ${done}.`;
+    // A copy, because other callers may get the same error.
     if (!(error instanceof ServiceError))
-      throw Object.assign(error, { doneBefore: `${doneBefore(error)}${told}` });
+      throw Object.assign(
+        Object.create(Object.getPrototypeOf(error), Object.getOwnPropertyDescriptors(error)),
+        { doneBefore: `${doneBefore(error)}${told}` },
+      );
     const { code, message, errors, members, headers } = error;
     throw new ServiceError(code, `${asSentence(message)}${told}`, {
       members,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { afterDone, ServiceError } from '../../../lib/errors.ts';
+import { afterDone, doneBefore, ServiceError } from '../../../lib/errors.ts';
 import { failedWrite, problemAnswer } from '../../../lib/http/problem.ts';
 import { readPathFinder } from '../../../lib/http/read-path.ts';
 import { route } from '../../../lib/http/route.ts';
@@ -136,6 +136,8 @@ describe('failedWrite', () => {
       const { problem } = told(failedWrite(thrown, { ...call, stage: 'placed' }));
       const done = '. Before that, b was pushed. Before that, a was committed.';
       assert.ok(problem.detail.endsWith(done), problem.detail);
+      // The error itself may be another caller's, too.
+      assert.equal(doneBefore(error), '');
     }
   });
 
