@@ -197,7 +197,7 @@ describe('a session that goes on while the journal cannot be written', () => {
       await work.running.call('PUT', `${work.at}`, { title: 'Spoilt' });
       assert.equal((await work.control('abort')).status, 503);
       const [entry = '', ...others] = await listed();
-      assert.match(entry, /^waiting Nothing of the session runs, and .* not be written: EIO/);
+      assert.match(entry, /^waiting The session does not run, and .* not be written: EIO/);
       assert.deepEqual(others, []);
     });
     if (!isDone) return;

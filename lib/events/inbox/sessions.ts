@@ -132,7 +132,7 @@ const queuedEntries = (service: WithEngine & WithStore, session: Session): Atten
   const { id, case_id, started_at, created_at } = session;
   const { waits_for } = withQueueStatus(service, session);
   const { live, unrecorded } = service.engine;
-  const { waiting = unrecorded.get(id), asking } = live.get(id) ?? {};
+  const { waiting, asking } = live.get(id) ?? { waiting: unrecorded.get(id) };
   const told =
     waits_for === 'max_sessions'
       ? { since: started_at ?? created_at, message: placeMessage(service.store) }

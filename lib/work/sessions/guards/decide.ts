@@ -124,8 +124,9 @@ export const pauseLater = (
   const { id } = session;
   const isOver = (): boolean => engine.closing || engine.live.has(id);
   const rule = interrupt(messageOf(error));
-  const message = `Nothing of the session runs, and its record could not be written: ${messageOf(error)}. The daemon tries again every minute, and pauses the session then.`;
-  engine.unrecorded.set(id, { since: store.clock().toISOString(), message });
+  const message = `The session does not run, and its record could not be written: ${messageOf(error)}. The daemon tries again within ten minutes, and then pauses the session.`;
+  const { since = store.clock().toISOString() } = engine.unrecorded.get(id) ?? {};
+  engine.unrecorded.set(id, { since, message });
   notice(store, session.case_id);
   defer(store, `run ${id}`, {
     what: `pausing session ${id} after its end could not be written`,
