@@ -14,6 +14,7 @@ import {
 import { holderOf } from '../../store/workspace/daemon-lock.ts';
 import { FormatError, refuseNewer } from '../../store/workspace/format.ts';
 import { inspectWorkspace, isThere } from '../../store/workspace/inspect.ts';
+import { livenessAt } from '../../store/workspace/owner.ts';
 import { workspaceObstacle, writeObstacle } from '../../store/workspace/workspace-files.ts';
 import { sharedSnapshots } from '../../store/worktrees/shared-snapshots.ts';
 import { positionText } from '../daemon/system/diagnostics.ts';
@@ -75,8 +76,9 @@ const format = function* ({ layout }: DoctorContext): Generator<DoctorFinding> {
 const daemon = async ({ config, layout }: DoctorContext): Promise<DoctorFinding> => {
   const holder = holderOf(layout);
   if (holder === undefined) return ok('daemon', 'none is running');
-  // It may be suspended, or hang.
-  const answer = await findDaemon(config).catch((error: unknown) => error);
+  // It may be suspended, or hang. One on another machine, or in a container, cannot be asked from here.
+  const isHere = livenessAt(layout.root, holder) === 'alive';
+  const answer = isHere && (await findDaemon(config).catch((error: unknown) => error));
   if (answer instanceof Refusal) return missing('daemon', answer.message);
   const where = holder.url === undefined ? '' : `, listening on ${holder.url}`;
   return ok('daemon', `process ${holder.pid} on ${holder.host}, since ${holder.since}${where}`);

@@ -106,5 +106,5 @@ const failingMessage = (
     next_at === null
       ? 'It is not retried'
       : `The next attempt is at ${next_at}, and later events wait`;
-  return `This receiver did not accept a delivery in ${attempt} attempts: ${why}. ${next}. Send it now with POST ${pathOf(registration)}/deliveries/${delivery}/redeliver, or remove the registration`;
+  return `This receiver did not accept a delivery in ${attempt} attempts, the last time: ${why}. ${next}. Send it now with POST ${pathOf(registration)}/deliveries/${delivery}/redeliver, or remove the registration`;
 };

@@ -62,7 +62,7 @@ const UNSENT =
 const mayBePushed = ({ code, message, members, cause }: ServiceError): ServiceError =>
   new ServiceError(
     code,
-    `${asSentence(message)} The push may have arrived, which a second call finds out: it pushes nothing twice.`,
+    `${asSentence(message)} The push may have arrived. Call again: a commit that has arrived is not pushed twice.`,
     { members: { ...members, outcome: 'unknown' }, cause },
   );
 

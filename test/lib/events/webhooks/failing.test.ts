@@ -36,7 +36,8 @@ describe('a receiver that does not accept a delivery', () => {
     const [problem, ...others] = problemsOf(life);
     assert.deepEqual(others, []);
     assert.equal(problem?.file, `webhooks/${id}.md`);
-    const start = 'This receiver did not accept a delivery in 5 attempts: it responded with 500. ';
+    const start =
+      'This receiver did not accept a delivery in 5 attempts, the last time: it responded with 500. ';
     assert.ok(problem.message.startsWith(start), problem.message);
     assert.match(problem.message, /The next attempt is at \d{4}-/);
     assert.ok(problem.message.includes(`/webhooks/${id}/deliveries/${delivery}/redeliver`));

@@ -218,7 +218,7 @@ describe('pushWithLease', () => {
     const push: Push = { remote, commit: next, ref: W, expected: id };
     const error = await failureOf(pushWithLease(git.at(place), push));
     assert.equal(error.members.outcome, 'unknown');
-    assert.match(error.message, /The push may have arrived, which a second call finds out/);
+    assert.match(error.message, /The push may have arrived\. Call again/);
   });
 
   it('runs no hook of the repository, and signs nothing', async (t) => {
