@@ -1,5 +1,6 @@
 /** What worktrees cost against the git commands that do the same, in turns on one repository of 5,000 files. */
 import { execFile } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
@@ -27,7 +28,9 @@ export const benchWorktrees = async (): Promise<Row[]> => {
   const repository = join(root, 'repository');
   try {
     await makeRepository(repository, FILES);
-    const running = await startOn(join(root, 'workspace'), repository);
+    const workspace = join(root, 'workspace');
+    mkdirSync(workspace);
+    const running = await startOn(workspace, repository);
     try {
       return await measure(running, { root, repository });
     } finally {
