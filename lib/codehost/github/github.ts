@@ -49,7 +49,7 @@ import {
 } from './pulls.ts';
 import { assignees, labels, listMilestones, meta, permissions, validate } from './repository.ts';
 import { resolveThread, reviews, threads } from './reviews.ts';
-import { checked, isOfForm, OTHER_FORM, unusable } from './usable.ts';
+import { checked, readable, unusable } from './usable.ts';
 
 /** GitHub and GitHub Enterprise. Loads no library and makes no request before the first call. */
 export const createGitHub = (options: GitHubOptions): CodeHost => {
@@ -80,9 +80,7 @@ const repositoryAt = (place: RepositoryContext): HostedRepository => {
       const number = typeof given[0] === 'number' && called !== 'jobLog' ? `#${given[0]}` : '';
       const fail = (why: string, cause?: unknown): ServiceError =>
         unusable(host, `${owner}/${name}${number}`, why, { write: writes, cause });
-      const result = await answer(place, ...given).catch((error: unknown) => {
-        throw isOfForm(error) ? fail(OTHER_FORM, error) : error;
-      });
+      const result = await readable(answer(place, ...given), fail);
       return schema === null ? result : checked(schema, result, fail);
     };
     return [called, guarded];

@@ -37,25 +37,25 @@ export const formedBy = <T, R>(
     }),
   );
 
-/** Whether an answer of the host could not be read because of its form. */
 // The two are of Octokit, for a list without its position.
-export const isOfForm = (error: unknown): boolean =>
+const isOfForm = (error: unknown): boolean =>
   error instanceof TypeError ||
   (error instanceof Error && /^Missing(?:PageInfo|CursorChangeError)$/.test(error.name));
 
+/** Reads an answer of the host. Throws what `fail` makes of it if it cannot be read because of its form. */
+export const readable = <T>(
+  read: Promise<T>,
+  fail: (why: string, cause: unknown) => ServiceError,
+): Promise<T> =>
+  read.catch((error: unknown) => {
+    throw isOfForm(error) ? fail('it has an unexpected form', error) : error;
+  });
+
 /** Reads what decides about a write, which was not sent where the answer is of another form. */
-export const readFirst = async <T>(
+export const readFirst = <T>(
   { host, about }: { host: string; about: string },
   read: Promise<T>,
-): Promise<T> => {
-  try {
-    return await read;
-  } catch (error) {
-    throw isOfForm(error) ? unusable(host, about, OTHER_FORM, { cause: error }) : error;
-  }
-};
-
-export const OTHER_FORM = 'it has an unexpected form';
+): Promise<T> => readable(read, (why, cause) => unusable(host, about, why, { cause }));
 
 /** An id of the host for a path. Throws what `formedBy` takes for another form, as no request has such a path. */
 export const pathId = (id: unknown): number => {
