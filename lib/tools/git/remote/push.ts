@@ -3,7 +3,7 @@ import { GitError } from '../run/error.ts';
 import type { GitAt } from '../run/git.ts';
 import { type RemoteQuery, remoteCommit } from './remote.ts';
 import { runRemoteCommand } from './remote-command.ts';
-import { refusedPush } from './remote-error.ts';
+import { NOT_CONNECTED, refusedPush } from './remote-error.ts';
 
 const PUSH_MS = 300_000;
 
@@ -54,10 +54,7 @@ const PLAIN = [
 const isUnsure = (error: unknown): error is ServiceError =>
   error instanceof ServiceError &&
   ['codehost_unreachable', 'codehost_timeout', 'codehost_upstream'].includes(error.code) &&
-  !(error.cause instanceof GitError && UNSENT.test(error.cause.stderr));
-
-const UNSENT =
-  /could not resolve|failed to connect|couldn't connect|connection refused|no route to host|network is unreachable/i;
+  !(error.cause instanceof GitError && NOT_CONNECTED.test(error.cause.stderr));
 
 const mayBePushed = ({ code, message, members, cause }: ServiceError): ServiceError =>
   new ServiceError(

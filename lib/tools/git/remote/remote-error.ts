@@ -41,6 +41,15 @@ interface Known {
 const HELPER =
   'Log in with your own git (a credential helper in your global configuration, or ssh-agent). Credential helpers of the repository are not used.';
 
+/** Matches the messages of a command that did not connect, so that nothing was sent. */
+export const NOT_CONNECTED =
+  /could not resolve|failed to connect|couldn't connect|connection refused|no route to host|network is unreachable/i;
+
+const UNREACHABLE: Omit<Known, 'words'> = {
+  code: 'codehost_unreachable',
+  detail: (url) => `${url} cannot be reached, or the connection broke. Try again later.`,
+};
+
 // The first match counts. The patterns match messages of git, curl and ssh in the locale C.
 const KNOWN: readonly Known[] = [
   {
@@ -92,11 +101,11 @@ const KNOWN: readonly Known[] = [
     code: 'codehost_timeout',
     detail: (url) => `${url} did not answer in time. Try again later.`,
   },
+  { words: NOT_CONNECTED, ...UNREACHABLE },
   {
     words:
-      /could not resolve|failed to connect|couldn't connect|connection (refused|reset|closed)|no route to host|network is unreachable|empty reply|early EOF|hung up|unexpected disconnect|RPC failed|transfer closed|recv failure|send failure/i,
-    code: 'codehost_unreachable',
-    detail: (url) => `${url} cannot be reached, or the connection broke. Try again later.`,
+      /connection (reset|closed)|empty reply|early EOF|hung up|unexpected disconnect|RPC failed|transfer closed|recv failure|send failure/i,
+    ...UNREACHABLE,
   },
   {
     words: /transport '.*' not allowed/i,
