@@ -87,13 +87,17 @@ export const waitingRegistrations = (store: Store): WaitingValue[] =>
     registrationsOf(store, scope).flatMap((one) => {
       const { waiting, written_at } = one;
       if (waiting === undefined || one.vanished) return [];
-      return waitingValue(waiting, { kind: 'webhook', file: fileOf(store, one), written_at });
+      return waitingValue(waiting, {
+        kind: 'webhook',
+        file: registrationFile(store, one),
+        written_at,
+      });
     }),
   );
 
 /** The file of a registration, relative to the workspace. */
-const fileOf = (store: Store, { scope, name }: Registration): string =>
-  [scope === undefined ? [] : itemOf(store, scope)?.dir, 'webhooks', name].flat().join('/');
+export const registrationFile = (store: Store, { scope, name }: Registration): string =>
+  [scope === undefined ? [] : (itemOf(store, scope)?.dir ?? []), 'webhooks', name].flat().join('/');
 
 /** A registration with its last trusted address and events; undefined if none were trusted yet. */
 export const trustedPart = (registration: Registration): Registration | undefined => {
@@ -114,7 +118,7 @@ export const recordTrust = (store: Store, scope: Scope, all: Registration[]): vo
   store.problems.set(
     `trust ${scope}`,
     waiting.map((one) =>
-      fileProblem(fileOf(store, one), untrustedProblem(store.layout, ['This receiver'])),
+      fileProblem(registrationFile(store, one), untrustedProblem(store.layout, ['This receiver'])),
     ),
   );
 };

@@ -21,6 +21,7 @@ import { plain } from '../../../store/settings/trust/waiting.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { type Registration, registrationsOf } from '../../../store/webhooks/webhooks.ts';
 import { changeKey } from '../../guard/trust/sources.ts';
+import { registrationPath } from '../webhooks/receiver-problems.ts';
 import type { AboutCase, AttentionEntry } from './entry.ts';
 
 const shortHash = (text: string): string => sha256(text).slice(0, 8);
@@ -145,14 +146,14 @@ const receiverEntry = (registration: Registration): AttentionEntry[] => {
   ];
 };
 
-const disabledEntry = ({ scope, matter, name, written_at }: Registration): AttentionEntry => {
-  const above = scope === undefined ? '' : `/cases/${scope}`;
+const disabledEntry = (registration: Registration): AttentionEntry => {
+  const { matter, name, written_at } = registration;
   return {
     id: `webhook/${matter.id}`,
     kind: 'webhook',
     since: new Date(written_at).toISOString(),
     message: `Nothing is sent to ${plain(matter.url)}: its webhook is disabled, by hand or since the receiver responded with 410 (Gone). Delete the webhook, or remove the line \`disabled: true\` from its file.`,
-    answer: { method: 'DELETE', path: `${above}/webhooks/${matter.id}` },
+    answer: { method: 'DELETE', path: registrationPath(registration) },
     file: `webhooks/${name}`,
   };
 };

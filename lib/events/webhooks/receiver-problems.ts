@@ -1,4 +1,3 @@
-import { itemOf } from '../../../store/reconcile/items.ts';
 import type { DeliveryLine } from '../../../store/records/delivery.ts';
 import type { Store } from '../../../store/store.ts';
 import { readDeliveries } from '../../../store/webhooks/deliveries.ts';
@@ -6,6 +5,7 @@ import {
   BACKLOG_CLOSED,
   RECEIVER_FAILING,
   type Registration,
+  registrationFile,
 } from '../../../store/webhooks/webhooks.ts';
 
 /** The closed backlog of one receiver. */
@@ -34,7 +34,7 @@ export const reportClosed = (store: Store, registration: Registration): void => 
   }
   store.problems.set(ownerOf('backlog', registration), [
     {
-      file: fileOf(store, registration),
+      file: registrationFile(store, registration),
       code: BACKLOG_CLOSED,
       message: closedMessage(registration, closed),
     },
@@ -63,7 +63,7 @@ export const reportFailing = (
   if (line.outcome === 'delivered' || line.attempt < FAILING_FROM) return;
   const message = failingMessage(registration, line);
   store.problems.set(ownerOf('failing', registration), [
-    { file: fileOf(store, registration), code: RECEIVER_FAILING, message },
+    { file: registrationFile(store, registration), code: RECEIVER_FAILING, message },
   ]);
 };
 
@@ -81,12 +81,8 @@ export const dropClosed = ({ journal, report }: Store, id: string): void => {
 const ownerOf = (problem: 'backlog' | 'failing', { scope, matter }: Registration): string =>
   `${scope === undefined ? '' : `${scope}/`}${problem} ${matter.id}`;
 
-const fileOf = (store: Store, { scope, name }: Registration): string => {
-  const above = scope === undefined ? undefined : itemOf(store, scope)?.dir;
-  return `${above === undefined ? '' : `${above}/`}webhooks/${name}`;
-};
-
-const pathOf = ({ scope, matter }: Registration): string =>
+/** The API path of a registration. */
+export const registrationPath = ({ scope, matter }: Registration): string =>
   `${scope === undefined ? '' : `/cases/${scope}`}/webhooks/${matter.id}`;
 
 const TOO_FAR_BEHIND =
@@ -95,7 +91,7 @@ const DISABLED =
   'the webhook was disabled. Events are sent from the time that `disabled: true` is removed from its file';
 
 const closedMessage = (registration: Registration, { count, from, to, reason }: Closed): string =>
-  `The backlog of this receiver was closed: ${count} events from ${from} to ${to} were not sent, since ${reason === 'disabled' ? DISABLED : TOO_FAR_BEHIND}. List the closed deliveries with GET ${pathOf(registration)}/deliveries, and redeliver what you need, or remove the registration`;
+  `The backlog of this receiver was closed: ${count} events from ${from} to ${to} were not sent, since ${reason === 'disabled' ? DISABLED : TOO_FAR_BEHIND}. List the closed deliveries with GET ${registrationPath(registration)}/deliveries, and redeliver what you need, or remove the registration`;
 
 const failingMessage = (
   registration: Registration,
@@ -106,5 +102,5 @@ const failingMessage = (
     next_at === null
       ? 'It is not retried'
       : `The next attempt is at ${next_at}, and later events wait`;
-  return `This receiver did not accept a delivery in ${attempt} attempts, the last time: ${why}. ${next}. Send it now with POST ${pathOf(registration)}/deliveries/${delivery}/redeliver, or remove the registration`;
+  return `This receiver did not accept a delivery in ${attempt} attempts, the last time: ${why}. ${next}. Send it now with POST ${registrationPath(registration)}/deliveries/${delivery}/redeliver, or remove the registration`;
 };
