@@ -167,12 +167,12 @@ export const doneBefore = (error: unknown): string => {
 export const notFound = (what: string, id: string, hint = ''): ServiceError =>
   new ServiceError(
     'not_found',
-    `There is no ${what} ${id} here. ${hint}${LISTS.get(what.toLowerCase()) ?? LIST_COLLECTION}`,
+    `There is no ${what} ${id} here. ${hint}${LISTS.get(what) ?? LIST_COLLECTION}`,
   );
 
 /** The advice where the collection is not the path above. */
 const LISTS: ReadonlyMap<string, string> = new Map([
-  ['api key', 'List them with `dossier key --list`.'],
+  ['API key', 'List them with `dossier key --list`.'],
   ['import job', 'List them with GET /api/codehost/import/jobs.'],
   ['review', 'List them with GET …/pr/reviews.'],
   ['trusted value', 'List them with GET /trusted.'],

@@ -145,7 +145,7 @@ const textOf = (path: string): string | undefined =>
 const linkAt = (path: string): string | undefined => orElse(() => readlinkSync(path), undefined);
 const namesIn = (path: string): string[] => orElse(() => readdirSync(path), []);
 
-/** Writes the owner's file of a workspace, in place of what is there. */
+/** Writes the file that names the owner of a workspace. Replaces an existing one. */
 export const writeOwner = (layout: Layout, value: Owner): void =>
   renameSync(writeBeside(layout, value), layout.owner);
 
