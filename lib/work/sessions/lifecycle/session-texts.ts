@@ -114,7 +114,8 @@ const diffIn = (
   return since === 'base' ? patch : (readSinceApproval(service.store, dir) ?? patch);
 };
 
-const NO_DIFF = 'no diff. There is one once Work mode has ended or is paused';
+const NO_DIFF =
+  'no diff. Work mode keeps one as it ends or pauses, unless the worktree cannot be read then: see `error`';
 
 /** The files of `getDiff`, those first that run something later. */
 export const getDiffFiles = async (
