@@ -201,7 +201,11 @@ const shared = (): Json => ({
     ),
   },
   headers: {
-    ETag: { description: 'The version of the returned resource', schema: TEXT },
+    ETag: {
+      description:
+        'The version of the returned resource. Actions whose answer has none leave it out',
+      schema: TEXT,
+    },
     Location: { description: 'The path of the new resource', schema: TEXT },
   },
   securitySchemes: {
