@@ -9,14 +9,15 @@ import { rebaseScene, type Scene } from '../../work/conflicts/fixture.ts';
 const pointer = (digit: string, size: number): string =>
   `version https://git-lfs.github.com/spec/v1\noid sha256:${digit.repeat(64)}\nsize ${size}\n`;
 
-const ATTRIBUTES = '*.bin filter=lfs diff=lfs merge=lfs -text\n';
+// A name of its own: where git-lfs is installed, the operator's own settings have the filter `lfs`, and that runs.
+const ATTRIBUTES = '*.bin filter=lfs-absent diff=lfs-absent merge=lfs-absent -text\n';
 
 // As `git lfs install --local` leaves it, with no git-lfs there.
 const forgetLfs = ({ main }: Scene): void => {
-  main('config', 'filter.lfs.clean', 'git-lfs-that-is-not-there clean -- %f');
-  main('config', 'filter.lfs.smudge', 'git-lfs-that-is-not-there smudge -- %f');
-  main('config', 'filter.lfs.process', 'git-lfs-that-is-not-there filter-process');
-  main('config', 'filter.lfs.required', 'true');
+  main('config', 'filter.lfs-absent.clean', 'git-lfs-that-is-not-there clean -- %f');
+  main('config', 'filter.lfs-absent.smudge', 'git-lfs-that-is-not-there smudge -- %f');
+  main('config', 'filter.lfs-absent.process', 'git-lfs-that-is-not-there filter-process');
+  main('config', 'filter.lfs-absent.required', 'true');
 };
 
 const pointersIn = (root: string): string[][] =>
@@ -66,7 +67,7 @@ describe('pointers of git-lfs, where that is not installed', () => {
     assert.deepEqual(pointersIn(path), before);
 
     for (const name of ['clean', 'smudge', 'process', 'required'])
-      repository.git('config', '--unset', `filter.lfs.${name}`);
+      repository.git('config', '--unset', `filter.lfs-absent.${name}`);
     repository.git('apply', join(scene.running.workspace, kept?.patch ?? ''));
     assert.deepEqual(pointersIn(repository.root), before);
   });
