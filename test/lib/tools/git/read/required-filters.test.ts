@@ -98,9 +98,10 @@ describe('unfilteredFiles', () => {
 
   it('leaves the pointers of git-lfs, and refuses to commit another file as it is', async (t) => {
     const { made, git, worktree } = await place(t);
-    made.git('config', 'filter.lfs.required', 'true');
+    // Where git-lfs is installed, the operator's own settings have the filter `lfs`, and that runs.
+    made.git('config', 'filter.lfs-absent.required', 'true');
     const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'1'.repeat(64)}\nsize 1\n`;
-    const attributes = '*.bin filter=lfs diff=lfs merge=lfs -text\n';
+    const attributes = '*.bin filter=lfs-absent diff=lfs-absent merge=lfs-absent -text\n';
     writeFiles(worktree.path, { '.gitattributes': attributes, 'one.bin': pointer });
     assert.equal(
       (await commitWorkingFiles(git, worktree, { message: 'pointer', isAll: true })).committed
