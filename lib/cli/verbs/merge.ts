@@ -11,7 +11,16 @@ import {
 import { Refusal } from '../args/refusal.ts';
 import { findItem, listSessions } from '../connection/find.ts';
 import { askYesNo, isTerminal } from '../output/terminal.ts';
-import { branchWord, commitOf, type OwnGit, ownGit, refOf } from './own-git.ts';
+import {
+  branchWord,
+  checkedOut,
+  commitOf,
+  localName,
+  type OwnGit,
+  ownGit,
+  refOf,
+  uncommitted,
+} from './own-git.ts';
 import { noWorktree, type Verb, verb, withRefusals } from './verb.ts';
 
 /**
@@ -71,19 +80,23 @@ const offer = async (given: Verb, worktree: Worktree, plan: Merge): Promise<numb
     out.say('Nothing was merged.');
     return 1;
   }
-  await perform(plan, worktree);
+  const tip = await perform(plan, worktree);
   out.say(`Merged ${worktree.branch} into ${plan.onto}`);
-  return offerRemoval(given, worktree, plan);
+  return offerRemoval(given, worktree, { ...plan, tip });
 };
 
-const perform = async (plan: Merge, worktree: Worktree): Promise<void> => {
-  const { checkout, steps, onto } = plan;
+/** Returns the commit of the branch that was merged. */
+const perform = async (plan: Merge, worktree: Worktree): Promise<string | undefined> => {
+  const { checkout, steps, onto, squash } = plan;
   // The operator may have begun something while the question stood.
   const refused = await refusal(checkout, onto);
   if (refused !== undefined) throw new Refusal(refused);
+  const tip = await commitOf(checkout, refOf(worktree.branch));
   const [first = [], ...rest] = steps;
   const why = await checkout.run(...first);
   if (why !== undefined) throw new Refusal(await takenBack(plan, worktree, why));
+  if (squash && (await checkout.read(...IS_NOTHING_STAGED)) !== undefined)
+    throw new Refusal(`Nothing to merge: ${onto} has all changes of ${worktree.branch}`);
   for (const step of rest) {
     const failed = await checkout.run(...step);
     if (failed !== undefined)
@@ -91,7 +104,10 @@ const perform = async (plan: Merge, worktree: Worktree): Promise<void> => {
         `git ${step[0]} failed: ${failed}. The merge is staged; finish it: ${checkout.typed(...step)}`,
       );
   }
+  return tip;
 };
+
+const IS_NOTHING_STAGED = ['diff', '--cached', '--quiet', '--ignore-submodules=none'];
 
 // Takes back what the merge left, and returns why it failed. The checkout was clean before, so a change is of the merge.
 const takenBack = async (
@@ -100,34 +116,45 @@ const takenBack = async (
   why: string,
 ): Promise<string> => {
   const isConflict = Boolean(await checkout.read('ls-files', '--unmerged'));
-  const isLeft = squash
-    ? (await uncommitted(checkout, '--untracked-files=no')) > 0
-    : await isMerging(checkout, branch);
-  if (!isLeft) return `Nothing was merged: ${why}. Fix that, then merge again`;
-  const kept = await checkout.run(...(squash ? ['reset', '--merge'] : ['merge', '--abort']));
+  const undo = await undoOf(checkout, refOf(branch), squash);
+  if (undo === undefined) return `Nothing was merged: ${why}. Fix that, then merge again`;
+  const kept = await checkout.run(...undo);
   if (kept !== undefined) return `The merge failed: ${why}. It could not be aborted: ${kept}`;
   if (isConflict)
     return `${branch} conflicts with ${onto}, so the merge was aborted. Rebase it first: ${rebase}`;
   return `The merge was not committed, so it was aborted: ${why}. Fix that, then merge again`;
 };
 
-/** Whether the merge in progress is the one of this branch. */
-const isMerging = async (checkout: OwnGit, branch: string): Promise<boolean> => {
-  const other = await commitOf(checkout, 'MERGE_HEAD');
-  return other !== undefined && other === (await commitOf(checkout, refOf(branch)));
+/** The command that takes back what a failed merge of the branch left; undefined if it left nothing. */
+const undoOf = async (
+  checkout: OwnGit,
+  ref: string,
+  squash: boolean,
+): Promise<string[] | undefined> => {
+  const other = squash ? undefined : await commitOf(checkout, 'MERGE_HEAD');
+  if (other !== undefined && other === (await commitOf(checkout, ref))) return ['merge', '--abort'];
+  if ((await uncommitted(checkout, '--untracked-files=no')) === 0) return undefined;
+  if (squash) return ['reset', '--merge'];
+  // A fast-forward whose ref could not be updated is in the index; git reset would update that ref, too.
+  const isForwarded = (await checkout.read('diff', '--cached', '--quiet', ref, '--')) !== undefined;
+  return isForwarded ? ['read-tree', '-m', '-u', ref, 'HEAD'] : undefined;
 };
 
 // git does not know that a squashed branch is merged, so deleting it needs -D.
 const offerRemoval = async (
-  { dossier, out }: Verb,
-  { case_id, attached, branch }: Worktree,
-  { checkout, squash, notes }: Merge,
+  { dossier, out, config }: Verb,
+  worktree: Worktree,
+  { checkout, squash, tip }: Merge & { tip: string | undefined },
 ): Promise<number> => {
+  const { case_id, attached, branch, path } = worktree;
   if (attached || !(await askYesNo('Remove its worktree and its branch?'))) return 0;
-  // git does not know that the commits are merged; uncommitted files were named as not merged, and stay a reason to refuse.
-  const query = { force: squash && notes.length === 0 };
-  await dossier.call('DELETE /api/cases/{id}/worktree', { id: case_id, query });
-  const kept = await checkout.run('branch', squash ? '-D' : '-d', '--', branch);
+  // The branch may have moved since it was merged.
+  const isMerged = async () => squash && (await commitOf(checkout, refOf(branch))) === tip;
+  const notes = await notMerged(ownGit(path, config.env), worktree);
+  // git does not know that the commits are merged; what is not merged stays a reason to refuse.
+  const force = (await isMerged()) && notes.length === 0;
+  await dossier.call('DELETE /api/cases/{id}/worktree', { id: case_id, query: { force } });
+  const kept = await checkout.run('branch', (await isMerged()) ? '-D' : '-d', '--', branch);
   out.say(kept === undefined ? 'Removed its worktree and its branch' : 'Removed its worktree');
   return 0;
 };
@@ -163,30 +190,45 @@ const mergeOf = async (
   const there = ownGit(path, env);
   const listed = parseWorktrees((await there.read(...LIST_WORKTREES)) ?? '');
   const [main] = listed;
-  if (main === undefined) throw new Refusal(`Its worktree is missing: git finds none at ${path}`);
+  if (main === undefined)
+    throw new Refusal(
+      `Its worktree is missing: git finds none at ${path}. Merge its branch in your checkout: git merge --no-edit ${shellQuoted(branch)}`,
+    );
   const onto = await branchFor(ownGit(main.path, env), base);
   if (onto === undefined) throw new Refusal(await withoutBranch(ownGit(main.path, env), worktree));
   const checkout = ownGit(checkoutOf(listed, main, onto), env);
-  // Whatever the settings hide.
-  const left = await uncommitted(there, '--untracked-files=normal', '--ignore-submodules=none');
-  const notes = left === 0 ? [] : [`${counted(left, 'uncommitted file')} in ${path}: not merged`];
+  const notes = await notMerged(there, worktree);
   const nothing = await whyNothing(checkout, { branch, onto, merged });
   if (nothing !== undefined) throw new Refusal([nothing, ...notes].join('. '));
   const word = await branchWord(checkout, branch);
+  const options = await overSettings(checkout, onto, squash);
   const steps = squash
     ? [
-        ['merge', '--squash', word],
+        ['merge', '--squash', ...options, word],
         ['commit', '-m', title, '-m', `Dossier-Case: ${case_id}`],
       ]
-    : [['merge', '--no-edit', ...(await committing(checkout, onto)), word]];
+    : [['merge', '--no-edit', ...options, word]];
   const rebase = there.typed('rebase', await branchWord(checkout, onto));
   return { checkout, onto, rebase, steps, notes, squash, refused: await refusal(checkout, onto) };
 };
 
-// The operator's own options of the branch can leave a merge without its commit, which git calls a success.
-const committing = async (checkout: OwnGit, onto: string): Promise<string[]> => {
-  const own = await checkout.read('config', '--get-all', `branch.${onto}.mergeOptions`);
-  return own === undefined ? [] : ['--commit', '--no-squash'];
+/** What of the worktree a merge of its branch leaves out. */
+const notMerged = async (there: OwnGit, { path, branch }: Worktree): Promise<string[]> => {
+  // Whatever the settings hide.
+  const left = await uncommitted(there, '--untracked-files=normal', '--ignore-submodules=none');
+  const at = await checkedOut(there);
+  return [
+    ...(left === 0 ? [] : [`${counted(left, 'uncommitted file')} in ${path}: not merged`]),
+    ...(at === branch ? [] : [`${path} has ${at} checked out: only ${branch} is merged`]),
+  ];
+};
+
+// The operator's own options can leave a merge without its commit, which git calls a success, and exclude --squash.
+const overSettings = async (git: OwnGit, onto: string, squash: boolean): Promise<string[]> => {
+  const own = await git.read('config', '--get-all', `branch.${onto}.mergeOptions`);
+  const ff = squash ? await git.read('config', 'merge.ff') : undefined;
+  if ((own ?? ff) === undefined) return [];
+  return squash ? ['--no-commit', '--ff'] : ['--commit', '--no-squash'];
 };
 
 // A linked worktree may have the base: then it cannot be checked out in the main one, and a bare repository has no other.
@@ -230,14 +272,6 @@ const branchFor = async (checkout: OwnGit, base: string): Promise<string | undef
   return undefined;
 };
 
-// The names of remotes may have slashes, as those of branches have.
-const localName = async (checkout: OwnGit, base: string): Promise<string> => {
-  const remotes = (await checkout.read('remote'))?.split('\n').filter(Boolean) ?? [];
-  const named = remotes.filter((name) => base.startsWith(`${name}/`));
-  const longest = Math.max(-1, ...named.map(({ length }) => length));
-  return base.slice(longest + 1);
-};
-
 const withoutBranch = async (checkout: OwnGit, { base, branch }: Worktree): Promise<string> => {
   if ((await commitOf(checkout, `refs/remotes/${base}`)) === undefined)
     return `Its base ${base} is not a branch here. Check out the branch to merge into, then run: ${checkout.typed('merge', await branchWord(checkout, branch))}`;
@@ -248,11 +282,10 @@ const withoutBranch = async (checkout: OwnGit, { base, branch }: Worktree): Prom
 /** Why nothing can be merged in this checkout now, or undefined. */
 const refusal = async (checkout: OwnGit, onto: string): Promise<string | undefined> => {
   const { directory } = checkout;
-  const at = await checkout.read('symbolic-ref', '--quiet', 'HEAD');
-  if (at !== refOf(onto)) {
-    const name = at?.replace('refs/heads/', '') ?? 'no branch';
+  const at = await checkedOut(checkout);
+  if (at !== onto) {
     const words = onto.startsWith('-') ? ['--', onto] : [onto];
-    return `${directory} has ${name} checked out, not ${onto}, so nothing was merged. Run ${checkout.typed('switch', ...words)} first`;
+    return `${directory} has ${at} checked out, not ${onto}, so nothing was merged. Run ${checkout.typed('switch', ...words)} first`;
   }
   const git_dir = await checkout.read('rev-parse', '--absolute-git-dir');
   if (git_dir === undefined) return `git rev-parse failed in ${directory}, so nothing was merged`;
@@ -263,10 +296,4 @@ const refusal = async (checkout: OwnGit, onto: string): Promise<string | undefin
   if (left > 0)
     return `${counted(left, 'uncommitted file')} in ${directory}, so nothing was merged. Commit or stash them first`;
   return undefined;
-};
-
-const uncommitted = async (git: OwnGit, ...more: string[]): Promise<number> => {
-  const said = await git.read('status', '--porcelain', ...more);
-  if (said === undefined) throw new Refusal(`git status failed in ${git.directory}`);
-  return said.split('\n').filter(Boolean).length;
 };

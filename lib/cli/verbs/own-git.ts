@@ -2,6 +2,7 @@ import { shellQuoted } from '../../../store/base/text.ts';
 import { firstLines } from '../../tools/git/run/error.ts';
 import { GIT_PLACES } from '../../tools/process/environment.ts';
 import { outputOf, runAtTerminalTold } from '../../tools/process/terminal.ts';
+import { Refusal } from '../args/refusal.ts';
 
 /** The operator's own git in a checkout, with their settings, hooks and signing. */
 export interface OwnGit {
@@ -37,12 +38,31 @@ export const ownGit = (directory: string, source: NodeJS.ProcessEnv): OwnGit => 
 export const commitOf = (git: OwnGit, name: string): Promise<string | undefined> =>
   git.read('rev-parse', '--verify', '--quiet', name);
 
+/** The branch that is checked out, or `no branch`. */
+export const checkedOut = async (git: OwnGit): Promise<string> =>
+  (await git.read('symbolic-ref', '--quiet', 'HEAD'))?.replace('refs/heads/', '') ?? 'no branch';
+
+/** The number of files that are not committed. Throws a Refusal if git fails. */
+export const uncommitted = async (git: OwnGit, ...options: string[]): Promise<number> => {
+  const said = await git.read('status', '--porcelain', ...options);
+  if (said === undefined) throw new Refusal(`git status failed in ${git.directory}`);
+  return said.split('\n').filter(Boolean).length;
+};
+
 /** A branch as commands of git take it: its name, or its full ref where the name may mean a tag or an option. */
 export const branchWord = async (git: OwnGit, branch: string): Promise<string> => {
   const ref = refOf(branch);
   if (branch.startsWith('-')) return ref;
   const found = await git.read('rev-parse', '--symbolic-full-name', '--verify', '--quiet', branch);
   return found === ref ? branch : ref;
+};
+
+/** The name of a remote-tracking branch without its remote. The names of remotes may have slashes, too. */
+export const localName = async (git: OwnGit, base: string): Promise<string> => {
+  const remotes = (await git.read('remote'))?.split('\n').filter(Boolean) ?? [];
+  const named = remotes.filter((name) => base.startsWith(`${name}/`));
+  const longest = Math.max(-1, ...named.map(({ length }) => length));
+  return base.slice(longest + 1);
 };
 
 export const refOf = (branch: string): string => `refs/heads/${branch}`;

@@ -154,6 +154,92 @@ describe('dossier merge', () => {
     assert.match(git('diff', range), /^\+two$/m);
   });
 
+  it('squashes whatever the settings of a merge are', { skip: noTerminal }, async (t) => {
+    const { git, shown } = await completed(t);
+    git('config', 'merge.ff', 'false');
+    git('config', 'branch.main.mergeOptions', '--no-ff');
+    const { code, text } = await shown(
+      [
+        [RUN, 'y\r'],
+        [REMOVE, '\r'],
+      ],
+      '--squash',
+    );
+    assert.equal(code, 0, text);
+    assert.equal(git('log', '-1', '--format=%s %p', 'main').trim().split(' ').length, 3);
+  });
+
+  it('says that there is nothing to squash where the base has the same changes', {
+    skip: noTerminal,
+  }, async (t) => {
+    const { root, git, shown } = await completed(t);
+    writeFileSync(join(root, 'a.txt'), 'two\n');
+    git('commit', '-qam', 'the same');
+    const { code, text } = await shown([[RUN, 'y\r']], '--squash');
+    assert.match(text, /dossier: Nothing to merge: main has all changes of work\/\S+\n$/);
+    assert.deepEqual([code, git('status', '--porcelain')], [1, '']);
+  });
+
+  it('removes no branch that moved after it was squashed', { skip: noTerminal }, async (t) => {
+    const { id, api, git, branch, shown } = await completed(t);
+    const { path } = await api.call('GET /api/cases/{id}/worktree', { id });
+    const commitMore = () => {
+      writeFileSync(join(path, 'late.txt'), 'late\n');
+      git('-C', path, 'add', 'late.txt');
+      git('-C', path, 'commit', '-q', '-m', 'late');
+      return 'y\r';
+    };
+    const { code, text } = await shown(
+      [
+        [RUN, 'y\r'],
+        [REMOVE, commitMore],
+      ],
+      '--squash',
+    );
+    assert.match(text, /Merged work\/\S+ into main\n/);
+    assert.match(text, /dossier: The worktree has 2 unpushed commits\./);
+    assert.equal(code, 1);
+    assert.equal(git('log', '-1', '--format=%s', branch).trim(), 'late');
+    assert.equal(existsSync(path), true);
+  });
+
+  it('takes back a fast-forward whose ref cannot be updated', { skip: noTerminal }, async (t) => {
+    const { root, git, shown } = await completed(t);
+    const lock = join(root, '.git/refs/heads/main.lock');
+    writeFileSync(lock, '');
+    const { code, text } = await shown([[RUN, 'y\r']]);
+    assert.equal(code, 1);
+    assert.match(text, /dossier: The merge was not committed, so it was aborted: .*main\.lock/);
+    assert.equal(git('status', '--porcelain'), '');
+    rmSync(lock);
+    assert.equal(
+      (
+        await shown([
+          [RUN, 'y\r'],
+          [REMOVE, '\r'],
+        ])
+      ).code,
+      0,
+    );
+  });
+
+  it('names what the worktree has checked out, and the branch where it is missing', async (t) => {
+    const { id, api, git, branch, said } = await completed(t);
+    const { path } = await api.call('GET /api/cases/{id}/worktree', { id });
+    git('-C', path, 'switch', '-q', '--detach');
+    const detached = await said();
+    assert.equal(detached.code, 0, detached.stderr);
+    const note = `${path} has no branch checked out: only ${branch} is merged\n`;
+    assert.ok(detached.stdout.startsWith(note), detached.stdout);
+    git('branch', '-m', branch, 'renamed');
+    git('-C', path, 'switch', '-q', 'renamed');
+    const renamed = await said();
+    assert.ok(renamed.stderr.includes(`no branch ${branch}. ${path} has renamed checked out`));
+    rmSync(path, { recursive: true });
+    const missing = await said();
+    assert.ok(missing.stderr.endsWith(`in your checkout: git merge --no-edit ${branch}\n`));
+  });
+
   it('is refused where another branch is checked out, or files are changed', {
     skip: noTerminal,
   }, async (t) => {
