@@ -609,6 +609,9 @@ describe('DELETE /api/cases/{id}/worktree', () => {
     for (const late of lateEach) {
       const answer = await removedWhile(forced(fixture), late);
       assert.deepEqual(codes(answer), [[409, 'worktree_busy']]);
+      // A try that removed nothing leaves no recovery.
+      assert.equal(git('for-each-ref', 'refs/dossier'), '');
+      assert.deepEqual(readdirSync(join(workspace, item.path, 'recovered')), []);
     }
     assert.equal(git('show', 'HEAD:late.txt'), 'later');
     assert.ok(!existsSync(change));

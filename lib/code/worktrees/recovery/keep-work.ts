@@ -1,16 +1,17 @@
+import { join } from 'node:path';
 import { timeName } from '../../../../store/base/names.ts';
 import { itemOf } from '../../../../store/reconcile/items.ts';
 import type { RecoveryNote } from '../../../../store/records/recovery.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { WithStore } from '../../../../store/store.ts';
-import { keepRecovered } from '../../../../store/worktrees/worktrees.ts';
+import { keepRecovered, removeRecovered } from '../../../../store/worktrees/worktrees.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { WithLog } from '../../../log.ts';
 import { oneLine } from '../../../text/wording.ts';
 import { diffInto, withheldFiles } from '../../../tools/git/read/diff.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import { pathText } from '../../../tools/git/run/path-text.ts';
-import { refOwner } from '../../snapshots/kept-refs.ts';
+import { dropRefs, refOwner } from '../../snapshots/kept-refs.ts';
 import { saveRecoveredWork } from '../../snapshots/recovered.ts';
 import { dropSnapshot, snapshot, type WorktreeSnapshot } from '../../snapshots/snapshot.ts';
 
@@ -82,6 +83,26 @@ export const keepPatch = async (
     'file_busy',
     `${dir}/recovered/${name} already exists. Nothing was removed: try again.`,
   );
+};
+
+/**
+ * Deletes what was saved of a worktree that was not removed after all, so that each try does not leave a recovery. If that
+ * fails, the recovery stays.
+ */
+export const dropKeptWork = async (
+  { git, log, store }: WithGit & WithLog & WithStore,
+  record: WorktreeRecord,
+  ref: string,
+): Promise<void> => {
+  const { case_id } = record;
+  const dir = itemOf(store, case_id)?.dir;
+  try {
+    if (dir !== undefined)
+      await removeRecovered(store, join(dir, 'recovered', `${recoveryId(case_id, ref)}.patch`));
+    await dropRefs(git.at(record), ref);
+  } catch (error) {
+    log.warn({ err: error, case_id, ref }, 'deleting the work of a worktree that stays failed');
+  }
 };
 
 /** The id of a recovery: the time at which its worktree was removed. */

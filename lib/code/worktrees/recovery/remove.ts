@@ -31,7 +31,7 @@ import type { WithLeaving, WithSetups, WorktreeNeeds } from '../needs.ts';
 import { getWorktree, requireUnlocked } from '../read.ts';
 import { reclaimTurnLocked } from '../turn/reclaim.ts';
 import { beginWorktreeChange, endWorktreeChange, finishInterruptedChange } from './changes.ts';
-import { keepCommits, keepPatch, keepWorktreeState } from './keep-work.ts';
+import { dropKeptWork, keepCommits, keepPatch, keepWorktreeState } from './keep-work.ts';
 import { findLoss, isNothing, type Loss, lossOfMissing, refuseLoss } from './loss.ts';
 import { syncRepository } from './sync-work.ts';
 
@@ -96,12 +96,11 @@ const remove = async (
   requireUnlocked(service, record.case_id);
   await reclaimTurnLocked(service, record.case_id);
   const { has, loss } = await requireRemovable(service, record, force);
-  let kept: Look | undefined;
+  let kept: Awaited<ReturnType<typeof keepWorktreeState>> | undefined;
   if (loss !== undefined && !isNothing(loss)) {
     if (has === 'directory') {
-      const { ref, state } = await keepWorktreeState(service, record);
-      kept = state;
-      if (patch) await keepPatch(service, record, ref);
+      kept = await keepWorktreeState(service, record);
+      if (patch) await keepPatch(service, record, kept.ref);
     } else if (loss.head !== null) await keepCommits(service, record, loss.head);
   }
   if (has === 'record') return forgetWorktree(store, record.case_id);
@@ -109,11 +108,14 @@ const remove = async (
   await beginWorktreeChange(store, 'remove', record);
   const takeAway = (now: GitAt<GitWorktree>): Promise<void> =>
     dropWorktreeDirectory(store, record.path, (path) =>
-      refuseChanged(service, { ...record, path }, { now, kept, force }),
+      refuseChanged(service, { ...record, path }, { now, kept: kept?.state, force }),
     );
   await removeFromGit(git, record, { force, takeAway }).catch(async (error: unknown) => {
     // It was not removed.
     if (pathKind(record.path) === 'directory') await endWorktreeChange(store, record.case_id);
+    // Only this error proves that all of it is back at its place.
+    if (kept !== undefined && error instanceof ServiceError && error.message === CHANGED)
+      await dropKeptWork(service, record, kept.ref);
     throw error;
   });
   await forgetWorktree(store, record.case_id);
