@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { orElse, undefinedUnlessDiskFault } from '../../../../store/base/attempt.ts';
 import { badField, invalidState, ServiceError } from '../../../errors.ts';
 import { isObject } from '../read/refs.ts';
-import { checkBranchName, commitsOf } from '../read/repository.ts';
+import { checkBranchName, commitOf, commitsOf } from '../read/repository.ts';
 import { wholeStatus } from '../read/status.ts';
 import { isRefusal } from '../run/error.ts';
 import { type Checkout, type Git, type GitAt, type GitWorktree, repositoryOf } from '../run/git.ts';
@@ -40,7 +40,11 @@ export const addWorktree = async (git: Git, wanted: NewWorktree): Promise<AddedW
       `${JSON.stringify(branch)} is not a valid branch name. Use another name.`,
     );
   return git.turn(repository, async (now) => {
-    const new_branch = await retried(() => add(now, { ...wanted, path }));
+    const known = await commitOf(now, `refs/heads/${branch}`);
+    const new_branch = await retried(() => add(now, { ...wanted, path })).catch(async (error) => {
+      if (known === undefined && isRefusal(error)) await dropNewBranch(now, wanted);
+      throw error;
+    });
     const git_dir = await linkedDirectory(path);
     return { path, git_dir, common_dir: repository.common_dir, new_branch };
   });
@@ -105,6 +109,15 @@ const forgetDeleted = async (git: GitAt, { path, branch, reason }: NewWorktree):
 
 // The first --force allows changes and submodules, the second removes a locked worktree.
 const REMOVE = ['worktree', 'remove', '--force', '--force', '--'];
+
+// git removes what it created of a worktree that it refuses, such as for an invalid path, but leaves the new branch.
+const dropNewBranch = async (git: GitAt, { branch, base }: NewWorktree): Promise<void> => {
+  const ref = `refs/heads/${branch}`;
+  const [start, tip] = await commitsOf(git, [base, ref]);
+  if (tip === undefined || tip !== start) return;
+  // What was refused is reported; the branch is at its base, and may stay.
+  await git.run(['update-ref', '-d', ref, tip]).catch(() => undefined);
+};
 
 const linkedDirectory = async (path: string): Promise<string> => {
   const link = await readFile(join(path, '.git'), 'utf8');

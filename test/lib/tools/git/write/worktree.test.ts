@@ -112,6 +112,24 @@ describe('addWorktree', () => {
     assert.equal(await commitOf(git.at(wanted.repository), 'refs/heads/b'), undefined);
   });
 
+  it('leaves no new branch of a worktree that git refuses, and each that was there', async (t) => {
+    const made = makeRepository(t);
+    const blob = made.git('rev-parse', 'HEAD:README.md').trim();
+    const entry = Buffer.concat([Buffer.from('100644 .git\0'), Buffer.from(blob, 'hex')]);
+    writeFiles(made.root, { entry });
+    const invalid = made.git('hash-object', '-t', 'tree', '--literally', '-w', 'entry').trim();
+    const base = made.git('commit-tree', '-m', 'invalid', invalid).trim();
+    const repository = known(made);
+    const wanted = { repository, path: join(temporaryDirectory(t), 'w'), base, reason: 'r' };
+    const git = testGit(t);
+    await assert.rejects(addWorktree(git, { ...wanted, branch: 'b' }), /invalid path '\.git'/);
+    assert.equal(made.git('branch', '--list', 'b'), '');
+    assert.equal(made.git('worktree', 'list').trim().split('\n').length, 1);
+    made.git('branch', 'b', base);
+    await assert.rejects(addWorktree(git, { ...wanted, branch: 'b' }), /invalid path '\.git'/);
+    assert.equal(made.git('rev-parse', 'b').trim(), base);
+  });
+
   it('leaves a directory that holds something alone', async (t) => {
     const path = temporaryDirectory(t);
     writeFiles(path, { 'mine.txt': 'mine' });
