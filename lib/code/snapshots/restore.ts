@@ -3,6 +3,7 @@ import { lstat, rm, unlink, utimes, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { hasCode } from '../../../store/base/attempt.ts';
 import type { Pictured } from '../../../store/records/baseline.ts';
+import { commitOf } from '../../tools/git/read/repository.ts';
 import { isWithheld } from '../../tools/git/read/secret-names.ts';
 import { blobOf, putFiles, removeFiles } from '../../tools/git/read/working-files.ts';
 import { GitError, gitProblem } from '../../tools/git/run/error.ts';
@@ -18,6 +19,7 @@ import {
   patchBetween,
   type WorktreeSnapshot,
 } from './snapshot.ts';
+import { keepRefTargets } from './undo-refs.ts';
 
 export interface RestoreFindings {
   /** The changes since the snapshot. */
@@ -26,6 +28,8 @@ export interface RestoreFindings {
   patch: Buffer;
   /** The ref that keeps the state before the restore, commits and index included; null if nothing changed. */
   kept_ref: string | null;
+  /** The ref that keeps what the snapshot's branch pointed to, if it moved while HEAD was elsewhere, as during a rebase. */
+  branch_ref?: string | undefined;
 }
 
 export interface Restored extends RestoreFindings {
@@ -60,12 +64,22 @@ export const restore = (
     const pair = { before, after };
     const undone = { ...(await difference(now, pair)), tampered, changed: true };
     const patch = await patchBetween(now, pair, isWithheld);
-    await beforeUndoing({ undone, patch, kept_ref: after.ref });
+    const branch_ref = await keepMovedBranch(now, pair);
+    await beforeUndoing({ undone, patch, kept_ref: after.ref, branch_ref });
     await putBack(now, pair);
     const last = await takePicture(now);
     const left = await difference(now, { before, after: last });
-    return { undone, patch, kept_ref: after.ref, left };
+    return { undone, patch, kept_ref: after.ref, branch_ref, left };
   });
+
+const keepMovedBranch = async (
+  git: GitAt<GitWorktree>,
+  { before: { branch, head }, after }: Pair,
+): Promise<string | undefined> => {
+  const value = branch === null ? undefined : await commitOf(git, branch);
+  if (branch === null || value === undefined || [head, after.head].includes(value)) return;
+  return (await keepRefTargets(git, [{ ref: branch, value }])).get(branch);
+};
 
 /** Restores the state of a former worktree in a new one. Returns what still differs. */
 export const putInto = (git: Git, worktree: GitWorktree, before: Pictured): Promise<Comparison> =>

@@ -57,11 +57,19 @@ const restoreSnapshot = async (
   const { snapshot } = conflict.matter;
   if (snapshot === null) return undefined;
   const before = await readWorktreeSnapshot(git.at(worktree), snapshot);
-  const restored = await restore(git, worktree, before, async ({ undone, kept_ref }) => {
-    const files = undone.files.map(({ path }) => path).slice(0, 5);
-    const words = files.length === 0 ? '' : ` (${files.join(', ')})`;
-    await changeConflict(store, conflict, { line: `undone changes${words} are under ${kept_ref}` });
-  });
+  const restored = await restore(
+    git,
+    worktree,
+    before,
+    async ({ undone, kept_ref, branch_ref }) => {
+      const files = undone.files.map(({ path }) => path).slice(0, 5);
+      const words = files.length === 0 ? '' : ` (${files.join(', ')})`;
+      const moved =
+        branch_ref === undefined ? '' : `; the branch had moved, its commit is under ${branch_ref}`;
+      const line = `undone changes${words} are under ${kept_ref}${moved}`;
+      await changeConflict(store, conflict, { line });
+    },
+  );
   await putGitFiles(git.at(worktree), before.git_files);
   return restored;
 };

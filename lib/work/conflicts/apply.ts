@@ -1,4 +1,5 @@
 import { messageOf } from '../../../store/base/attempt.ts';
+import { shellQuoted } from '../../../store/base/text.ts';
 import type { ConflictFile, RebaseStep, ResolvedFiles } from '../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { changeConflict, type StoredConflict } from '../../../store/sessions/conflicts.ts';
@@ -13,6 +14,7 @@ import {
   unmergedIn,
 } from '../../code/worktrees/rebase/unmerged.ts';
 import { invalidState, ServiceError } from '../../errors.ts';
+import { commitOf } from '../../tools/git/read/repository.ts';
 import { status } from '../../tools/git/read/status.ts';
 import type { Git } from '../../tools/git/run/git.ts';
 import { refuseUnfiltered } from '../../tools/git/write/commit-files.ts';
@@ -25,7 +27,8 @@ import { changesInTheWay, firstFive } from './preflight.ts';
 
 /**
  * Stages the files in conflict and continues the rebase, to its end or to the next conflicting commit. Throws 422
- * `markers_remain`, with nothing staged, while a file has markers or is as git left it, and 409 `uncommitted_changes` if one
+ * `markers_remain`, with nothing staged, while a file has markers or is as git left it, `invalid_state` if the branch moved
+ * since the rebase began, and 409 `uncommitted_changes` if one
  * needs a filter that the daemon does not run.
  */
 export const applyResolution = (
@@ -38,9 +41,25 @@ export const applyResolution = (
     if (state === undefined) return endedByHand(service, worktree, conflict);
     const { conflicted } = conflict.matter;
     if (isRestoring(conflict) && conflicted === null) return finish(service, worktree, conflict);
+    await refuseMovedBranch(service.git, worktree, conflict);
     const files = await toStage(service.git, worktree, { conflict, state, resolved });
     return stageAndContinue(service, worktree, { conflict, files, resolved });
   });
+
+// git moves the branch at the end of the rebase, and only from the commit at which it began.
+const refuseMovedBranch = async (
+  git: Git,
+  worktree: WorktreeRecord,
+  conflict: StoredConflict,
+): Promise<void> => {
+  if (isRestoring(conflict)) return;
+  const { branch, orig_head } = conflict.matter;
+  const tip = await commitOf(git.at(worktree), `refs/heads/${branch}`);
+  if (tip === orig_head) return;
+  throw invalidState(
+    `The branch ${branch} is ${tip === undefined ? 'gone' : `at ${tip}`}, but the rebase began at ${orig_head}. Set it back with git -C ${shellQuoted(worktree.path)} update-ref ${shellQuoted(`refs/heads/${branch}`)} ${orig_head}, and apply again; or send …/conflicts/abort, which keeps a commit that it was moved to under refs/dossier/undone/.`,
+  );
+};
 
 // The operator may have ended the rebase with git. Only what git proves counts as done.
 const endedByHand = async (

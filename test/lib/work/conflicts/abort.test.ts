@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   lstatSync,
@@ -169,6 +170,39 @@ describe('POST /api/cases/{id}/conflicts/abort', () => {
     const { status, text } = await scene.post('conflicts/abort');
     assert.equal(status, 200, text);
     assert.deepEqual(stateOf(scene), before);
+  });
+
+  it('keeps the commit to which the branch was moved meanwhile, and applies nothing before', async (t) => {
+    const scene = await rebaseScene(t, WANTED);
+    const { worktree, git, main, post } = scene;
+    const { path, branch } = worktree;
+    const first = git('rev-parse', 'HEAD').trim();
+    await post('pr/rebase');
+    const moved = main('commit-tree', '-p', branch, '-m', 'elsewhere', `${branch}^{tree}`).trim();
+    main('update-ref', `refs/heads/${branch}`, moved);
+    writeFiles(path, { 'a.txt': 'resolved\n' });
+    const refused = await post('conflicts/apply');
+    assert.deepEqual([refused.status, refused.body.code], [422, 'invalid_state']);
+    const words = `The branch ${branch} is at ${moved}, but the rebase began at ${first}.`;
+    assert.ok(refused.body.detail.startsWith(words), refused.body.detail);
+    assert.match(git('status', '--porcelain'), /^UU a\.txt$/m);
+    assert.equal((await post('conflicts/abort')).status, 200);
+    assert.equal(git('rev-parse', branch).trim(), first);
+    const [, kept = ''] = /its commit is under (refs\/\S+)/.exec(recordOf(scene)) ?? [];
+    assert.equal(main('rev-parse', kept).trim(), moved);
+  });
+
+  it('applies once a branch that moved meanwhile is set back as the refusal says', async (t) => {
+    const { worktree, git, main, post } = await rebaseScene(t, WANTED);
+    await post('pr/rebase');
+    main('update-ref', '-d', `refs/heads/${worktree.branch}`);
+    writeFiles(worktree.path, { 'a.txt': 'resolved\n' });
+    const { detail } = (await post('conflicts/apply')).body;
+    const [, command = ''] =
+      /is gone, .* Set it back with (git .*), and apply again/.exec(detail) ?? [];
+    execFileSync('sh', ['-c', command]);
+    assert.equal((await post('conflicts/apply')).body.status, 'clean');
+    assert.equal(git('show', `${worktree.branch}:a.txt`), 'resolved\n');
   });
 
   it('tells what it cannot put back, and keeps the snapshot', async (t) => {
