@@ -39,7 +39,7 @@ export const systemRoutes = [
   route('GET /api/diagnostics', {
     summary: 'List the problems of files in the workspace',
     description:
-      'The files are not changed. Until they are fixed, their last valid content is served.',
+      'The files are not changed. Until they are fixed, their last valid content is served. `unwritable`: the workspace (`.`) or the state directory refuses writes, such as on a full disk.',
     query: Type.Object({
       path: Type.Optional(
         Type.String({

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { shellQuoted, trustCommandFor } from '../../store/base/text.ts';
-import { checkStateDir, StateDirError } from '../../store/consent/state-dir.ts';
+import { stateDirProblem } from '../../store/consent/state-dir.ts';
 import type { FileProblem } from '../../store/front-matter/problem.ts';
 import { entryProblem } from '../../store/front-matter/problems.ts';
 import { pendingOnDisk } from '../../store/pending/offline.ts';
@@ -36,7 +36,7 @@ export const workspace = async function* (context: DoctorContext): AsyncGenerato
   } else {
     const why = workspaceObstacle(root);
     if (why !== undefined) return yield missing('workspace', `${root} ${why}`);
-    const unwritten = writeObstacle(context.layout);
+    const unwritten = await writeObstacle(root, context.layout.tmp);
     if (unwritten !== undefined) yield missing('workspace', `${root} ${unwritten}`);
     else yield ok('workspace', root);
     yield* format(context);
@@ -55,13 +55,8 @@ export const workspace = async function* (context: DoctorContext): AsyncGenerato
 
 const state = function* ({ layout }: DoctorContext): Generator<DoctorFinding> {
   if (layout.state === undefined) return;
-  try {
-    checkStateDir(layout.state, layout.root);
-    yield ok('state', layout.state);
-  } catch (error) {
-    if (!(error instanceof StateDirError)) throw error;
-    yield missing('state', error.message);
-  }
+  const why = stateDirProblem(layout.state, layout.root);
+  yield why === undefined ? ok('state', layout.state) : missing('state', why);
 };
 
 const format = function* ({ layout }: DoctorContext): Generator<DoctorFinding> {

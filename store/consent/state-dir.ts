@@ -33,14 +33,20 @@ export const needStateDir = (state: string, root: string): void =>
     checkExisting(state, root);
   });
 
-/** Throws the error that `needStateDir` would throw, but creates no directory. */
-export const checkStateDir = (state: string, root: string): void =>
-  explained(state, root, () => {
-    if (existsSync(state)) return checkExisting(state, root);
-    const parent = nearest(state);
-    opendirSync(parent).closeSync();
-    accessSync(parent, constants.W_OK | constants.X_OK);
-  });
+/** The message of the error that `needStateDir` would throw; undefined for none. Creates no directory. */
+export const stateDirProblem = (state: string, root: string): string | undefined => {
+  try {
+    explained(state, root, () => {
+      if (existsSync(state)) return checkExisting(state, root);
+      const parent = nearest(state);
+      opendirSync(parent).closeSync();
+      accessSync(parent, constants.W_OK | constants.X_OK);
+    });
+    return undefined;
+  } catch (error) {
+    return (error as StateDirError).message;
+  }
+};
 
 const nearest = (path: string): string =>
   existsSync(dirname(path)) ? dirname(path) : nearest(dirname(path));

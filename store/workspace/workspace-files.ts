@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { hasCode } from '../base/attempt.ts';
 import { beside, createFile } from '../fs/durable.ts';
 import { isDirectoryItself } from '../fs/plain-path.ts';
-import { makeSyncedDirectory, writePrivateNow } from '../fs/synced.ts';
+import { makeSyncedDirectory, writeSynced } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
 import { SETTINGS_TEXT } from '../settings/settings-text.ts';
 
@@ -72,17 +72,21 @@ export const workspaceObstacle = (
   });
 
 /**
- * Why an existing workspace cannot be written, as words that follow its path; undefined if it can. Creates and removes a
- * file beside the records and in .dossier/tmp.
+ * Why files cannot be written in these directories, as words that follow the path of their workspace; undefined if they can.
+ * Creates and removes a file in each that exists, because only a write shows a quota or a disk that fails.
  */
-export const writeObstacle = ({ root, tmp }: Layout): string | undefined =>
-  explainFailure(() => {
-    for (const dir of [root, tmp]) if (isDirectoryItself(dir)) tryWrite(beside(join(dir, 'try')));
-  });
-
-const tryWrite = (path: string): void => {
+export const writeObstacle = async (...dirs: string[]): Promise<string | undefined> => {
   try {
-    writePrivateNow(path, 'x');
+    for (const dir of dirs.filter(isDirectoryItself)) await tryWrite(beside(join(dir, 'try')));
+    return undefined;
+  } catch (error) {
+    return wordsOf(error);
+  }
+};
+
+const tryWrite = async (path: string): Promise<void> => {
+  try {
+    await writeSynced(path, 'x', 0o600);
   } finally {
     rmSync(path, { force: true });
   }
@@ -93,10 +97,14 @@ const explainFailure = (attempt: () => unknown): string | undefined => {
     attempt();
     return undefined;
   } catch (error) {
-    const words = hasCode(error, 'ENOENT') ? 'cannot be created' : fileRefusal(error);
-    if (words === undefined) throw error;
-    return words;
+    return wordsOf(error);
   }
+};
+
+const wordsOf = (error: unknown): string => {
+  const words = hasCode(error, 'ENOENT') ? 'cannot be created' : fileRefusal(error);
+  if (words === undefined) throw error;
+  return words;
 };
 
 /** The reason of a file system error, as words that follow a path; undefined for other errors. */

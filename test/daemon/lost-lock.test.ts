@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import type { FileProblem } from '../../store/front-matter/problem.ts';
 import type { Case } from '../../store/records/case.ts';
 import { killAtEnd } from '../helpers/at-end.ts';
 import { type Daemon, DOSSIER, firstUrl, startDaemon } from '../helpers/daemon.ts';
@@ -122,6 +123,11 @@ describe('a daemon whose workspace another one took over', { concurrency: 3 }, (
     const refused = await send(all.first.url, 'POST', '/cases', { title: 'no', type: 'bug' });
     assert.equal(refused.status, 503);
     assert.match(JSON.stringify(refused.body), /Stop that process, and this one continues/);
+    const problems = (await send(all.first.url, 'GET', '/api/diagnostics')).body as FileProblem[];
+    assert.deepEqual(
+      problems.map(({ file, code }) => [file, code]),
+      [['.', 'unwritable']],
+    );
     await all.second.end('SIGTERM');
     await goesOn(all);
     assert.deepEqual(await all.first.end('SIGTERM'), { code: 0, signal: null });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import type { FileProblem } from '../../store/front-matter/problem.ts';
 import type { Case } from '../../store/records/case.ts';
 import { readExport } from '../helpers/exported.ts';
 import { type TinyDisk, tinyDisk } from '../helpers/tiny-disk.ts';
@@ -10,13 +11,16 @@ import { assertProblem, fingerprint, told, type WithCase, withCase } from '../he
 const LONG = 'x'.repeat(200_000);
 
 /** A workspace on a small disk of its own, with a description that takes some room. */
-const onTinyDisk = async (t: TestContext): Promise<(WithCase & { disk: TinyDisk }) | undefined> => {
+const onTinyDisk = async (
+  t: TestContext,
+  options: { state?: string } = {},
+): Promise<(WithCase & { disk: TinyDisk }) | undefined> => {
   const disk = tinyDisk(t, 8192);
   if (disk === undefined) return undefined;
   const { TMPDIR } = process.env;
   process.env.TMPDIR = disk.dir;
   try {
-    return { ...(await withCase(t, { description: `old ${LONG}` })), disk };
+    return { ...(await withCase(t, { description: `old ${LONG}` }, options)), disk };
   } finally {
     if (TMPDIR === undefined) delete process.env.TMPDIR;
     else process.env.TMPDIR = TMPDIR;
@@ -84,6 +88,30 @@ describe('a full disk', () => {
     disk.free();
     assert.equal((await call('PUT', at, { title: 'new' })).status, 200, 'and so does writing');
     assert.deepEqual(told(events), ['case_updated']);
+  });
+
+  it('is told by the diagnostics, of the workspace and of the state directory', async (t) => {
+    const state = tinyDisk(t, 512);
+    if (state === undefined) return;
+    const work = await onTinyDisk(t, { state: join(state.dir, 'state') });
+    if (work === undefined) return;
+    const { call, disk, running } = work;
+    const problems = async (path = ''): Promise<string[]> =>
+      (await call<FileProblem[]>('GET', `/api/diagnostics${path}`)).body.map(
+        ({ file, code, message }) => `${file} ${code} ${message}`,
+      );
+    assert.deepEqual(await problems(), []);
+    disk.leave(0);
+    const [told = '', ...others] = await problems();
+    assert.match(told, /^\. unwritable The workspace \S+ is on a disk that is full\. /);
+    assert.deepEqual(others, []);
+    assert.deepEqual(await problems('?path=cases'), [], 'not a problem of these files');
+    disk.free();
+    state.leave(0);
+    assert.match((await problems()).join('\n'), /^\.\.\S+\/state unwritable .* disk is full .*$/);
+    state.free();
+    assert.deepEqual(await problems(), []);
+    assert.deepEqual(readdirSync(join(running.workspace, '.dossier/tmp')), []);
   });
 
   it('refuses an export that has to copy a large file, and nothing of it stays', async (t) => {

@@ -83,8 +83,14 @@ describe('a disk that fails', () => {
     const before = fingerprint(workspace);
     const end = readOnly(t, workspace);
     if (end === undefined) return;
-    const refused = await tryAll(work, 503, 'read_only').finally(end);
+    const refused = await tryAll(work, 503, 'read_only');
+    const diagnostics = await work.call('GET', '/api/diagnostics');
+    end();
     assert.equal(refused, 7);
+    assert.match(
+      diagnostics.text,
+      /"unwritable".* is on a file system that is mounted read-only\./,
+    );
     assert.deepEqual(fingerprint(workspace), before);
     assert.equal(await tryAll(work, 200, 'none'), 0);
   });

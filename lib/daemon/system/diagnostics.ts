@@ -1,9 +1,11 @@
-import { isAbsolute, join, resolve } from 'node:path';
+import { isAbsolute, join, relative, resolve } from 'node:path';
 import { isAtOrBelow } from '../../../store/base/paths.ts';
 import { importProblems } from '../../../store/codehost/imports.ts';
-import type { FileProblem } from '../../../store/front-matter/problem.ts';
+import { stateDirProblem } from '../../../store/consent/state-dir.ts';
+import { type FileProblem, fileProblem, Problem } from '../../../store/front-matter/problem.ts';
 import { checkSidecarsBelow } from '../../../store/problems/sidecar-problems.ts';
 import type { Store } from '../../../store/store.ts';
+import { workspaceObstacle, writeObstacle } from '../../../store/workspace/workspace-files.ts';
 import { readSnapshots } from '../../../store/worktrees/snapshots.ts';
 import { badField } from '../../errors.ts';
 import type { Log } from '../../log.ts';
@@ -11,9 +13,9 @@ import type { Service } from '../../service.ts';
 import { reportSettingsProblems } from './settings-advice.ts';
 
 /**
- * Lists every invalid file of the workspace, with line and column if known. Does not read free texts (memory, plans), nor
- * look for files that belong to no Work item, as `dossier check` does. `below`: only of files at or below this path of the
- * workspace; those of one Work item cost no look at the others.
+ * Lists why nothing can be written, and every invalid file of the workspace, with line and column if known. Does not read
+ * free texts (memory, plans), nor look for files that belong to no Work item, as `dossier check` does. `below`: only of files
+ * at or below this path of the workspace; those of one Work item cost no look at the others.
  */
 export const listProblems = async (service: Service, below?: string): Promise<FileProblem[]> => {
   const { store } = service;
@@ -26,7 +28,29 @@ export const listProblems = async (service: Service, below?: string): Promise<Fi
     ...readSnapshots(store).problems,
     ...importProblems(store.layout),
   ];
-  return place === root ? all : all.filter(({ file }) => isAtOrBelow(join(root, file), place));
+  if (place !== root) return all.filter(({ file }) => isAtOrBelow(join(root, file), place));
+  return [...(await writeProblems(store)), ...all];
+};
+
+// A full or read-only disk shows in no file that is read.
+const writeProblems = async (store: Store): Promise<FileProblem[]> => {
+  const { root, state } = store.layout;
+  const found = {
+    '.': await whyNotWritten(store),
+    ...(state !== undefined && { [relative(root, state)]: stateDirProblem(state, root) }),
+  };
+  return Object.entries(found).flatMap(([file, why]) =>
+    why === undefined ? [] : [fileProblem(file, new Problem('unwritable', why))],
+  );
+};
+
+const whyNotWritten = async ({ readOnly, layout }: Store): Promise<string | undefined> => {
+  if (readOnly !== undefined) return readOnly;
+  const { root, tmp } = layout;
+  const obstacle = workspaceObstacle(root) ?? (await writeObstacle(tmp));
+  return (
+    obstacle && `The workspace ${root} ${obstacle}. Writes are refused until it can be written`
+  );
 };
 
 // An empty list for another place would read as if all were well.
