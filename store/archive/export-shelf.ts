@@ -1,6 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { ftruncateSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { orElse } from '../base/attempt.ts';
 import { sha256 } from '../base/sha256.ts';
 
 /** A file as it was read, kept until it is written into the archive. */
@@ -16,19 +18,21 @@ const IN_MEMORY_BYTES = 16 * LARGE_BYTES;
 const PIECE_BYTES = 262_144;
 
 /**
- * Buffers files: small ones in memory, large ones or what exceeds the limit in a spill file in `dir`. That file is unlinked
- * at once, so that it disappears with the process.
+ * Buffers files: small ones in memory, large ones or what exceeds the limit in a spill file, which is created when it is
+ * needed, so that a workspace can be exported from a full or read-only disk: in `dir`, or else in the system's directory for
+ * temporary files. It is unlinked at once, so that it disappears with the process.
  */
 export const createShelf = (dir: string) => {
-  const file = openNameless(join(dir, randomUUID()));
+  let spill: number | undefined;
   let inMemory = 0;
   let end = 0;
   const copy = (fd: number, size: number): Shelved | undefined => {
     const hash = createHash('sha256');
     const from = end;
+    spill ??= openSpill(dir);
     for (const piece of piecesOf(fd, 0, size)) {
       hash.update(piece);
-      writeFileSync(file, piece);
+      writeFileSync(spill, piece);
       end += piece.length;
     }
     if (end - from < size) return undefined;
@@ -46,18 +50,29 @@ export const createShelf = (dir: string) => {
     isStartOf: (fd: number, shelved: Shelved): boolean =>
       hashOf(piecesOf(fd, 0, shelved.size)) === shelved.sha256,
     contentOf: ({ content, size }: Shelved): Buffer | Iterable<Buffer> =>
-      Buffer.isBuffer(content) ? content : piecesOf(file, content.from, size),
+      Buffer.isBuffer(content) ? content : piecesOf(spill as number, content.from, size),
     /** Drops all buffered files. */
     clear: (): void => {
       inMemory = 0;
-      if (end > 0) ftruncateSync(file);
+      if (spill !== undefined && end > 0) ftruncateSync(spill);
       end = 0;
     },
   };
 };
 export type Shelf = ReturnType<typeof createShelf>;
 
-const openNameless = (path: string): number => {
+const openSpill = (dir: string): number => {
+  try {
+    return openNameless(dir);
+  } catch (error) {
+    const fd = orElse(() => openNameless(tmpdir()), undefined);
+    if (fd === undefined) throw error;
+    return fd;
+  }
+};
+
+const openNameless = (dir: string): number => {
+  const path = join(dir, randomUUID());
   const fd = openSync(path, 'ax+', 0o600);
   rmSync(path);
   return fd;

@@ -10,6 +10,7 @@ import { describe, it, type TestContext } from 'node:test';
 import type { Case } from '../../store/records/case.ts';
 import { atEnd } from '../helpers/at-end.ts';
 import { DOSSIER, startDaemon } from '../helpers/daemon.ts';
+import { readExport } from '../helpers/exported.ts';
 import { inject } from '../helpers/faults.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';
 import { readOnly } from '../helpers/tiny-disk.ts';
@@ -93,6 +94,18 @@ describe('a disk that fails', () => {
     );
     assert.deepEqual(fingerprint(workspace), before);
     assert.equal(await tryAll(work, 200, 'none'), 0);
+  });
+
+  it('is exported while it is mounted read-only, large files too', async (t) => {
+    const { call, running, item, write } = await withCase(t);
+    write('sessions/one/events.ndjson', 'x'.repeat(2_000_000));
+    const end = readOnly(t, running.workspace);
+    if (end === undefined) return;
+    const { status, bytes } = await call('GET', '/api/export').finally(end);
+    assert.equal(status, 200);
+    const { entries } = await readExport(bytes);
+    const large = entries.get(`${item.path}/sessions/one/events.ndjson`);
+    assert.equal(large?.bytes.length, 2_000_000);
   });
 });
 
