@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { isDone, orElse } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
+import { noteTakenBack, recordChange } from '../base/write-stage.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
 import { createFile, removeFile } from '../fs/durable.ts';
+import { statsAt } from '../fs/plain-path.ts';
 import { writeSynced } from '../fs/synced.ts';
 import { proofDir } from '../layout.ts';
 import { assertItemAt } from '../reconcile/change-item.ts';
@@ -35,24 +38,48 @@ export const withUpload = async <T>(
 };
 
 /**
- * Copies an upload into `proof/`, before its record is written. A crash between the two leaves a file that no proof names;
- * a repeated request moves it to `.dossier/undo`.
+ * Copies an upload into `proof/`, then writes its record with `write`. If that fails, and there is no record, the copy is
+ * removed again. A crash between the two leaves a file that no proof names; a repeated request moves it to `.dossier/undo`.
  */
-export const placeUpload = async (
+export const withPlacedUpload = async <T>(
   store: Store,
   item: Item,
-  { name, staged }: UploadedFile,
+  { name, staged, record }: UploadedFile & { record: string },
+  write: () => Promise<T>,
+): Promise<T> => {
+  const path = join(dirname(record), name);
+  try {
+    await placeUpload(store, item, { path, staged });
+    return await write();
+  } catch (error) {
+    if (orElse(() => statsAt(record), true) === undefined) takeBack(path);
+    throw error;
+  }
+};
+
+const placeUpload = async (
+  store: Store,
+  item: Item,
+  { path, staged }: { path: string; staged: string },
 ): Promise<void> => {
   const { layout } = store;
-  const path = join(proofDir(join(layout.root, item.dir)), name);
   const place = () =>
     createFile(layout, path, (handle) => writeFile(handle, createReadStream(staged)), {
       assertMeant: () => assertItemAt(store, item),
     });
   if (await place()) return;
-  if (item.files.unknown.includes(name)) await removeFile(layout, path);
+  if (item.files.unknown.includes(basename(path))) await removeFile(layout, path);
   if (await place()) return;
-  throw new StoreError('file_busy', `${item.dir}/proof/${name} already exists. Try again`);
+  throw new StoreError(
+    'file_busy',
+    `${item.dir}/proof/${basename(path)} already exists. Try again`,
+  );
+};
+
+// Only what this call placed.
+const takeBack = (path: string): void => {
+  const isPlaced = recordChange(path) === 'again';
+  if (!isPlaced || isDone(() => rmSync(path, { force: true }))) noteTakenBack(path);
 };
 
 /** The bytes of a file in `proof/`; undefined if it is missing or not a regular file. */

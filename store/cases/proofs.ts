@@ -21,7 +21,7 @@ import { mediasOf } from '../reconcile/read-proofs.ts';
 import { reconcileWritten } from '../reconcile/reconcile.ts';
 import type { Proof, ProofMatter } from '../records/proof.ts';
 import type { Store } from '../store.ts';
-import { placeUpload, type UploadedFile } from './proof-uploads.ts';
+import { type UploadedFile, withPlacedUpload } from './proof-uploads.ts';
 
 /** The Work item with its proofs as they are on disk now. */
 export const peekWithProofs = (store: Store, caseId: string): Promise<Item | undefined> =>
@@ -128,13 +128,15 @@ export const createProof = (
       await syncCreated(proofDir(join(store.layout.root, item.dir)));
       return known;
     }
-    if (upload !== undefined) await placeUpload(store, item, upload);
-    const path = join(
+    const record = join(
       proofDir(join(store.layout.root, item.dir)),
       `${matter.type}-${shortId(matter.id)}.md`,
     );
     const text = renderFrontMatter({ ...matter }, bodyOfText(content, '\n'));
-    const made = await createItemFile(store, item, path, text);
+    const write = () => createItemFile(store, item, record, text);
+    const made = await (upload === undefined
+      ? write()
+      : withPlacedUpload(store, item, { ...upload, record }, write));
     await reconcileWritten(store, item);
     const kept = readProof(store, item, matter.id);
     if (kept !== undefined) return kept;

@@ -114,6 +114,25 @@ describe('a full disk', () => {
     assert.deepEqual(readdirSync(join(running.workspace, '.dossier/tmp')), []);
   });
 
+  for (const kib of [196, 200, 204, 208])
+    it(`attaches a file with its record, or nothing of it, with ${kib} KiB left`, async (t) => {
+      const work = await onTinyDisk(t);
+      if (work === undefined) return;
+      const { call, at, disk, dir } = work;
+      // It is staged, and then copied beside its record.
+      const bytes = Buffer.alloc(102_400, 'x');
+      disk.leave(kib);
+      const upload = `${at}/proof/files?type=shot&name=shot.png`;
+      const answer = await call('POST', upload, bytes, { 'content-type': 'image/png' });
+      const isDone = answer.status === 201;
+      if (!isDone)
+        assert.match(assertProblem(answer, 507, 'disk_full').detail, /^Nothing was changed\./);
+      const files = readdirSync(dir, { recursive: true }).filter((name) => /shot-/.test(`${name}`));
+      assert.equal(files.length, isDone ? 2 : 0, files.join());
+      disk.free();
+      assert.deepEqual((await call('GET', '/api/diagnostics')).body, []);
+    });
+
   it('refuses an export that has to copy a large file, and nothing of it stays', async (t) => {
     const work = await onTinyDisk(t);
     if (work === undefined) return;
