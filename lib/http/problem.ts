@@ -139,7 +139,10 @@ const FILE_SYSTEM: Record<string, [ErrorCode, string]> = {
   ENAMETOOLONG: ['bad_request', 'A name is too long for the file system. Use a shorter one.'],
   EACCES: DENIED,
   EPERM: DENIED,
-  EROFS: ['read_only', 'The file system is mounted read-only. Mount it writable, then try again.'],
+  EROFS: [
+    'read_only',
+    'The file system of the workspace, or of the state directory, is mounted read-only (`dossier doctor` says which). Mount it writable, then try again.',
+  ],
   EMFILE: MANY,
   ENFILE: MANY,
   EINTR: ['unavailable', 'The file system was interrupted. Try again.'],

@@ -7,8 +7,10 @@ import { resolveAbsent } from '../../store/reconcile/missing.ts';
 import { sweepWorkspace } from '../../store/reconcile/sweep.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Proof } from '../../store/records/proof.ts';
+import type { Session } from '../../store/records/session.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { inject } from '../helpers/faults.ts';
+import { temporaryDirectory } from '../helpers/repository.ts';
 import type { Answered } from '../helpers/service.ts';
 import { assertProblem, told, type WithCase, withCase } from '../helpers/work-item.ts';
 
@@ -183,3 +185,27 @@ const prepare = async ({ call, at, dir }: WithCase): Promise<void> => {
   await call('DELETE', `${at}/webhooks/${made.body.id}`);
   assert.ok(readdirSync(dir).length > 0);
 };
+
+describe('a plan that is approved while the state directory is full', () => {
+  it('is not approved: nothing was changed, and it can be approved once there is room', async (t) => {
+    const state = join(temporaryDirectory(t), 'state');
+    const { call, at } = await withCase(t, {}, { state });
+    const body = { type: 'implementing', provider: 'manual' };
+    const { id } = (await call<Session>('POST', `${at}/sessions`, body)).body;
+    const session = `${at}/sessions/${id}`;
+    await call('PUT', `${session}/plan`, 'By hand.\n');
+    const status = async (): Promise<string> => (await call<Session>('GET', session)).body.status;
+    await eventually(async () => assert.equal(await status(), 'plan_ready'));
+    const [log = ''] = readdirSync(state, { recursive: true }).filter((name) =>
+      `${name}`.endsWith('consent.log'),
+    );
+    const full = `write:error=ENOSPC:-P${join(state, `${log}`)}`;
+    const answer = await during(t, full, () => call('POST', `${session}/approve`));
+    if (answer === undefined) return;
+    const { detail } = assertProblem(answer, 507, 'disk_full');
+    assert.match(detail, /^Nothing was changed\. .* state directory /);
+    assert.equal(await status(), 'plan_ready');
+    assert.equal((await call('GET', `${session}/plan?which=approved`)).status, 404);
+    assert.equal((await call('POST', `${session}/approve`)).status, 200);
+  });
+});

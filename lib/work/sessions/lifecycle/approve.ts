@@ -1,6 +1,7 @@
 import { readComments } from '../../../../store/base/comments.ts';
 import { sha256 } from '../../../../store/base/sha256.ts';
 import { trustCommandFor } from '../../../../store/base/text.ts';
+import { withoutTracking } from '../../../../store/base/write-stage.ts';
 import type { Session } from '../../../../store/records/session.ts';
 import { readCommentsFile } from '../../../../store/sessions/comments.ts';
 import { grantApproval, grantFeedback, planGivenTo } from '../../../../store/sessions/consent.ts';
@@ -110,11 +111,13 @@ const approvalRule = async (
       return change;
     };
   let change: ReturnType<SessionRule>;
-  const plan = await keepApproved(store, dir, (now) => {
+  const check = (now: CurrentPlan): void => {
     const isNamed = (yes.seen ?? yes.unasked?.approval_sha256) !== undefined;
     if (!isNamed) refusePendingEdit(store, session, now);
     change = rule(now.plan)(session, matter);
-  });
+  };
+  // Until the record names it, approved.md approves nothing: a failure before that changed nothing.
+  const plan = await withoutTracking(() => keepApproved(store, dir, check));
   const { approved_sha256 = null, unasked = null } = change ?? {};
   grantApproval(store, { case_id, matter: { ...matter, approved_sha256, unasked } });
   return rule(plan);
