@@ -48,10 +48,15 @@ export const checkHost = ({ host }: Config): void => {
 // A daemon with a few sessions has about a hundred files, sockets and pipes open.
 const LEAST_FILES = 128;
 
-/** Throws a Refusal if this process may open too few files. Without `/proc` the limit is not known. */
-export const checkOpenFiles = (): void => {
+/** How many files this process may open; Infinity without a limit, or without `/proc`. */
+export const mostOpenFiles = (): number => {
   const limits = orElse(() => readFileSync('/proc/self/limits', 'utf8'), '');
-  const most = Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? LEAST_FILES);
+  return Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
+};
+
+/** Throws a Refusal if this process may open too few files. */
+export const checkOpenFiles = (): void => {
+  const most = mostOpenFiles();
   if (most >= LEAST_FILES) return;
   throw new Refusal(
     `The limit of open files is ${most}, and the daemon needs ${LEAST_FILES} or more. Raise it with ulimit -n 1024, or with LimitNOFILE=1024 in a systemd unit, then start again.`,

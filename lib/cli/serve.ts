@@ -10,6 +10,7 @@ import { createServer } from '../daemon/server.ts';
 import { type Running, startService } from '../daemon/startup.ts';
 import { missingProtections } from '../daemon/system/machine.ts';
 import { versionInfo } from '../daemon/version.ts';
+import { limitConnections } from '../http/connection-limit.ts';
 import { createLog, type Log } from '../log.ts';
 import { detectCapabilities } from '../sandbox/capabilities.ts';
 import type { Call } from './args/command.ts';
@@ -21,6 +22,7 @@ import {
   checkPort,
   checkRepository,
   ensureWorkspace,
+  mostOpenFiles,
   portsToTry,
   rememberPort,
   toListenError,
@@ -240,6 +242,7 @@ const withoutSocket = (error: unknown, { service: { log } }: Running): undefined
 
 const listenAt = async ({ host, port }: Config, { service }: Running): Promise<Server> => {
   const server = createServer({ sections, console: operatorConsole, service, host, port });
+  limitConnections(server.listener, mostOpenFiles(), service.log);
   await server.start();
   return server;
 };

@@ -1,15 +1,17 @@
 /** Disks that fail while the daemon writes, and limits that it meets: coded errors, whole files, and on it goes. */
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, renameSync } from 'node:fs';
 import { Agent, type IncomingMessage, request } from 'node:http';
+import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
 import type { Case } from '../../store/records/case.ts';
-import { atEnd } from '../helpers/at-end.ts';
-import { DOSSIER, startDaemon } from '../helpers/daemon.ts';
+import { atEnd, killAtEnd } from '../helpers/at-end.ts';
+import { DOSSIER, firstUrl, startDaemon } from '../helpers/daemon.ts';
+import { eventually } from '../helpers/eventually.ts';
 import { readExport } from '../helpers/exported.ts';
 import { inject } from '../helpers/faults.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';
@@ -185,6 +187,30 @@ describe('a daemon that may open too few files', () => {
         new RegExp(`^dossier: The limit of open files is ${most}, .*ulimit -n 1024.*\\n$`),
       );
     });
+});
+
+describe('a daemon that may open few files', () => {
+  it('closes connections beyond half of them, says so once, and still writes (ulimit -n 128)', async (t) => {
+    const serve = [process.execPath, DOSSIER, 'serve', '--port', '0', '--workspace'];
+    const command = ['-c', 'ulimit -n 128; exec "$0" "$@"', ...serve, temporaryDirectory(t)];
+    const child = spawn('sh', command, { stdio: ['ignore', 'pipe', 'pipe'] });
+    killAtEnd(t, child);
+    let logged = '';
+    child.stderr.on('data', (chunk: Buffer) => {
+      logged += chunk.toString();
+    });
+    const url = await firstUrl(child);
+    const send = sender(t, url);
+    const create = () => send('POST', '/cases', { title: 'x', type: 'bug' });
+    assert.equal((await create()).status, 201);
+    const sockets = Array.from({ length: 150 }, () => connect(Number(new URL(url).port)));
+    atEnd(t, () => sockets.forEach((socket) => void socket.destroy()));
+    for (const socket of sockets) socket.resume().on('error', () => undefined);
+    const closed = () => sockets.filter((socket) => socket.destroyed).length;
+    await eventually(() => assert.equal(closed(), 150 - 63));
+    assert.equal((await create()).status, 201);
+    assert.equal(logged.match(/new connections are closed/g)?.length, 1);
+  });
 });
 
 describe('a Work item whose directory has a name as long as names can be', () => {
