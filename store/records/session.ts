@@ -149,8 +149,6 @@ export const SessionMatter = Type.Object({
   approved_sha256: maybe(Sha256),
   /** The commands of the plan approved to run without asking. */
   unasked: maybe(Type.Array(Type.String())),
-  /** True if the machine had a sandbox when its plan was made, without which it does not run. */
-  sandboxed: maybe(Type.Boolean()),
   created_at: Time,
   started_at: maybe(Time),
   ended_at: maybe(Time),

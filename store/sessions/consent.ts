@@ -55,10 +55,24 @@ const givenPlanValue = (session: SessionOfItem, by: string) => ({ ...startOf(ses
 export const grantApproval = (store: WithConsent, session: SessionOfItem): void =>
   store.consent.grant([{ key: approvalKey(session), value: approvalOf(session) }]);
 
+/**
+ * Records whether a sandbox enclosed what the operator was shown of a session. If so, nothing of it runs without one. Kept
+ * here, because whoever edits session.md must not turn the sandbox off.
+ */
+export const noteSandboxed = (store: WithConsent, id: string, sandboxed: boolean): void => {
+  if (isSandboxed(store, id) === sandboxed) return;
+  const value = sandboxed || undefined;
+  store.consent.grant([{ key: keyOf(id, 'sandboxed'), value }], 'tightening');
+};
+
+/** Whether the plan of a session was shown with a sandbox. */
+export const isSandboxed = ({ consent }: WithConsent, id: string): boolean =>
+  consent.isGranted(keyOf(id, 'sandboxed'), true);
+
 /** Revokes all consent for a session: once ended, it never runs again, whatever its files say. */
 export const revokeSession = ({ consent }: WithConsent, id: string): void =>
   consent.grant(
-    ['started', 'feedback', 'messages', 'plan', 'approved'].map((what) => ({
+    ['started', 'feedback', 'messages', 'plan', 'approved', 'sandboxed'].map((what) => ({
       key: keyOf(id, what),
       revoked: true,
     })),

@@ -8,12 +8,14 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createSandbox } from '../../lib/sandbox/sandbox.ts';
 import type { Case } from '../../store/records/case.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { rewrite } from '../helpers/forged.ts';
 import { gitIn, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 import { newestSession, type Running } from '../helpers/service.ts';
 import { type SessionTest, withCase, withScript } from '../helpers/sessions.ts';
@@ -260,25 +262,39 @@ rm -f ${mark}
 `;
 };
 
-describe('a plan that was made while there was a sandbox', { skip }, () => {
-  it('runs without one only where the operator turned the sandbox off', async (t) => {
+describe('a plan that was shown with a sandbox', { skip }, () => {
+  const withPlan = async (t: TestContext) => {
     const bin = temporaryDirectory(t);
     const left = join(temporaryDirectory(t), 'left');
     const PATH = `${bin}:${process.env.PATH}`;
     const plan = `Leave it:\n\n\`\`\`sh\ntouch ${left}\n\`\`\`\n`;
-    const test = await withCase(t, plan, { env: { HOME: temporaryDirectory(t), PATH } });
-    const { id } = await test.planned();
+    const env = { HOME: temporaryDirectory(t), PATH };
+    const test = await withCase(t, plan, { env, settings: 'max_sessions: 1' });
     const failing = '#!/bin/sh\necho "bwrap: setting up uid map: Permission denied" >&2\nexit 1\n';
-    writeFiles(bin, { bwrap: failing });
-    chmodSync(join(bin, 'bwrap'), 0o755);
-    await test.running.restart();
+    return {
+      ...{ test, left, plan },
+      loseSandbox: async () => {
+        writeFiles(bin, { bwrap: failing });
+        chmodSync(join(bin, 'bwrap'), 0o755);
+        await test.running.restart();
+      },
+      regainSandbox: async () => {
+        rmSync(join(bin, 'bwrap'));
+        await test.running.restart();
+      },
+    };
+  };
+  const LOST =
+    /had a sandbox, .* nothing was started\. .*uid map: Permission denied\. .* restart the daemon and resume .* set sandbox: off/;
+
+  it('runs without one only where the operator turned the sandbox off, whatever session.md says', async (t) => {
+    const { test, left, loseSandbox } = await withPlan(t);
+    const { id } = await test.planned();
+    await loseSandbox();
+    rewrite(newestSession(test.running, test.item), { sandboxed: 'false' });
     const answer = await test.post(`/sessions/${id}/approve`);
     assert.equal(answer.status, 200, answer.text);
-    const { error } = await test.until(id, 'paused');
-    assert.match(
-      error ?? '',
-      /had a sandbox, .* nothing was started\. .*uid map: Permission denied\. .* restart the daemon and resume .* set sandbox: off/,
-    );
+    assert.match((await test.until(id, 'paused')).error ?? '', LOST);
     assert.equal((await test.control('resume')).status, 200);
     await test.until(id, 'paused');
     assert.ok(!existsSync(left));
@@ -289,4 +305,40 @@ describe('a plan that was made while there was a sandbox', { skip }, () => {
     await test.until(id, 'completed');
     assert.ok(existsSync(left));
   });
+
+  it('does not run without one where the plan was made without one, and approved with one', async (t) => {
+    const { test, left, loseSandbox, regainSandbox } = await withPlan(t);
+    await loseSandbox();
+    const { id } = await test.planned();
+    await regainSandbox();
+    const holder = await holdSlot(test);
+    await test.post(`/sessions/${id}/approve`);
+    await loseSandbox();
+    await holder.release();
+    assert.equal((await test.control('resume')).status, 200);
+    assert.match((await test.until(id, 'paused')).error ?? '', LOST);
+    assert.ok(!existsSync(left));
+  });
+
+  it('does not run without one where it was approved when the session was created', async (t) => {
+    const { test, left, plan, loseSandbox } = await withPlan(t);
+    const { id: first } = await test.planned();
+    await test.control('abort');
+    const holder = await holdSlot(test);
+    const { body } = await test.post(`/sessions/${first}/messages`, { text: plan, approve: true });
+    await test.until(body.id, 'queued');
+    await loseSandbox();
+    await holder.release();
+    assert.match((await test.until(body.id, 'paused')).error ?? '', LOST);
+    assert.ok(!existsSync(left));
+  });
 });
+
+/** A session of another Work item that takes the only place, until it is released. */
+const holdSlot = async ({ running }: SessionTest) => {
+  const { body } = await running.call<Case>('POST', '/cases', { title: 'First', type: 'chore' });
+  const at = `/cases/${body.id}/sessions`;
+  const made = await running.call('POST', at, { type: 'implementing', provider: 'manual' });
+  assert.equal(made.status, 201, made.text);
+  return { release: () => running.call('POST', `/api/cases/${body.id}/session/abort`) };
+};

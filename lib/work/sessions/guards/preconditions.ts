@@ -1,6 +1,7 @@
 import { StoreError } from '../../../../store/base/errors.ts';
 import { sandboxSettings } from '../../../../store/records/applied.ts';
 import { isEnded, type Session } from '../../../../store/records/session.ts';
+import { isSandboxed } from '../../../../store/sessions/consent.ts';
 import { readApproved } from '../../../../store/sessions/plan-versions.ts';
 import { readPlan } from '../../../../store/sessions/session-texts.ts';
 import {
@@ -116,17 +117,21 @@ export const refuseLost = async (store: Store, session: Session): Promise<void> 
   if (lost !== undefined) throw new ServiceError('worktree_missing', lost);
 };
 
+/** Whether the programs of a provider start in the sandbox now. */
+export const hasSandbox = (provider: Provider | undefined): boolean =>
+  provider?.boundary().sandbox === 'bubblewrap';
+
 /**
- * Why a plan that was made while the machine had a sandbox does not run without it, as sentences. Undefined where it can
- * run, also if the operator turned the sandbox off.
+ * Why a plan that was made or approved while the machine had a sandbox does not run without it, as sentences. Undefined
+ * where it can run, also if the operator turned the sandbox off.
  */
 export const lostSandbox = (
   store: Store,
-  { matter }: StoredSession,
+  { id }: Pick<Session, 'id'>,
   provider: Provider,
 ): string | undefined => {
   const { sandbox, reason } = provider.boundary();
   const isOff = sandboxSettings(settingsOf(store)).sandbox === 'off';
-  if (matter.sandboxed !== true || sandbox !== 'none' || isOff) return undefined;
-  return `The plan was made while this machine had a sandbox, which it has no more, so nothing was started. ${reason} Once the sandbox works again, restart the daemon and resume the session. To run without one, set sandbox: off in workspace.md, or abort the session and plan again.`;
+  if (sandbox !== 'none' || isOff || !isSandboxed(store, id)) return undefined;
+  return `The plan was made or approved while this machine had a sandbox, which it has no more, so nothing was started. ${reason} Once the sandbox works again, restart the daemon and resume the session. To run without one, set sandbox: off in workspace.md, or abort the session and plan again.`;
 };

@@ -4,7 +4,12 @@ import { trustCommandFor } from '../../../../store/base/text.ts';
 import { withoutTracking } from '../../../../store/base/write-stage.ts';
 import type { Session } from '../../../../store/records/session.ts';
 import { readCommentsFile } from '../../../../store/sessions/comments.ts';
-import { grantApproval, grantFeedback, planGivenTo } from '../../../../store/sessions/consent.ts';
+import {
+  grantApproval,
+  grantFeedback,
+  noteSandboxed,
+  planGivenTo,
+} from '../../../../store/sessions/consent.ts';
 import { keepApproved, keepSentBack } from '../../../../store/sessions/plan-versions.ts';
 import { newRunMarker } from '../../../../store/sessions/run-marker.ts';
 import type { CurrentPlan } from '../../../../store/sessions/session-texts.ts';
@@ -24,7 +29,7 @@ import { cleanEnvironment } from '../../../tools/process/environment.ts';
 import { checkTexts } from '../../cases/text.ts';
 import { checkPlanningGate } from '../../planning/gate.ts';
 import { decideWith } from '../guards/decide.ts';
-import { approvedPlan } from '../guards/preconditions.ts';
+import { approvedPlan, hasSandbox } from '../guards/preconditions.ts';
 import type { SessionNeeds } from '../live/needs.ts';
 import {
   type Approval,
@@ -78,7 +83,11 @@ export const approvePlan = async (
   const run_marker = newRunMarker(service.store.layout, id);
   const approval = { seen, unasked, run_marker, at, by, name };
   const approved = await withSessionLock(service, kept, () =>
-    decideWith(service, kept.session, (now) => approvalRule(service.store, now, approval)),
+    decideWith(service, kept.session, async (now) => {
+      const rule = await approvalRule(service.store, now, approval);
+      noteApprovedSandbox(service, now.session);
+      return rule;
+    }),
   );
   startWorkTurn(service, approved, { isResumed: false });
   return withLaterWords(service.engine, approved.session);
@@ -145,10 +154,17 @@ const approveAgain = async (
     approvedCommands(plan, { ...NONE_UNASKED, approval_sha256 });
     checkPlanningGate(store, case_id);
     grantApproval(store, { case_id, matter: { ...matter, unasked: null } });
+    noteApprovedSandbox(service, session);
     const approved_by = saidBy(key);
     return () => ({ approved_at: at, approved_by, approved_name, ...unaskedChange(matter) });
   });
   return resumeSession(service, case_id, { session_id: id });
+};
+
+// What was approved with a sandbox does not run without it, also where its plan was made without one.
+const noteApprovedSandbox = ({ store, providers }: SessionNeeds, session: Session): void => {
+  const { id, provider } = session;
+  if (hasSandbox(providers().get(provider))) noteSandboxed(store, id, true);
 };
 
 const approverName = async (

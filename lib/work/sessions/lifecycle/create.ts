@@ -4,7 +4,7 @@ import { visible } from '../../../../store/base/visible.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { Session } from '../../../../store/records/session.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
-import { grantPlanGiven, grantStart } from '../../../../store/sessions/consent.ts';
+import { grantPlanGiven, grantStart, noteSandboxed } from '../../../../store/sessions/consent.ts';
 import { charactersOver } from '../../../../store/sessions/session-file.ts';
 import {
   insertSession as keepSession,
@@ -35,6 +35,7 @@ import type { WithGit } from '../../../tools/git/run/git.ts';
 import { update } from '../../cases/change.ts';
 import { isClosed, moveTo } from '../../cases/moves.ts';
 import { checkTexts } from '../../cases/text.ts';
+import { hasSandbox } from '../guards/preconditions.ts';
 import { checkSessionTrust } from '../guards/trust.ts';
 import type { SessionNeeds } from '../live/needs.ts';
 import { startIfNext } from './launch.ts';
@@ -97,8 +98,10 @@ const createInQueue = async (
   await checkBase(service, item, base);
   await reopenIfWanted(service.store, caseId, reopen);
   grantStart(service.store, { case_id: caseId, matter });
-  if (approved_by !== undefined)
+  if (approved_by !== undefined) {
     grantPlanGiven(service.store, { case_id: caseId, matter }, approved_by);
+    noteSandboxed(service.store, id, hasSandbox(service.providers().get(name)));
+  }
   const kept = orNotFound(await keepSession(service.store, caseId, matter), 'Work item', caseId);
   await startIfNext(service, caseId, matter.id);
   return readSession(service.store, caseId, matter.id)?.session ?? kept.session;

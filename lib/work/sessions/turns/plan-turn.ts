@@ -2,7 +2,7 @@ import { visible } from '../../../../store/base/visible.ts';
 import { storable } from '../../../../store/front-matter/text.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { journalComments, markSent } from '../../../../store/sessions/comments.ts';
-import { planGivenTo } from '../../../../store/sessions/consent.ts';
+import { noteSandboxed, planGivenTo } from '../../../../store/sessions/consent.ts';
 import { waitingMessages } from '../../../../store/sessions/messages.ts';
 import { keepEditedPlan, planFileHash } from '../../../../store/sessions/plan-versions.ts';
 import { readPlan, writePlan } from '../../../../store/sessions/session-texts.ts';
@@ -16,6 +16,7 @@ import type { PromptParts, RunResult } from '../../../agents/provider.ts';
 import type { WithProviders } from '../../../agents/providers.ts';
 import { headCommit } from '../../../tools/git/read/repository.ts';
 import { decide } from '../guards/decide.ts';
+import { hasSandbox } from '../guards/preconditions.ts';
 import type { EngineNeeds, SessionNeeds } from '../live/needs.ts';
 import { noteStatus } from '../live/stream.ts';
 import { planReady } from '../rules/rules.ts';
@@ -75,20 +76,15 @@ const propose = async (
   worktree: WorktreeRecord,
   signed_as: string | undefined,
 ): Promise<RunResult> => {
-  const { case_id, id } = kept.session;
+  const { case_id, id, provider } = kept.session;
   const base_commit = (await headCommit(service.git.at(worktree))) ?? null;
-  const { sandbox } = providerOf(service.providers, kept.session.provider).boundary();
-  const now = sandbox === 'bubblewrap' || null;
-  await updateSession(service.store, case_id, id, (_, { sandboxed = null }) => ({
-    branch: worktree.branch,
-    base_commit,
-    ...(now !== sandboxed && { sandboxed: now }),
-  }));
+  await updateSession(service.store, case_id, id, () => ({ branch: worktree.branch, base_commit }));
   const given = planGivenTo(service.store, { case_id, matter: kept.matter });
   if (given !== undefined) {
     await tellBackground(service, kept);
     return { outcome: 'completed', plan: given.plan };
   }
+  noteSandboxed(service.store, id, hasSandbox(providerOf(service.providers, provider)));
   await markCommentsSent(service.store, kept);
   const prompt = await promptFor(service, kept, worktree, feedbackFor(service, kept));
   return runTurn(service, { kept, phase: 'plan', worktree, prompt, signed_as });

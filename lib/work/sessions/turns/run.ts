@@ -67,7 +67,7 @@ export const runTurn = async (service: SessionNeeds, turn: SessionTurn): Promise
   const provider = providerOf(service.providers, session.provider);
   const live = service.engine.live.get(session.id);
   if (live === undefined || mustStop(service.engine, live)) return { outcome: 'cancelled' };
-  const lost = turn.phase === 'work' ? lostSandbox(service.store, turn.kept, provider) : undefined;
+  const lost = turn.phase === 'work' ? lostSandbox(service.store, session, provider) : undefined;
   if (lost !== undefined) return { outcome: 'failed', error: lost, not_begun: true };
   live.worktree = turn.worktree.path;
   // Nothing is made ready for a Plan turn: its run begins at once.
