@@ -31,21 +31,18 @@ export const keepApproved = async (
   return plan;
 };
 
-/** The hash of plan.md as it is on disk, held edits included; undefined if there is none. */
-export const planFileHash = ({ layout }: Store, dir: string): string | undefined =>
-  hashOf(layout.root, planFile(dir));
-
 /**
- * Keeps plan.md under a name of its own if it was edited since it had the hash `before`, because it is about to be replaced.
- * Returns that name; undefined if it was not edited.
+ * Keeps plan.md under a name of its own, because it is about to be replaced. Returns that name; undefined if the text was
+ * sent back, and so is kept, or was `written` by the run before. Held edits are included, and edits before a restart.
  */
 export const keepEditedPlan = async (
   store: Store,
   dir: string,
-  before: string | undefined,
+  written: string | undefined,
 ): Promise<string | undefined> => {
   const bytes = bytesOf(store.layout.root, planFile(dir));
-  if (bytes === undefined || sha256(bytes) === before) return undefined;
+  const known = [written, readSentBack(store, dir)?.sha256];
+  if (bytes === undefined || known.includes(sha256(bytes))) return undefined;
   return createSessionFile(store, dir, 'edited-plan.md', bytes);
 };
 

@@ -1,7 +1,7 @@
 /** What the operator says to a session that goes on, and to one that has ended. */
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { sha256 } from '../../store/base/sha256.ts';
@@ -264,6 +264,8 @@ describe('POST /cases/{id}/sessions/{sid}/messages in Plan mode', () => {
     assert.match(last, /Your proposed plan[\s\S]*Answer 2\.[\s\S]*Approved, go\./);
     const stale = await it.post(`/sessions/${id}/approve`, { plan_sha256: ready.plan_sha256 });
     assert.equal(stale.status, 409);
+    const files = readdirSync(newestSession(it.running, it.item));
+    assert.ok(!files.includes('edited-plan.md'), 'only the agent wrote plans');
   });
 
   it('is 422 for who reads nothing, and 404 for what is not there', async (t) => {

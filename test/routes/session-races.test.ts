@@ -67,8 +67,40 @@ describe('a plan.md that is edited while the session plans', () => {
     assert.equal(readFileSync(join(dir, 'edited-plan.md'), 'utf8'), 'Mine.\n');
     assert.match(
       String((await it.untilEvent(id, 'error')).data.message),
-      /the edit is in edited-plan\.md/,
+      /such as an edit of yours, is in edited-plan\.md/,
     );
+  });
+
+  it('is kept also where the edit is older than a pause, or a restart', async (t) => {
+    const options = withScript(t, { plan: 'until test -e "$HOME/go"; do sleep 0.02; done' });
+    const it = await withCase(t, '', options);
+    const { id } = await it.start();
+    const plan = join(newestSession(it.running, it.item), 'plan.md');
+    const kept = join(newestSession(it.running, it.item), 'edited-plan.md');
+    const { live } = it.running.service.engine;
+    await eventually(() => assert.ok(live.get(id)?.run));
+    writeFileSync(plan, 'Mine, before the restart.\n');
+    await it.running.restart();
+    await it.until(id, 'paused');
+    assert.equal((await it.control('resume')).status, 200);
+    writeFileSync(join(options.env?.HOME ?? '', 'go'), '');
+    await it.until(id, 'plan_ready');
+    assert.equal(readFileSync(plan, 'utf8'), 'The plan.');
+    assert.equal(readFileSync(kept, 'utf8'), 'Mine, before the restart.\n');
+    const told = (await it.eventsOf(id)).findLast(({ event }) => event === 'error');
+    assert.match(String(told?.data.message), /is in edited-plan\.md/);
+  });
+
+  it('is not kept twice where the plan was sent back', async (t) => {
+    const options = withScript(t, { plan: 'true' });
+    const it = await withCase(t, '', options);
+    const { id } = await it.planned();
+    const dir = newestSession(it.running, it.item);
+    writeFileSync(join(dir, 'plan.md'), 'Mine.\n');
+    await it.post(`/sessions/${id}/revise`, { comment: 'Shorter.' });
+    await it.until(id, 'plan_ready');
+    assert.equal(readFileSync(join(dir, 'sent-back.md'), 'utf8'), 'Mine.\n');
+    assert.ok(!readdirSync(dir).includes('edited-plan.md'));
   });
 });
 

@@ -1,10 +1,11 @@
+import { sha256 } from '../../../../store/base/sha256.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import { storable } from '../../../../store/front-matter/text.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { journalComments, markSent } from '../../../../store/sessions/comments.ts';
 import { noteSandboxed, planGivenTo } from '../../../../store/sessions/consent.ts';
 import { waitingMessages } from '../../../../store/sessions/messages.ts';
-import { keepEditedPlan, planFileHash } from '../../../../store/sessions/plan-versions.ts';
+import { keepEditedPlan } from '../../../../store/sessions/plan-versions.ts';
 import { readPlan, writePlan } from '../../../../store/sessions/session-texts.ts';
 import {
   type StoredSession,
@@ -38,18 +39,23 @@ export const planTurn = async (service: SessionNeeds, kept: StoredSession): Prom
   if (former !== undefined) return failSession(service, kept, former);
   const worktree = await prepareWorktree(service, kept);
   if (worktree === undefined) return;
-  for (let current: StoredSession | undefined = kept; current !== undefined; )
-    current = await planOnce(service, current, worktree);
+  for (let next: PlanRun | undefined = { kept }; next !== undefined; )
+    next = await planOnce(service, next, worktree);
 };
 
-// Returns the session for another run, where a message arrived that this run did not read.
+interface PlanRun {
+  kept: StoredSession;
+  /** The hash of the plan that an earlier run of this turn wrote. */
+  written?: string | undefined;
+}
+
+// Returns the next run, where a message arrived that this run did not read.
 const planOnce = async (
   service: SessionNeeds,
-  kept: StoredSession,
+  { kept, written }: PlanRun,
   worktree: WorktreeRecord,
-): Promise<StoredSession | undefined> => {
+): Promise<PlanRun | undefined> => {
   const turn = turnOfSession(service, kept);
-  const before = planFileHash(service.store, sessionDirOf(service.store, kept));
   const { result, violation } = await comparedRun(service, turn, worktree, (signed_as) =>
     propose(service, kept, worktree, signed_as),
   );
@@ -62,8 +68,9 @@ const planOnce = async (
       : failSession(service, kept, violation, result));
     return undefined;
   }
-  if (result.outcome === 'completed') await savePlan(service, kept, { ...result, before });
-  if (goesOn) return recordFinishedRun(service, kept, result);
+  const saved =
+    result.outcome === 'completed' ? await savePlan(service, { kept, written }, result) : written;
+  if (goesOn) return { kept: await recordFinishedRun(service, kept, result), written: saved };
   await announcePlan(service, kept, result);
   return undefined;
 };
@@ -107,22 +114,27 @@ const feedbackFor = (
 };
 
 // The manual provider's plan is the operator's file, which may have been saved again, and is not rewritten. An agent's text
-// is written with invisible characters made visible, and without what looks like an unresolved merge.
+// is written with invisible characters made visible, and without what looks like an unresolved merge. Returns the hash of
+// what was written.
 const savePlan = async (
   { store, engine, providers }: EngineNeeds & WithProviders,
-  kept: StoredSession,
-  { plan = '', before }: RunResult & { before: string | undefined },
-): Promise<void> => {
+  { kept, written }: PlanRun,
+  { plan = '' }: RunResult,
+): Promise<string | undefined> => {
   const dir = sessionDirOf(store, kept);
   const { case_id } = kept.session;
   const isGiven = planGivenTo(store, { case_id, matter: kept.matter }) !== undefined;
   const { isolation } = providerOf(providers, kept.session.provider);
-  if ((isolation === 'operator' && !isGiven) || readPlan(store, dir)?.content === plan) return;
-  const edit = await keepEditedPlan(store, dir, before);
-  await writePlan(store, dir, storable(visible(plan)));
-  if (edit === undefined) return;
-  const message = `plan.md was edited while the agent planned. It has the agent's plan; the edit is in ${edit} beside it.`;
-  engine.transcript(kept).append('error', { message });
+  if (isolation === 'operator' && !isGiven) return undefined;
+  const text = storable(visible(plan));
+  if (readPlan(store, dir)?.content === text) return sha256(text);
+  const edit = await keepEditedPlan(store, dir, written);
+  await writePlan(store, dir, text);
+  if (edit !== undefined) {
+    const message = `plan.md has the agent's plan. The text that it had before, such as an edit of yours, is in ${edit} beside it.`;
+    engine.transcript(kept).append('error', { message });
+  }
+  return sha256(text);
 };
 
 const announcePlan = async (
