@@ -51,9 +51,15 @@ export const planGivenTo = (
 
 const givenPlanValue = (session: SessionOfItem, by: string) => ({ ...startOf(session), by });
 
-/** Records that the operator approved the text whose hash is in the record, with the inputs of the Work turn. */
-export const grantApproval = (store: WithConsent, session: SessionOfItem): void =>
-  store.consent.grant([{ key: approvalKey(session), value: approvalOf(session) }]);
+/**
+ * Records that the operator approved the text whose hash is in the record, with the inputs of the Work turn. A plan given at
+ * the creation counts once: with an older session.md it would be approved again.
+ */
+export const grantApproval = ({ consent }: WithConsent, session: SessionOfItem): void => {
+  const given = keyOf(session.matter.id, 'plan');
+  const used = consent.list().has(given) ? [{ key: given }] : [];
+  consent.grant([{ key: approvalKey(session), value: approvalOf(session) }, ...used]);
+};
 
 /**
  * Records whether a sandbox enclosed what the operator was shown of a session. If so, nothing of it runs without one. Kept

@@ -17,6 +17,8 @@ import type { AttentionItem } from '../../store/records/attention.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Session } from '../../store/records/session.ts';
 import type { WaitingValue } from '../../store/records/trust.ts';
+import { planGivenTo } from '../../store/sessions/consent.ts';
+import { readSession } from '../../store/sessions/sessions.ts';
 import { confirmSessions } from '../../store/sessions/unconfirmed.ts';
 import { removeKeyIn } from '../../store/workspace/api-keys.ts';
 import { until } from '../helpers/eventually.ts';
@@ -52,6 +54,29 @@ const ranIn = async (it: SessionTest, id: string): Promise<number> =>
 
 const read = async (it: SessionTest, id: string): Promise<Session> =>
   (await it.running.call<Session>('GET', `${it.at}/sessions/${id}`)).body;
+
+describe('a plan that was approved when its session was created', () => {
+  it('runs once: an older session.md does not approve it again', async (t) => {
+    const it = await withCase(t, undefined, { watch: true });
+    const { id: first } = await it.worked();
+    const text = 'Begin:\n\n```sh\necho begun >> begun.txt\nsleep 300\n```\n';
+    const { body } = await it.post(`/sessions/${first}/messages`, { text, approve: true });
+    const id = String(Object(body).session_id);
+    await it.untilEvent(id, 'tool_call');
+    assert.equal((await it.control('pause')).status, 200);
+    const ran = await ranIn(it, id);
+    const dir = newestSession(it.running, it.item);
+    rewrite(dir, { status: 'queued', mode: 'plan' });
+    rmSync(join(dir, '../lock.md'));
+    assert.equal((await it.until(id, 'plan_ready')).mode, 'plan');
+    const { store } = it.running.service;
+    const kept = readSession(store, it.item.id, id);
+    assert.ok(kept !== undefined);
+    const given = planGivenTo(store, { case_id: it.item.id, matter: kept.matter });
+    assert.equal(given, undefined, 'its plan waits for an approval');
+    assert.equal(await ranIn(it, id), ran);
+  });
+});
 
 describe('an approval that stands in files alone', () => {
   it('runs nothing, is told everywhere, and runs once it is approved here', async (t) => {
