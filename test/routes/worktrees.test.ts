@@ -664,6 +664,7 @@ describe('DELETE /api/cases/{id}/worktree', () => {
     assert.deepEqual(codes(answer), [[409, 'file_busy']]);
     assert.ok(existsSync(join(worktree.path, 'new.txt')));
     assert.equal(readFileSync(join(workspace, item.path, taken), 'utf8'), 'another');
+    assert.equal(fixture.git('for-each-ref', 'refs/dossier'), '');
   });
 
   it('removes nothing when git cannot say what there is', async (t) => {

@@ -25,13 +25,20 @@ export const recoveryPrefix = (case_id: string): string => refOwner({ case_id })
 export const keepWorktreeState = async (
   service: WithGit & WithLog & WithStore,
   record: WorktreeRecord,
-): Promise<{ ref: string; state: WorktreeSnapshot }> => {
+): Promise<KeptWork> => {
   const { git } = service;
   const state = await snapshot(git, record);
   const ref = await keepNoted(service, record, { head: state.head, state });
   await dropSnapshot(git.at(record), state);
   return { ref, state };
 };
+
+export interface KeptWork {
+  ref: string;
+  state: WorktreeSnapshot;
+  /** Relative to the workspace. */
+  patch?: string | undefined;
+}
 
 /** Saves the commits of a worktree whose directory is missing. */
 export const keepCommits = (
@@ -64,12 +71,15 @@ const keepNoted = async (
 
 const pictureOf = ({ ref: _ref, commit: _commit, ...picture }: WorktreeSnapshot) => picture;
 
-/** Writes the diff of the worktree against its base as a patch beside the Work item's records, with an explanation. */
+/**
+ * Writes the diff of the worktree against its base as a patch beside the Work item's records, with an explanation. Returns its
+ * path.
+ */
 export const keepPatch = async (
   service: WithGit & WithStore,
   record: WorktreeRecord,
   ref: string,
-): Promise<void> => {
+): Promise<string | undefined> => {
   const { store, git } = service;
   const dir = itemOf(store, record.case_id)?.dir;
   if (dir === undefined) return;
@@ -78,7 +88,7 @@ export const keepPatch = async (
   const withheld = (await withheldFiles(git.at(record), against)).map(pathText);
   const head = headOfPatch(record, ref, withheld);
   const write = (into: number) => diffInto(git.at(record), against, into);
-  if (await keepRecovered(store, dir, { name, head, write })) return;
+  if (await keepRecovered(store, dir, { name, head, write })) return join(dir, 'recovered', name);
   throw new ServiceError(
     'file_busy',
     `${dir}/recovered/${name} already exists. Nothing was removed: try again.`,
@@ -92,13 +102,11 @@ export const keepPatch = async (
 export const dropKeptWork = async (
   { git, log, store }: WithGit & WithLog & WithStore,
   record: WorktreeRecord,
-  ref: string,
+  { ref, patch }: KeptWork,
 ): Promise<void> => {
   const { case_id } = record;
-  const dir = itemOf(store, case_id)?.dir;
   try {
-    if (dir !== undefined)
-      await removeRecovered(store, join(dir, 'recovered', `${recoveryId(case_id, ref)}.patch`));
+    if (patch !== undefined) await removeRecovered(store, patch);
     await dropRefs(git.at(record), ref);
   } catch (error) {
     log.warn({ err: error, case_id, ref }, 'deleting the work of a worktree that stays failed');

@@ -31,7 +31,13 @@ import type { WithLeaving, WithSetups, WorktreeNeeds } from '../needs.ts';
 import { getWorktree, requireUnlocked } from '../read.ts';
 import { reclaimTurnLocked } from '../turn/reclaim.ts';
 import { beginWorktreeChange, endWorktreeChange, finishInterruptedChange } from './changes.ts';
-import { dropKeptWork, keepCommits, keepPatch, keepWorktreeState } from './keep-work.ts';
+import {
+  dropKeptWork,
+  type KeptWork,
+  keepCommits,
+  keepPatch,
+  keepWorktreeState,
+} from './keep-work.ts';
 import { findLoss, isNothing, type Loss, lossOfMissing, refuseLoss } from './loss.ts';
 import { syncRepository } from './sync-work.ts';
 
@@ -96,11 +102,10 @@ const remove = async (
   requireUnlocked(service, record.case_id);
   await reclaimTurnLocked(service, record.case_id);
   const { has, loss } = await requireRemovable(service, record, force);
-  let kept: Awaited<ReturnType<typeof keepWorktreeState>> | undefined;
+  let kept: KeptWork | undefined;
   if (loss !== undefined && !isNothing(loss)) {
     if (has === 'directory') {
-      kept = await keepWorktreeState(service, record);
-      if (patch) await keepPatch(service, record, kept.ref);
+      kept = await keepAll(service, record, patch);
     } else if (loss.head !== null) await keepCommits(service, record, loss.head);
   }
   if (has === 'record') return forgetWorktree(store, record.case_id);
@@ -115,11 +120,27 @@ const remove = async (
     if (pathKind(record.path) === 'directory') await endWorktreeChange(store, record.case_id);
     // Only this error proves that all of it is back at its place.
     if (kept !== undefined && error instanceof ServiceError && error.message === CHANGED)
-      await dropKeptWork(service, record, kept.ref);
+      await dropKeptWork(service, record, kept);
     throw error;
   });
   await forgetWorktree(store, record.case_id);
   await endWorktreeChange(store, record.case_id);
+};
+
+const keepAll = async (
+  service: WorktreeNeeds,
+  record: WorktreeRecord,
+  patch: boolean,
+): Promise<KeptWork> => {
+  const kept = await keepWorktreeState(service, record);
+  if (!patch) return kept;
+  try {
+    return { ...kept, patch: await keepPatch(service, record, kept.ref) };
+  } catch (error) {
+    // Nothing is removed.
+    await dropKeptWork(service, record, kept);
+    throw error;
+  }
 };
 
 // The operator may have written between the last look and the rename.

@@ -111,9 +111,14 @@ const failed = (error: GitError, directory: string): ServiceError => {
 const sentence = ({ stderr, message }: GitError, directory: string): string => {
   if (/lazy fetching disabled|from promisor remote/.test(stderr))
     return `The repository is a partial clone that lacks objects, and the daemon fetches none by itself. To fetch them all, run: git -C ${shellQuoted(directory)} fetch --refetch --no-filter`;
+  const [line, file, how, name] = FILTER.exec(stderr) ?? [];
+  if (line !== undefined)
+    return `The ${how} filter ${name} failed for ${file}: ${firstLines(stderr.replace(line, ''))}. Correct filter.${name} in git's settings, then try again`;
   const [, advice = ''] = UNWRITABLE.find(([pattern]) => pattern.test(stderr)) ?? [];
   return `${firstLines(stderr) || message}${advice}`;
 };
+
+const FILTER = /^fatal: (.+): (clean|smudge) filter '?(.+?)'? failed$/m;
 
 const UNWRITABLE: [RegExp, string][] = [
   [

@@ -5,12 +5,14 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { ServiceError } from '../../../../../lib/errors.ts';
 import { commitOf, findRepository } from '../../../../../lib/tools/git/read/repository.ts';
+import { createGit } from '../../../../../lib/tools/git/run/create-git.ts';
 import {
   addWorktree,
   isTampered,
   listWorktrees,
   removeLinkedWorktree,
 } from '../../../../../lib/tools/git/write/worktree.ts';
+import { cleanEnvironment } from '../../../../../lib/tools/process/environment.ts';
 import {
   gitIn,
   known,
@@ -128,6 +130,23 @@ describe('addWorktree', () => {
     made.git('branch', 'b', base);
     await assert.rejects(addWorktree(git, { ...wanted, branch: 'b' }), /invalid path '\.git'/);
     assert.equal(made.git('rev-parse', 'b').trim(), base);
+  });
+
+  it('names the filter that fails, its file, and what to correct', async (t) => {
+    const made = makeRepository(t, {
+      files: { '.gitattributes': '*.dat filter=f\n', 'a.dat': '1' },
+    });
+    const home = temporaryDirectory(t);
+    const set = (name: string, value: string) =>
+      made.git('config', '--file', join(home, '.gitconfig'), `filter.f.${name}`, value);
+    set('required', 'true');
+    set('smudge', 'sh -c "echo no key >&2; exit 3"');
+    const git = createGit({ env: cleanEnvironment({ PATH: process.env.PATH }, { HOME: home }) });
+    await assert.rejects(
+      makeWorktree(t, git, known(made)),
+      /^ServiceError: The smudge filter f failed for a\.dat: no key .*\. Correct filter\.f in git's settings, then try again$/,
+    );
+    assert.equal(made.git('branch', '--list', 'work/one'), '');
   });
 
   it('leaves a directory that holds something alone', async (t) => {
