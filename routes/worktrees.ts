@@ -8,10 +8,10 @@ import { cleanUp, staleWorktrees } from '../lib/code/worktrees/inspect/stale.ts'
 import { worktreeHealth, worktreeStatus } from '../lib/code/worktrees/inspect/status.ts';
 import { uncommittedWorktrees } from '../lib/code/worktrees/inspect/uncommitted.ts';
 import { getWorktree, worktreeOf } from '../lib/code/worktrees/read.ts';
-import { removeWorktree } from '../lib/code/worktrees/recovery/remove.ts';
 import { setUpAgain } from '../lib/code/worktrees/setup/setup.ts';
 import { created } from '../lib/http/answer.ts';
 import { route } from '../lib/http/route.ts';
+import { removeWorktreeWithRebase } from '../lib/work/conflicts/remove.ts';
 import { memoryRoot } from '../lib/work/memory/memory.ts';
 import { Id } from '../store/records/fields.ts';
 import { Worktree, WorktreeBase, type WorktreeRecord } from '../store/records/worktree.ts';
@@ -133,7 +133,7 @@ export const worktreeRoutes = [
       ...GIT,
     ],
     handler: ({ params, query }, service) =>
-      removeWorktree(service, params.id, { force: query.force ?? false }),
+      removeWorktreeWithRebase(service, params.id, { force: query.force ?? false }),
   }),
   route('GET /api/worktrees/{case_id}/health', {
     summary: 'Check the worktree and its session lock',

@@ -205,6 +205,26 @@ describe('POST /api/cases/{id}/conflicts/abort', () => {
     assert.equal(git('show', `${worktree.branch}:a.txt`), 'resolved\n');
   });
 
+  it('is not needed once the worktree was removed: the rebase has ended, and its snapshot is a recovery', async (t) => {
+    const scene = await rebaseScene(t, WANTED);
+    const { item, running, post, history, state } = scene;
+    await post('pr/rebase');
+    const attention = async () =>
+      (await running.call<{ kind: string }[]>('GET', '/attention')).body;
+    assert.deepEqual(
+      (await attention()).map(({ kind }) => kind),
+      ['conflict'],
+    );
+    const removed = `/api/cases/${item.id}/worktree?force=true`;
+    assert.equal((await running.call('DELETE', removed)).status, 204);
+    assert.deepEqual([(await history())[0]?.outcome, await state()], ['interrupted', 'OPEN']);
+    assert.match(recordOf(scene), /its worktree was removed/);
+    assert.deepEqual(await attention(), []);
+    const recoveries = `/api/worktrees/${item.id}/recoveries`;
+    const { body } = await running.call<{ kind: string }[]>('GET', recoveries);
+    assert.deepEqual(body.map(({ kind }) => kind).toSorted(), ['removed', 'snapshot']);
+  });
+
   it('tells what it cannot put back, and keeps the snapshot', async (t) => {
     const scene = await rebaseScene(t, WANTED);
     const { worktree, git } = scene;
