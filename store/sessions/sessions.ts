@@ -1,5 +1,5 @@
 import { basename, join, relative } from 'node:path';
-import { orElse } from '../base/attempt.ts';
+import { orElse, orElseUnlessDiskFault } from '../base/attempt.ts';
 import { lockOn } from '../base/locks.ts';
 import { sessionDirName, shortId } from '../base/names.ts';
 import { listDirectory, namesIn } from '../front-matter/folder.ts';
@@ -81,28 +81,29 @@ export const sessionSummary = (store: Store, kept: StoredSession): string => {
   }, '');
 };
 
-/** The readable sessions of a Work item, oldest first; undefined if there is no such Work item. */
+/** The readable sessions of a Work item, oldest first; undefined if there is no such Work item. Throws disk faults. */
 export const sessionsOf = (store: Store, caseId: string): StoredSession[] | undefined => {
   const folder = folderOf(store, caseId);
   if (folder === undefined) return undefined;
   return listDirectory(folder)
-    .flatMap(
-      (name) => orElse(() => readSessionAt(store, caseId, join(folder, name)), undefined) ?? [],
-    )
+    .flatMap((name) => ifNoFault(() => readSessionAt(store, caseId, join(folder, name))) ?? [])
     .toSorted((a, b) => byAge(a.session, b.session));
 };
 
-/** The newest readable session of a Work item. Reads no older ones. */
+/** The newest readable session of a Work item. Reads no older ones. Throws disk faults. */
 export const newestSession = (store: Store, caseId: string): StoredSession | undefined => {
   const folder = folderOf(store, caseId);
   if (folder === undefined) return undefined;
   // Names begin with the time of creation.
   for (const name of listDirectory(folder).toSorted().reverse()) {
-    const kept = orElse(() => readSessionAt(store, caseId, join(folder, name)), undefined);
+    const kept = ifNoFault(() => readSessionAt(store, caseId, join(folder, name)));
     if (kept !== undefined) return kept;
   }
   return undefined;
 };
+
+// A session that a disk fault hides may be the active one.
+const ifNoFault = <T>(read: () => T): T | undefined => orElseUnlessDiskFault(read, undefined);
 
 /** Creates the directory of a new session. */
 export const insertSession = (

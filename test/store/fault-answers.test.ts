@@ -209,3 +209,26 @@ describe('a plan that is approved while the state directory is full', () => {
     assert.equal((await call('POST', `${session}/approve`)).status, 200);
   });
 });
+
+describe('a session whose file cannot be read for a moment', () => {
+  it('is not taken for one that is not there, by the list or the inbox', async (t) => {
+    const { call, at, item, running } = await withCase(t);
+    const body = { type: 'implementing', provider: 'manual' };
+    const { path } = (await call<Session>('POST', `${at}/sessions`, body)).body;
+    const { id } = item;
+    await eventually(async () => assert.match((await call('GET', '/attention')).text, FOR_PLAN));
+    const file = join(running.workspace, path, 'session.md');
+    const faults = await inject(t, process.pid, `openat:error=EIO:-P${file}`);
+    if (faults === undefined) return;
+    const list = await call('GET', `${at}/sessions`);
+    running.service.attention.update(id);
+    const inbox = await call('GET', '/attention');
+    await faults.end();
+    assertProblem(list, 503, 'disk_failed');
+    assert.match(inbox.text, FOR_PLAN);
+    assert.equal((await call('POST', `/api/cases/${id}/session/abort`)).body.status, 'aborted');
+    assert.equal((await call('GET', '/attention')).text, '[]');
+  });
+});
+
+const FOR_PLAN = /waits for your plan/;

@@ -1,3 +1,4 @@
+import { isDiskFault } from '../../../store/base/attempt.ts';
 import { etagOf } from '../../../store/base/names.ts';
 import { sha256 } from '../../../store/base/sha256.ts';
 import { jsonText } from '../../../store/base/visible.ts';
@@ -65,8 +66,9 @@ export const createAttention = (store: Store, serviceOf: () => Given): Attention
   let pause_ms = SOON_MS;
   let closed = false;
   const list = (): AttentionList => {
-    for (const id of changed) updateItem(serviceOf(), { found, sources }, id);
-    changed.clear();
+    if (changed.size > 0) made = undefined;
+    for (const id of changed)
+      if (isUpdated(serviceOf(), { found, sources }, id)) changed.delete(id);
     made ??= listOf([...workspaceEntries(serviceOf().store), ...[...found.values()].flat()]);
     return made;
   };
@@ -133,22 +135,26 @@ interface Known {
   sources: readonly Source[];
 }
 
-const updateItem = (service: Given, { found, sources }: Known, id: string): void => {
+/** Updates the entries of a Work item. After a disk fault they stay, and it is false: the next list tries again. */
+const isUpdated = (service: Given, { found, sources }: Known, id: string): boolean => {
   const item = itemOf(service.store, id);
   const about = item && recordOf(item);
-  const entries = about === undefined ? [] : sources.flatMap((of) => entriesOf(service, of, about));
+  const all = about === undefined ? [] : sources.map((of) => entriesOf(service, of, about));
+  const entries = all.flatMap((some) => some ?? []);
+  if (all.includes(undefined)) return false;
   if (entries.length === 0) found.delete(id);
   else found.set(id, entries);
+  return true;
 };
 
-// Unreadable records are reported as problems and do not hide other entries.
-const entriesOf = (service: Given, of: Source, about: AboutCase): AttentionItem[] => {
+// Unreadable records are reported as problems and do not hide other entries. Undefined after a disk fault.
+const entriesOf = (service: Given, of: Source, about: AboutCase): AttentionItem[] | undefined => {
   try {
     return of(service, about).map((entry) => attentionItem(about, entry));
   } catch (error) {
     if (!(error instanceof ServiceError))
       service.log.debug({ err: error }, 'attention source failed');
-    return [];
+    return isDiskFault(error) ? undefined : [];
   }
 };
 
