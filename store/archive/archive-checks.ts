@@ -1,6 +1,6 @@
 import { parentsOf } from '../base/paths.ts';
 import { type ArchiveEntry, ArchiveError, printableName } from './archive.ts';
-import { isExcluded, unfitReason } from './archive-files.ts';
+import { foldPath, isExcluded, unfitReason } from './archive-files.ts';
 
 // The limits of Linux and most other systems.
 const LONGEST_PATH = 1024;
@@ -11,7 +11,7 @@ export const checkNames = (paths: Iterable<string>): void => {
   const seen = new Map<string, string>();
   for (const path of paths) {
     checkArchivePath(path);
-    const folded = fold(path);
+    const folded = foldPath(path);
     const twin = seen.get(folded);
     if (twin !== undefined) throw new ArchiveError(twins(path, twin));
     seen.set(folded, path);
@@ -41,19 +41,10 @@ const whyRefused = (path: string): string | undefined => {
   if (path.split('/').some((name) => Buffer.byteLength(name) > LONGEST_NAME))
     return `a part of its name has more than ${LONGEST_NAME} bytes`;
   // Some file systems take `.GIT`, `.git.` and `git~1` for `.git`.
-  if (isExcluded(path) || isExcluded(fold(path)) || /(?:^|\/)git~\d/.test(fold(path)))
+  if (isExcluded(path) || isExcluded(foldPath(path)) || /(?:^|\/)git~\d/.test(foldPath(path)))
     return 'its name is reserved for a lock, a temporary file, or files of one machine';
   return undefined;
 };
-
-/** A path as a file system reads it that ignores case and Unicode form. */
-const fold = (path: string): string =>
-  path
-    .replace(/\p{Cf}/gu, '')
-    .normalize('NFC')
-    .toUpperCase()
-    .toLowerCase()
-    .replace(/[. ]+(?=\/|$)/g, '');
 
 const twins = (path: string, twin: string): string =>
   path === twin

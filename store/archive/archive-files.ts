@@ -35,6 +35,15 @@ const UNFIT: readonly (readonly [RegExp, string])[] = [
   [/^manifest\.json$/, "it has the name of the archive's own manifest"],
 ];
 
+/** A path as a file system reads it that ignores case and Unicode form. */
+export const foldPath = (path: string): string =>
+  path
+    .replace(/\p{Cf}/gu, '')
+    .normalize('NFC')
+    .toUpperCase()
+    .toLowerCase()
+    .replace(/[. ]+(?=\/|$)/g, '');
+
 /** Counts Work items, sessions and files by their paths. Work items do not nest. */
 export const fileCounts = (paths: readonly string[]) => {
   const cases = casesIn(paths);

@@ -1,9 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { foldPath } from '../archive/archive-files.ts';
+import { groupBy } from '../base/group-by.ts';
 import { isMarkdownName } from '../base/names.ts';
 import { type ReadEntry, refuseOther } from '../front-matter/entry.ts';
 import { listFolder } from '../front-matter/folder.ts';
-import { type FileProblem, fileProblems, Problem, toProblem } from '../front-matter/problem.ts';
+import {
+  type FileProblem,
+  fileProblem,
+  fileProblems,
+  Problem,
+  toProblem,
+} from '../front-matter/problem.ts';
 import { decodeText } from '../front-matter/text.ts';
 import { statsAt } from '../fs/plain-path.ts';
 
@@ -44,12 +52,35 @@ export const entryErrors = (
 
 const MAX_BYTES = 2_097_152;
 
-/** The errors of the free texts of a folder (memory, snapshots), which have no schema. */
+/**
+ * The errors of the free texts of a folder (memory, snapshots), which have no schema, and a warning for each second file of
+ * a name that differs only in letter case or Unicode form.
+ */
 export const textFindings = (root: string, folder: string): Finding[] => {
   const { names, fault } = listFolder(join(root, folder));
   if (fault !== undefined) return errorAt(folder, fault);
-  return names.filter(isMarkdownName).flatMap((name) => checkText(root, `${folder}/${name}`));
+  const texts = names.filter(isMarkdownName).toSorted();
+  return [
+    ...texts.flatMap((name) => checkText(root, `${folder}/${name}`)),
+    ...twinsIn(texts).map((twin) => warning(fileProblem(`${folder}/${twin.name}`, twinOf(twin)))),
+  ];
 };
+
+interface Twin {
+  name: string;
+  first: string;
+}
+
+const twinsIn = (names: readonly string[]): Twin[] =>
+  [...groupBy(names, foldPath).values()].flatMap(([first = '', ...others]) =>
+    others.map((name) => ({ name, first })),
+  );
+
+const twinOf = ({ first }: Twin): Problem =>
+  new Problem(
+    'same_name',
+    `Where letter case or Unicode form is ignored, as on macOS and Windows, this is the same file as ${first}, and no export with both can be imported. Rename one`,
+  );
 
 /** The errors of one text, which need not exist. */
 export const checkText = (root: string, file: string): Finding[] =>

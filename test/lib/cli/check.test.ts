@@ -195,6 +195,16 @@ describe('dossier check', () => {
     assert.deepEqual(await found(root), []);
   });
 
+  it('warns of memory files whose names differ only in letter case', async (t) => {
+    const { root, item } = await used(t);
+    const memory = `${item.path}/memory`;
+    writeFiles(root, { [`${memory}/Notes.md`]: 'a', [`${memory}/notes.md`]: 'b' });
+    const { code, said } = await run(root);
+    assert.equal(code, 0);
+    assert.match(said[0] ?? '', /memory\/notes\.md warning same_name .* as Notes\.md, /);
+    assert.equal(said.length, 2);
+  });
+
   it('names each line of a checklist that looks like an item and is none', async (t) => {
     const good = [
       '- [ ] one',
