@@ -14,6 +14,8 @@ interface Noted {
   path: string;
   /** The inode of the id file, which differs in a copy, a restored backup and a git checkout. */
   inode: string;
+  /** When that inode was created, because file systems use the number of a removed file again. Not in older records. */
+  born?: string;
   /** The id of the machine, if it has one: machines may share a home directory. */
   machine: string;
 }
@@ -29,9 +31,19 @@ export const stateOfWorkspace = (state: string, id: string): string =>
 export const knownWorkspaceId = (layout: Layout, state: string): string | undefined => {
   const found = idIn(layout);
   const noted = found && notedOf(state, found.id);
-  return noted !== undefined && found !== undefined && isSame(noted, found.inode)
-    ? found.id
-    : undefined;
+  if (noted === undefined || found === undefined || !isSame(noted, found)) return undefined;
+  return isLinkedTo(layout, noted.path) ? undefined : found.id;
+};
+
+// A copy of hard links (`cp -al`, `rsync --link-dest`) has the same inode, beside the original. Another mount of the original
+// has the same directory, too.
+const isLinkedTo = (layout: Layout, path: string): boolean => {
+  if (path === layout.root) return false;
+  const original = layoutOf(path);
+  return (
+    idIn(original)?.inode === idIn(layout)?.inode &&
+    statsAt(original.dossier)?.ino !== statsAt(layout.dossier)?.ino
+  );
 };
 
 /**
@@ -51,8 +63,8 @@ export const needWorkspaceId = (
     carryMark(layout, state, id);
     writePrivate(idFile(layout), `${id}\n`);
   }
-  const inode = idIn(layout)?.inode ?? '';
-  const noted: Noted = { path: layout.root, inode, machine: machineId() };
+  const { inode = '', born = '' } = idIn(layout) ?? {};
+  const noted: Noted = { path: layout.root, inode, machine: machineId(), born };
   if (JSON.stringify(notedOf(state, id)) === JSON.stringify(noted)) return id;
   writePrivate(join(stateOfWorkspace(state, id), NOTE), `${JSON.stringify(noted)}\n`);
   writePrivate(lastAt(state, layout.root), `${id}\n`);
@@ -91,14 +103,17 @@ const carryMark = (layout: Layout, state: string, id: string): void => {
     writePrivate(join(stateOfWorkspace(state, id), MARK), readFileSync(mark));
 };
 
-const isSame = ({ inode, machine }: Noted, found: string): boolean =>
-  inode === found && machine === machineId();
+const isSame = ({ inode, born, machine }: Noted, found: IdFile): boolean =>
+  inode === found.inode && (born ?? found.born) === found.born && machine === machineId();
 
 const notedOf = (state: string, id: string): Noted | undefined =>
   unlessUnread(() => {
     const text = readFileSync(join(stateOfWorkspace(state, id), NOTE), 'utf8');
-    const { path, inode, machine } = JSON.parse(text) as Partial<Noted>;
-    return { path: `${path}`, inode: `${inode}`, machine: `${machine}` };
+    const { path, inode, born, machine } = JSON.parse(text) as Partial<Noted>;
+    return {
+      ...{ path: `${path}`, inode: `${inode}`, machine: `${machine}` },
+      ...(born !== undefined && { born }),
+    };
   });
 
 // An error of the system must not make the workspace look unknown: the new id would be permanent.
@@ -113,14 +128,18 @@ const unlessUnread = <T>(read: () => T): T | undefined => {
 
 const idFile = ({ dossier }: Layout): string => join(dossier, 'workspace');
 
-const idIn = (layout: Layout): { id: string; inode: string } | undefined => {
+interface IdFile extends Required<Pick<Noted, 'inode' | 'born'>> {
+  id: string;
+}
+
+const idIn = (layout: Layout): IdFile | undefined => {
   const path = idFile(layout);
   const text = unlessUnread(() => readRegularFile(layout.root, path))
     ?.toString('utf8')
     .trim();
   const stats = statsAt(path);
   if (stats === undefined || !isUuid(text ?? '')) return undefined;
-  return { id: text ?? '', inode: `${stats.ino}` };
+  return { id: text ?? '', inode: `${stats.ino}`, born: `${stats.birthtimeMs}` };
 };
 
 // Empty if the system has none, as in many containers; then only the inode is compared.

@@ -3,6 +3,7 @@ import {
   appendFileSync,
   chmodSync,
   cpSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -136,6 +137,15 @@ describe('a workspace', () => {
     cpSync(root, join(top, 'second'), { recursive: true });
     rmSync(root, { recursive: true });
     assert.equal(isGranted(join(top, 'second'), state), false);
+  });
+
+  it('is asked again as a copy of hard links, beside the first one', (t) => {
+    const { top, root, state } = granted(t);
+    const copy = join(top, 'copy');
+    mkdirSync(join(copy, '.dossier'), { recursive: true });
+    linkSync(join(root, '.dossier', 'workspace'), join(copy, '.dossier', 'workspace'));
+    assert.equal(isGranted(copy, state), false);
+    assert.equal(isGranted(root, state), true);
   });
 
   it('is asked again when a backup of it was restored in its place', (t) => {
