@@ -84,6 +84,21 @@ describe('a setting that came in the file', () => {
     assert.deepEqual((await running.call('GET', '/api/diagnostics')).body, []);
   });
 
+  it('is asked for each time where it turns the sandbox off, as of an older workspace.md', async (t) => {
+    const running = await distrustful(t, 'sandbox: off');
+    assert.equal((await running.call('POST', '/trust', { all: true })).status, 200);
+    await running.restart();
+    assert.deepEqual(await keysOf(running), []);
+    write(running, 'sandbox: auto');
+    assert.deepEqual(await keysOf(running), []);
+    write(running, 'sandbox: off');
+    const [value] = await waiting(running);
+    assert.deepEqual([value?.key, value?.value, value?.trusted_value], ['sandbox', 'off', 'auto']);
+    const seen = [{ key: value?.key, hash: value?.hash }];
+    assert.equal((await running.call('POST', '/trust', { values: seen })).status, 200);
+    assert.deepEqual(await keysOf(running), []);
+  });
+
   it('is looked at by its value: another one between look and yes is refused, and nothing holds', async (t) => {
     const running = await distrustful(t);
     write(running, 'sandbox: off\nworktrees: { setup: [a] }');

@@ -37,7 +37,7 @@ export interface TrustVerdict {
 }
 
 /**
- * Decides about a value. It applies if it is the last trusted one, was trusted before, if all is trusted, or if the caller
+ * Decides about a value. It applies if it is the last trusted one, was trusted before (but for `sandbox`), if all is trusted, or if the caller
  * says that it is not looser than the last trusted one.
  */
 export const trustOf = (
@@ -48,11 +48,15 @@ export const trustOf = (
 ): TrustVerdict => {
   const held = heldValue(trustLog, key);
   if (canonical(held) === canonical(value)) return { holds: true, in_force: value };
-  const isSaid = isTaken(trustLog, key, value) || trustLog.log.wasGranted(key, trustHash(value));
+  const isSaid = isTaken(trustLog, key, value) || wasTrusted(trustLog, key, value);
   const by = isSaid ? 'operator' : 'tightening';
   if (by === 'tightening' && !opensNoMore(held)) return { holds: false, in_force: held };
   return { holds: true, in_force: value, line: lineFor(key, value, by) };
 };
+
+// An older workspace.md, as of another branch or a stash, does not turn the sandbox off by itself.
+const wasTrusted = ({ log }: TrustLog, key: string, value: unknown): boolean =>
+  key !== 'sandbox' && log.wasGranted(key, trustHash(value));
 
 // With `serve --trust` all values are trusted, except those that came while an unsandboxed program ran.
 const isTaken = ({ all, closed, doubted }: TrustLog, key: string, value: unknown): boolean => {
