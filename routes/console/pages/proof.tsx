@@ -1,4 +1,11 @@
-import type { Case, ChecklistItem, Proof, ProofGate, Session } from '../../../lib/client/client.ts';
+import type {
+  Case,
+  ChecklistItem,
+  Machine,
+  Proof,
+  ProofGate,
+  Session,
+} from '../../../lib/client/client.ts';
 import { counted } from '../../../lib/text/wording.ts';
 import { type Api, definePage, followsItem } from '../common/page.ts';
 import { countReviewed } from '../parts/diff/review-state.ts';
@@ -21,11 +28,12 @@ interface Proofs {
   count: number;
   /** The number of newer proofs that are skipped. */
   from: number;
+  machine: Machine;
 }
 
 const ON_A_PAGE = 10;
 
-const View = ({ item, gate, checklist, etag, proofs, count, from }: Proofs) => {
+const View = ({ item, gate, checklist, etag, proofs, count, from, machine }: Proofs) => {
   const { value, failed } = useViewed(item);
   return (
     <Item of={item} tab="Proof">
@@ -46,10 +54,13 @@ const View = ({ item, gate, checklist, etag, proofs, count, from }: Proofs) => {
         ))}
       </ol>
       <More id={item.id} from={from} count={count} />
-      <NewProof id={item.id} types={wantedTypes(gate, checklist)} />
+      <NewProof id={item.id} types={wantedTypes(gate, checklist)} open={whyOpen(machine)} />
     </Item>
   );
 };
+
+const whyOpen = ({ unheld }: Machine): string | undefined =>
+  unheld.find(({ about }) => about === 'bubblewrap')?.sentence;
 
 /**
  * Whether verifying this proof satisfies the gate; one that is verified, where the gate is satisfied by what was verified
@@ -109,17 +120,27 @@ const beginOf = async (
 export const page = definePage<Proofs>({
   title: ({ item }) => `Proof of ${item.title}`,
   load: async (api, { params: { id = '' }, query }) => {
-    const [item, gate, listed, all] = await Promise.all([
+    const [item, gate, listed, all, machine] = await Promise.all([
       api.call('GET /cases/{id}', { id }),
       api.call('GET /cases/{id}/proof/gate', { id }),
       api.request('GET /cases/{id}/proof/checklist', { id }),
       api.call('GET /cases/{id}/proof', { id }),
+      api.call('GET /api/machine'),
     ]);
     const from = Math.max(0, Number.parseInt(query.from ?? '0', 10) || 0);
     const here = all.toReversed().slice(from, from + ON_A_PAGE);
     const proofs = (await Promise.all(here.map((one) => shownSource(api, one)))).flat();
     const { data: checklist, etag } = listed;
-    return { item, gate, checklist: checklist ?? [], etag, proofs, count: all.length, from };
+    return {
+      item,
+      gate,
+      checklist: checklist ?? [],
+      etag,
+      proofs,
+      count: all.length,
+      from,
+      machine,
+    };
   },
   View,
   follows: followsItem,

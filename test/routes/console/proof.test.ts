@@ -13,9 +13,10 @@ const PICTURE = Buffer.from(
 );
 const EVIL = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
 
-const start = async (t: TestContext) => {
+const start = async (t: TestContext, settings = '') => {
   const { root } = makeRepository(t, { files: { 'README.md': '# Sample\n' } });
   const workspace = temporaryDirectory(t);
+  writeFileSync(join(workspace, 'workspace.md'), `---\n${settings}\n---\n`);
   const daemon = await startHere(t, ['--workspace', workspace, '--repo', root]);
   const dossier = connect({ url: daemon.url });
   const { id, path } = await dossier.call('POST /cases', {
@@ -46,6 +47,13 @@ const start = async (t: TestContext) => {
 };
 
 describe('the proof of a Work item', { skip: noBrowser }, () => {
+  it('says that a check runs without a sandbox, where there is none', async (t) => {
+    const { url } = await start(t, 'sandbox: off');
+    const { page } = await look(t, url);
+    await page.getByText(/Not isolated\. The sandbox is turned off in the settings/).waitFor();
+    assert.equal(await page.getByText('and in the sandbox').count(), 0);
+  });
+
   it('says what is missing, and is verified by keyboard', async (t) => {
     const { url, prove, proofs } = await start(t);
     const { page, complaints } = await look(t, url);

@@ -1,4 +1,5 @@
 import type { TargetedEvent } from 'preact';
+import { visible } from '../../../../store/base/visible.ts';
 import { PROOF_TYPE, Suggestions } from '../fields.tsx';
 import { ApiForm } from '../form.tsx';
 
@@ -7,10 +8,12 @@ interface NewProps {
   id: string;
   /** Suggested types. */
   types: readonly string[];
+  /** Why commands run without a sandbox; undefined if they run in it. */
+  open: string | undefined;
 }
 
 /** Adds a proof: a text, a file, or the run of a command. */
-export const NewProof = ({ id, types }: NewProps) => (
+export const NewProof = ({ id, types, open }: NewProps) => (
   <>
     <h2>Add a proof</h2>
     <Suggestions id="proof-types" of={types} />
@@ -33,9 +36,14 @@ export const NewProof = ({ id, types }: NewProps) => (
       </ApiForm>
       <ApiForm call={`POST /cases/${id}/proof/run`} keep class="fields">
         <label>
-          Command, run in the worktree and in the sandbox
+          {`Command, run in the worktree${open === undefined ? ' and in the sandbox' : ''}`}
           <input name="command" required maxLength={2000} placeholder="npm test" data-key="r" />
         </label>
+        {open !== undefined && (
+          <div class="box error" role="note">
+            <strong>Not isolated.</strong> {visible(open)}
+          </div>
+        )}
         <button type="submit">Run check</button>
       </ApiForm>
     </div>
