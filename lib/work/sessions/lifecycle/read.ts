@@ -119,8 +119,9 @@ export const newestSessions = async (
   caseIds: readonly string[],
 ): Promise<Session[]> => {
   await Promise.all(caseIds.map((caseId) => awaitDecisions(service.store, caseId)));
+  // A disk fault at one does not hide the others; a request for that one reports it.
   return caseIds
-    .flatMap((caseId) => newestSession(service.store, caseId) ?? [])
+    .flatMap((caseId) => orElse(() => newestSession(service.store, caseId), undefined) ?? [])
     .map(({ session }) => withWaitReason(service, session));
 };
 
