@@ -1,3 +1,4 @@
+import { shellQuoted } from '../../../store/base/text.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { readDiff, readSinceApproval } from '../../../store/sessions/session-texts.ts';
 import { type StoredSession, sessionDirOf, sessionsOf } from '../../../store/sessions/sessions.ts';
@@ -7,6 +8,7 @@ import { syncCommits } from '../../code/worktrees/recovery/sync-work.ts';
 import { afterDone, ServiceError } from '../../errors.ts';
 import { filesOf } from '../../text/patch.ts';
 import { someOf } from '../../text/wording.ts';
+import { attributeOf } from '../../tools/git/read/required-filters.ts';
 import { isNamedSecret } from '../../tools/git/read/secret-names.ts';
 import type { WorktreeStatus } from '../../tools/git/read/status.ts';
 import { lossyPath, pathText } from '../../tools/git/run/path-text.ts';
@@ -78,6 +80,25 @@ export const warnOfSecrets = async (
   const secrets = names.filter(isNamedSecret).map(pathText);
   if (secrets.length === 0) return [];
   return [`Its commits add files that are named like files with secrets: ${someOf(secrets)}.`];
+};
+
+/** A warning about files of the branch that git-lfs stores: its hook uploads their content, and no hook runs. */
+export const warnOfLfs = async (
+  { git }: GitNeeds,
+  worktree: WorktreeRecord,
+  remote: string,
+): Promise<string[]> => {
+  const { path, base_commit, branch } = worktree;
+  const changed = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', '--diff-filter=AM'];
+  const names = await git.at(worktree).names([...changed, base_commit, 'HEAD', '--']);
+  const filters = await attributeOf(git.at(worktree), 'filter', names);
+  const stored = names.filter((name) => filters.get(name) === 'lfs').map(pathText);
+  if (stored.length === 0) return [];
+  // Without --all, git-lfs uploads nothing for commits that the remote has already.
+  const upload = ['git', '-C', path, 'lfs', 'push', '--all', remote, branch].map(shellQuoted);
+  return [
+    `The content of its LFS files is not uploaded: ${someOf(stored)}. Run: ${upload.join(' ')}`,
+  ];
 };
 
 const MOST_CHARACTERS = 300;

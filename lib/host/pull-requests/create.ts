@@ -12,7 +12,13 @@ import { headCommit } from '../../tools/git/read/repository.ts';
 import { headOnBranch } from '../../work/conflicts/preflight.ts';
 import { exclusively } from '../../work/sessions/lifecycle/operation.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
-import { commitChanges, committedText, NOTHING, warnOfSecrets } from './commit-changes.ts';
+import {
+  commitChanges,
+  committedText,
+  NOTHING,
+  warnOfLfs,
+  warnOfSecrets,
+} from './commit-changes.ts';
 import { publishable, pullDraft } from './compose.ts';
 import { pushBranch, pushedText, unpublished } from './push-branch.ts';
 import {
@@ -105,9 +111,12 @@ const publish = async (
   const pushed = await pushBranch(service, worktree, wanted);
   const head = { owner: push.owner, branch, commit: pushed.commit };
   return afterDone(pushedText(branch, push.remote, pushed), async () => {
-    const secrets = await warnOfSecrets(service, worktree);
+    const [secrets, lfs] = await Promise.all([
+      warnOfSecrets(service, worktree),
+      warnOfLfs(service, worktree, push.remote),
+    ]);
     const proposed = await propose(service, case_id, { ...proposal, head });
-    return { ...proposed, warnings: [...secrets, ...published, ...proposed.warnings] };
+    return { ...proposed, warnings: [...secrets, ...lfs, ...published, ...proposed.warnings] };
   });
 };
 

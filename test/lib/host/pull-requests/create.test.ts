@@ -185,6 +185,18 @@ describe('POST /api/cases/{id}/pr/create', () => {
     assert.match(body.warnings.join(), /^Its commits add files .*: x\/prod\.env\.$/);
   });
 
+  it('warns of files whose content git-lfs would have uploaded, with the command', async (t) => {
+    const scene = await pullScene(t);
+    const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'1'.repeat(64)}\nsize 9\n`;
+    scene.work({ '.gitattributes': '*.bin filter=lfs\n', 'big.bin': pointer, 'other.txt': 'o\n' });
+    const { status, body, text } = await scene.post('create');
+    assert.equal(status, 201, text);
+    const { path, branch } = scene.worktree;
+    assert.deepEqual(body.warnings, [
+      `The content of its LFS files is not uploaded: big.bin. Run: git -C ${path} lfs push --all origin ${branch}`,
+    ]);
+  });
+
   it('asks before it commits what no session left', async (t) => {
     const scene = await pullScene(t);
     const head = scene.work();
