@@ -184,6 +184,26 @@ describe('a copy of a session in another Work item', () => {
     await it.running.call('POST', '/trust', { all: true });
     assert.equal((await read(it, id)).unconfirmed, undefined);
   });
+
+  it('takes no approval from the original where it is approved and cannot run', async (t) => {
+    const it = await withCase(t, '```sh\nsleep 300\n```\n', { watch: true });
+    const { id } = await it.planned();
+    const dir = newestSession(it.running, it.item);
+    await it.post(`/sessions/${id}/approve`);
+    await it.untilEvent(id, 'tool_call');
+    assert.equal((await it.control('pause')).status, 200);
+    const { body: other } = await it.running.call<Case>('POST', '/cases', {
+      title: 'Other',
+      type: 'chore',
+    });
+    const copies = join(it.running.workspace, other.path, 'sessions');
+    cpSync(dir, join(copies, basename(dir)), { recursive: true });
+    const at = `/cases/${other.id}/sessions/${id}`;
+    assertProblem(await it.running.call('POST', `${at}/approve`), 409, 'worktree_missing');
+    assert.equal((await read(it, id)).unconfirmed, undefined);
+    assert.equal((await it.control('resume')).status, 200);
+    await it.control('abort');
+  });
 });
 
 describe('what the operator decided and took back', () => {

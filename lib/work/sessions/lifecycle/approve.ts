@@ -29,7 +29,7 @@ import { cleanEnvironment } from '../../../tools/process/environment.ts';
 import { checkTexts } from '../../cases/text.ts';
 import { checkPlanningGate } from '../../planning/gate.ts';
 import { decideWith } from '../guards/decide.ts';
-import { approvedPlan, hasSandbox } from '../guards/preconditions.ts';
+import { approvedPlan, hasSandbox, refuseLost } from '../guards/preconditions.ts';
 import type { SessionNeeds } from '../live/needs.ts';
 import {
   type Approval,
@@ -143,6 +143,8 @@ const approveAgain = async (
 ): Promise<Session> => {
   const { store } = service;
   const { case_id, id } = kept.session;
+  // A copy of the session in another Work item would take the approval, and could not run.
+  await refuseLost(store, kept.session);
   const at = store.clock().toISOString();
   const approved_name = await approverName(service, case_id, key);
   await decideWith(service, kept.session, async (now) => {
