@@ -67,8 +67,10 @@ export const grantApproval = ({ consent }: WithConsent, session: SessionOfItem):
  */
 export const noteSandboxed = (store: WithConsent, id: string, sandboxed: boolean): void => {
   if (isSandboxed(store, id) === sandboxed) return;
-  const value = sandboxed || undefined;
-  store.consent.grant([{ key: keyOf(id, 'sandboxed'), value }], 'tightening');
+  const note = { key: keyOf(id, 'sandboxed'), value: sandboxed || undefined };
+  // An approval with a sandbox ends with its note: an older session.md would bring it back without one.
+  const approval = sandboxed ? [] : [{ key: keyOf(id, 'approved') }];
+  store.consent.grant([note, ...approval], 'tightening');
 };
 
 /** Whether the plan of a session was shown with a sandbox. */

@@ -306,6 +306,27 @@ describe('a plan that was shown with a sandbox', { skip }, () => {
     assert.ok(existsSync(left));
   });
 
+  it('does not run without one where session.md goes back to Plan mode, and to its approval again', async (t) => {
+    const { test, left, loseSandbox } = await withPlan(t);
+    const { id } = await test.planned();
+    await loseSandbox();
+    await test.post(`/sessions/${id}/approve`);
+    await test.until(id, 'paused');
+    const dir = newestSession(test.running, test.item);
+    const approved = readFileSync(join(dir, 'session.md'), 'utf8');
+    rewrite(dir, { status: 'queued', mode: 'plan' });
+    rmSync(join(dir, '../lock.md'));
+    await test.running.restart();
+    await test.until(id, 'plan_ready');
+    writeFiles(dir, { 'session.md': approved });
+    await test.running.restart();
+    await test.until(id, 'paused');
+    const resumed = await test.control('resume');
+    assert.equal(resumed.status, 409, resumed.text);
+    assert.match(resumed.text, /"approved_elsewhere"/);
+    assert.ok(!existsSync(left));
+  });
+
   it('does not run without one where the plan was made without one, and approved with one', async (t) => {
     const { test, left, loseSandbox, regainSandbox } = await withPlan(t);
     await loseSandbox();

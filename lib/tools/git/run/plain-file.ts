@@ -26,7 +26,7 @@ export const pointedTo = (text: string): string | undefined =>
 
 /** Whether there is anything at a path, also a link that leads nowhere. */
 export const isThere = (path: string | Buffer): boolean =>
-  lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  orElse(() => lstatSync(path, { throwIfNoEntry: false }) !== undefined, false, 'ENOTDIR');
 
 /** The paths of regular files below a directory, up to about `most`. Follows no links. */
 export const plainFilesBelow = (root: string, most: number): string[] => {

@@ -46,6 +46,7 @@ const NAMES = [
     'origin/HEAD',
     'refs/heads/main',
     'refs/heads/packed',
+    'refs/heads/main/below',
     'heads/main',
   ],
   ...[
