@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { hasCode, isDiskFault, orElseUnlessDiskFault } from '../base/attempt.ts';
+import { hasCode, isDiskFault, orElse, orElseUnlessDiskFault } from '../base/attempt.ts';
 import { isUuid } from '../base/names.ts';
 import { sha256 } from '../base/sha256.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
@@ -14,7 +14,10 @@ interface Noted {
   path: string;
   /** The inode of the id file, which differs in a copy, a restored backup and a git checkout. */
   inode: string;
-  /** When that inode was created, because file systems use the number of a removed file again. Not in older records. */
+  /**
+   * When that inode was created, because file systems use the number of a removed file again. Not in older records, nor where
+   * the system does not tell: Node returns the time of the last change then.
+   */
   born?: string;
   /** The id of the machine, if it has one: machines may share a home directory. */
   machine: string;
@@ -40,9 +43,12 @@ export const knownWorkspaceId = (layout: Layout, state: string): string | undefi
 const isLinkedTo = (layout: Layout, path: string): boolean => {
   if (path === layout.root) return false;
   const original = layoutOf(path);
-  return (
-    idIn(original)?.inode === idIn(layout)?.inode &&
-    statsAt(original.dossier)?.ino !== statsAt(layout.dossier)?.ino
+  // A former place that cannot be read is none beside this one.
+  return orElse(
+    () =>
+      idIn(original)?.inode === idIn(layout)?.inode &&
+      statsAt(original.dossier)?.ino !== statsAt(layout.dossier)?.ino,
+    false,
   );
 };
 
@@ -63,8 +69,11 @@ export const needWorkspaceId = (
     carryMark(layout, state, id);
     writePrivate(idFile(layout), `${id}\n`);
   }
-  const { inode = '', born = '' } = idIn(layout) ?? {};
-  const noted: Noted = { path: layout.root, inode, machine: machineId(), born };
+  const { inode = '', born, isBirthKnown } = idIn(layout) ?? {};
+  const noted: Noted = {
+    ...{ path: layout.root, inode, machine: machineId() },
+    ...(isBirthKnown === true && { born }),
+  };
   if (JSON.stringify(notedOf(state, id)) === JSON.stringify(noted)) return id;
   writePrivate(join(stateOfWorkspace(state, id), NOTE), `${JSON.stringify(noted)}\n`);
   writePrivate(lastAt(state, layout.root), `${id}\n`);
@@ -128,8 +137,11 @@ const unlessUnread = <T>(read: () => T): T | undefined => {
 
 const idFile = ({ dossier }: Layout): string => join(dossier, 'workspace');
 
-interface IdFile extends Required<Pick<Noted, 'inode' | 'born'>> {
+interface IdFile {
   id: string;
+  inode: string;
+  born: string;
+  isBirthKnown: boolean;
 }
 
 const idIn = (layout: Layout): IdFile | undefined => {
@@ -139,9 +151,11 @@ const idIn = (layout: Layout): IdFile | undefined => {
     .trim();
   const stats = statsAt(path);
   if (stats === undefined || !isUuid(text ?? '')) return undefined;
-  return { id: text ?? '', inode: `${stats.ino}`, born: `${stats.birthtimeMs}` };
+  const { ino, birthtimeMs, ctimeMs } = stats;
+  const isBirthKnown = birthtimeMs > 0 && birthtimeMs !== ctimeMs;
+  return { id: text ?? '', inode: `${ino}`, born: `${birthtimeMs}`, isBirthKnown };
 };
 
-// Empty if the system has none, as in many containers; then only the inode is compared.
+// Empty if the system has none, as in many containers; then only the inode and its creation are compared.
 const machineId = (): string =>
   orElseUnlessDiskFault(() => readFileSync('/etc/machine-id', 'utf8').trim(), '');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import {
+import fs, {
   appendFileSync,
   chmodSync,
   cpSync,
@@ -14,6 +14,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { openConsentLog, readConsentLog } from '../../../store/consent/log.ts';
@@ -38,6 +39,19 @@ const granted = (t: TestContext) => {
 
 const isGranted = (root: string, state: string): boolean =>
   openConsentLog(layoutOf(root, state)).isGranted(KEY, VALUE);
+
+const replaceInFs = (
+  t: TestContext,
+  name: 'lstatSync' | 'openSync',
+  call: (path: string, ...more: []) => unknown,
+): void => {
+  t.mock.method(fs, name, call as never);
+  syncBuiltinESMExports();
+  atEnd(t, () => {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+};
 
 describe('the consent log', () => {
   it('keeps what was granted, for another process, and after a restart', (t) => {
@@ -127,6 +141,28 @@ describe('a workspace', () => {
     const { top, root, state } = granted(t);
     renameSync(root, join(top, 'moved'));
     assert.equal(isGranted(join(top, 'moved'), state), true);
+  });
+
+  it('keeps its consent when its former place cannot be read', (t) => {
+    const { top, root, state } = granted(t);
+    renameSync(root, join(top, 'moved'));
+    const { openSync } = fs;
+    replaceInFs(t, 'openSync', (path: string, ...flags: []) => {
+      if (path.startsWith(root)) throw Object.assign(new Error('refused'), { code: 'EACCES' });
+      return openSync(path, ...flags);
+    });
+    assert.equal(isGranted(join(top, 'moved'), state), true);
+  });
+
+  it('keeps its consent where the system knows no time of creation, and Node returns that of the last change', (t) => {
+    const { lstatSync } = fs;
+    replaceInFs(t, 'lstatSync', (path: string) => {
+      const stats = lstatSync(path, { throwIfNoEntry: false });
+      return stats && Object.assign(stats, { birthtimeMs: stats.ctimeMs });
+    });
+    const { layout, root, state } = granted(t);
+    linkSync(join(layout.dossier, 'workspace'), join(layout.dossier, 'other'));
+    assert.equal(isGranted(root, state), true);
   });
 
   it('is asked again as a copy, beside the first one and after that was removed', (t) => {
