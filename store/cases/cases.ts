@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { orElse } from '../base/attempt.ts';
 import { changedSince, StoreError } from '../base/errors.ts';
 import { lockOn } from '../base/locks.ts';
 import { caseDirName, meets, monthOf } from '../base/names.ts';
@@ -178,7 +179,8 @@ const editOf = (change: CaseChange | undefined, eol: '\n' | '\r\n'): RecordEdit 
 /** Removes a Work item with all its files, by one rename, so that a crash leaves all or nothing. */
 export const deleteCase = async (store: Store, id: string, ifMatch?: string): Promise<boolean> => {
   const removed = await changeItem(store, id, async (item) => {
-    const sessions = sessionsOf(store, id) ?? [];
+    // A disk fault at one does not keep the Work item: the sweep removes transcripts that are left.
+    const sessions = orElse(() => sessionsOf(store, id), undefined) ?? [];
     const taken = moveToTrash(store, item, ifMatch);
     await evenIfSyncFailed(taken, () => removeFromIndex(store, item));
     for (const { session } of sessions)

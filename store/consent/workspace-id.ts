@@ -69,7 +69,7 @@ export const needWorkspaceId = (
     carryMark(layout, state, id);
     writePrivate(idFile(layout), `${id}\n`);
   }
-  const { inode = '', born, isBirthKnown } = idIn(layout) ?? {};
+  const { inode = '', born = '', isBirthKnown } = idIn(layout) ?? {};
   const noted: Noted = {
     ...{ path: layout.root, inode, machine: machineId() },
     ...(isBirthKnown === true && { born }),

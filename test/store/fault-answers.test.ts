@@ -229,6 +229,32 @@ describe('a session whose file cannot be read for a moment', () => {
     assert.equal((await call('POST', `/api/cases/${id}/session/abort`)).body.status, 'aborted');
     assert.equal((await call('GET', '/attention')).text, '[]');
   });
+
+  it('hides and keeps nothing but itself: lists of all, the editor and the deletion go on', async (t) => {
+    const { call, at, item, running } = await withCase(t);
+    const body = { type: 'implementing', provider: 'manual' };
+    const { path } = (await call<Session>('POST', `${at}/sessions`, body)).body;
+    const { id } = item;
+    await eventually(async () => assert.match((await call('GET', '/attention')).text, FOR_PLAN));
+    await call('POST', `/api/cases/${id}/session/abort`);
+    const file = join(running.workspace, path, 'session.md');
+    const faults = await inject(t, process.pid, `openat:error=EIO:-P${file}`);
+    if (faults === undefined) return;
+    const board = await call('GET', `/api/sessions/newest?case_ids=${id}`);
+    const stale = await call('GET', '/api/worktrees/stale');
+    const graph = await call<{ dangling: { kind: string }[] }>('GET', '/api/codehost/traceability');
+    const edited = await call('POST', `${at}/editor/files`, { path: 'new.txt', content: 'x' });
+    const deleted = await call('DELETE', `${at}?force=true`);
+    await faults.end();
+    assert.equal(board.status, 200, board.text);
+    assert.equal(stale.status, 200, stale.text);
+    assert.deepEqual(
+      graph.body.dangling.map(({ kind }) => kind),
+      ['case-has-session'],
+    );
+    assert.equal(edited.status, 201, edited.text);
+    assert.equal(deleted.status, 204, deleted.text);
+  });
 });
 
 const FOR_PLAN = /waits for your plan/;

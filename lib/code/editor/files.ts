@@ -1,3 +1,4 @@
+import { orElse } from '../../../store/base/attempt.ts';
 import { etagOf } from '../../../store/base/names.ts';
 import { isRepeatedCall } from '../../../store/base/new-id.ts';
 import { sha256 } from '../../../store/base/sha256.ts';
@@ -160,7 +161,8 @@ interface Edit {
 
 /** Adds the edit to the transcript of the session that runs in the worktree, so that it is not attributed to the agent. */
 const recordEdit = ({ store, engine }: WithLive & WithStore, caseId: string, edit: Edit): void => {
-  const open = (sessionsOf(store, caseId) ?? []).find(
+  // The file is written: a disk fault at a session does not change that.
+  const open = (orElse(() => sessionsOf(store, caseId), undefined) ?? []).find(
     ({ session }) =>
       session.elsewhere !== true && session.status !== 'queued' && !isEnded(session.status),
   );

@@ -143,7 +143,8 @@ const overlapsOf = async (
     caches.set(dir, cache);
     const { overlaps, merged } = await findOverlaps(given.git, group, cache);
     all.push(...overlaps);
-    for (const branch of group) await recordMerged(given, branch, merged.includes(branch));
+    for (const branch of group)
+      await recordMerged(given, branch, merged.includes(branch)).catch(() => undefined);
   }
   return groupBy(all, ({ case_id }) => case_id);
 };

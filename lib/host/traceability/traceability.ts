@@ -79,7 +79,9 @@ const tracedOf = (store: Store, item: Item): Traced => {
     item: { id, title, state },
     issue: read('issue-imported_as-case', () => linkOf(store, item))?.issue,
     pull: read('case-has-pr', () => readPull(store, id)),
-    sessions: (sessionsOf(store, id) ?? []).map(({ session }) => session),
+    sessions: (read('case-has-session', () => sessionsOf(store, id)) ?? []).map(
+      ({ session }) => session,
+    ),
     proofs: proofsOf(item).map(({ file }) => file.matter),
     unreadable,
   };

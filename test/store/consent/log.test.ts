@@ -43,7 +43,7 @@ const isGranted = (root: string, state: string): boolean =>
 const replaceInFs = (
   t: TestContext,
   name: 'lstatSync' | 'openSync',
-  call: (path: string, ...more: []) => unknown,
+  call: (path: string, flags: number) => unknown,
 ): void => {
   t.mock.method(fs, name, call as never);
   syncBuiltinESMExports();
@@ -147,9 +147,9 @@ describe('a workspace', () => {
     const { top, root, state } = granted(t);
     renameSync(root, join(top, 'moved'));
     const { openSync } = fs;
-    replaceInFs(t, 'openSync', (path: string, ...flags: []) => {
+    replaceInFs(t, 'openSync', (path: string, flags: number) => {
       if (path.startsWith(root)) throw Object.assign(new Error('refused'), { code: 'EACCES' });
-      return openSync(path, ...flags);
+      return openSync(path, flags);
     });
     assert.equal(isGranted(join(top, 'moved'), state), true);
   });

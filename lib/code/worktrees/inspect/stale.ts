@@ -1,4 +1,4 @@
-import { messageOf } from '../../../../store/base/attempt.ts';
+import { isDiskFault, messageOf } from '../../../../store/base/attempt.ts';
 import { matchesFilter } from '../../../../store/cases/case-filter.ts';
 import { itemOf } from '../../../../store/reconcile/items.ts';
 import { CLOSED_STATES } from '../../../../store/records/case.ts';
@@ -26,7 +26,7 @@ import { stateOf } from './status.ts';
 
 interface StaleList {
   stale: StaleWorktree[];
-  /** Work items with an unreadable worktree record. */
+  /** Work items with an unreadable worktree record, or with a session that a disk fault hides. */
   unreadable: Cleanup['skipped'];
 }
 
@@ -50,7 +50,14 @@ export const staleWorktrees = async (
     if (!isWanted(case_id)) continue;
     if (record === undefined)
       list.unreadable.push({ case_id, code: 'unreadable_record', reason: problem });
-    else list.stale.push(...(await ifStale(service, record, closed)));
+    else
+      await ifStale(service, record, closed).then(
+        (found) => list.stale.push(...found),
+        (error: unknown) => {
+          if (!isDiskFault(error)) throw error;
+          list.unreadable.push({ case_id, ...refusalFrom(error) });
+        },
+      );
   }
   list.stale.sort((a, b) => b.idle_hours - a.idle_hours);
   return list;
