@@ -4,14 +4,14 @@ import { baseOf, branchNameFor } from '../lib/code/worktrees/create/base-and-bra
 import { createWorktree } from '../lib/code/worktrees/create/create.ts';
 import { verifyIsolation } from '../lib/code/worktrees/inspect/isolation.ts';
 import { listWorktreesAndRecoveries } from '../lib/code/worktrees/inspect/list.ts';
-import { cleanUp, staleWorktrees } from '../lib/code/worktrees/inspect/stale.ts';
+import { staleWorktrees } from '../lib/code/worktrees/inspect/stale.ts';
 import { worktreeHealth, worktreeStatus } from '../lib/code/worktrees/inspect/status.ts';
 import { uncommittedWorktrees } from '../lib/code/worktrees/inspect/uncommitted.ts';
 import { getWorktree, worktreeOf } from '../lib/code/worktrees/read.ts';
 import { setUpAgain } from '../lib/code/worktrees/setup/setup.ts';
 import { created } from '../lib/http/answer.ts';
 import { route } from '../lib/http/route.ts';
-import { removeWorktreeWithRebase } from '../lib/work/conflicts/remove.ts';
+import { cleanUpWithRebases, removeWorktreeWithRebase } from '../lib/work/conflicts/remove.ts';
 import { memoryRoot } from '../lib/work/memory/memory.ts';
 import { Id } from '../store/records/fields.ts';
 import { Worktree, WorktreeBase, type WorktreeRecord } from '../store/records/worktree.ts';
@@ -184,7 +184,7 @@ export const worktreeRoutes = [
     body: Type.Optional(CleanupWish),
     response: Cleanup,
     errors: GIT,
-    handler: ({ body }, service) => cleanUp(service, body ?? {}),
+    handler: ({ body }, service) => cleanUpWithRebases(service, body ?? {}),
   }),
   route('POST /api/worktrees/branch-name', {
     operationId: 'suggestBranchName',

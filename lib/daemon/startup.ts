@@ -49,6 +49,7 @@ import { createExporter } from '../transfer/export/exporter.ts';
 import { createAutocommit } from '../transfer/history/autocommit.ts';
 import { recoverChecks } from '../work/checks/end.ts';
 import { recoverConflicts } from '../work/conflicts/current.ts';
+import { recoverRemovals } from '../work/conflicts/remove.ts';
 import { recoverPlanning } from '../work/generate/turn.ts';
 import { followUp } from '../work/proof/checklist.ts';
 import { approveProvidedPlan } from '../work/sessions/lifecycle/approve.ts';
@@ -190,6 +191,7 @@ const recover = async (service: Service): Promise<void> => {
   await recoverPlanning(service);
   await recoverChecks(service);
   await recoverConflicts(service);
+  await recoverRemovals(service);
   await recoverSessions(service);
   await pauseImports(service.store);
   await endLeftoverRuns(service, former);

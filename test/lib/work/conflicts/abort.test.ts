@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { removeWorktree } from '../../../../lib/code/worktrees/recovery/remove.ts';
 import { gitIn, writeFiles } from '../../../helpers/repository.ts';
 import { rebaseScene, recordOf, type Scene } from './fixture.ts';
 
@@ -223,6 +224,25 @@ describe('POST /api/cases/{id}/conflicts/abort', () => {
     const recoveries = `/api/worktrees/${item.id}/recoveries`;
     const { body } = await running.call<{ kind: string }[]>('GET', recoveries);
     assert.deepEqual(body.map(({ kind }) => kind).toSorted(), ['removed', 'snapshot']);
+  });
+
+  it('is not needed where the daemon died before the rebase of a removed worktree ended', async (t) => {
+    for (const next of ['start', 'removal']) {
+      const { item, running, post, history, state } = await rebaseScene(t, WANTED);
+      await post('pr/rebase');
+      await removeWorktree(running.service, item.id, { force: true });
+      assert.equal(await state(), 'BLOCKED');
+      if (next === 'start') await running.restart();
+      else {
+        const again = await running.call('DELETE', `/api/cases/${item.id}/worktree?force=true`);
+        assert.equal(again.status, 404, again.text);
+      }
+      assert.deepEqual(
+        [(await history())[0]?.outcome, await state()],
+        ['interrupted', 'OPEN'],
+        next,
+      );
+    }
   });
 
   it('tells what it cannot put back, and keeps the snapshot', async (t) => {
