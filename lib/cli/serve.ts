@@ -217,6 +217,7 @@ const listenOnSocket = async (
   if (path === undefined) return undefined;
   try {
     const socket = await serveSocket(path, server.listener);
+    limitConnections(socket, mostOpenFiles(), running.service.log);
     return { path, close: () => void socket.close() };
   } catch (error) {
     if (wanted === undefined) return withoutSocket(error, running);

@@ -4,11 +4,12 @@ import type { Log } from '../log.ts';
 const MINUTE = 60_000;
 
 /**
- * Closes connections beyond half of the files that this process may open, which leaves the others for its work: the kernel
- * would reset them without an event. Logs it, once a minute.
+ * Closes connections of a listener beyond a quarter of the files that this process may open. There are two, for TCP and for
+ * the Unix socket, and half of the files are left for the work: the kernel would reset connections without an event. Logs it,
+ * once a minute.
  */
 export const limitConnections = (listener: Server, files: number, log: Pick<Log, 'warn'>): void => {
-  const most = Math.floor(files / 2);
+  const most = Math.floor(files / 4);
   listener.maxConnections = most;
   let loggedAt = Number.NEGATIVE_INFINITY;
   listener.on('drop', () => {

@@ -4,7 +4,7 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, renameSync } from 'node:fs';
 import { Agent, type IncomingMessage, request } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
@@ -190,9 +190,11 @@ describe('a daemon that may open too few files', () => {
 });
 
 describe('a daemon that may open few files', () => {
-  it('closes connections beyond half of them, says so once, and still writes (ulimit -n 128)', async (t) => {
-    const serve = [process.execPath, DOSSIER, 'serve', '--port', '0', '--workspace'];
-    const command = ['-c', 'ulimit -n 128; exec "$0" "$@"', ...serve, temporaryDirectory(t)];
+  it('closes connections beyond half of them, by TCP and the socket, says so, and still writes (ulimit -n 128)', async (t) => {
+    const path = join(temporaryDirectory(t), 's');
+    const serve = [process.execPath, DOSSIER, 'serve', '--port', '0', '--socket', path];
+    const of = ['--workspace', temporaryDirectory(t)];
+    const command = ['-c', 'ulimit -n 128; exec "$0" "$@"', ...serve, ...of];
     const child = spawn('sh', command, { stdio: ['ignore', 'pipe', 'pipe'] });
     killAtEnd(t, child);
     let logged = '';
@@ -203,13 +205,17 @@ describe('a daemon that may open few files', () => {
     const send = sender(t, url);
     const create = () => send('POST', '/cases', { title: 'x', type: 'bug' });
     assert.equal((await create()).status, 201);
-    const sockets = Array.from({ length: 150 }, () => connect(Number(new URL(url).port)));
-    atEnd(t, () => sockets.forEach((socket) => void socket.destroy()));
-    for (const socket of sockets) socket.resume().on('error', () => undefined);
-    const closed = () => sockets.filter((socket) => socket.destroyed).length;
-    await eventually(() => assert.equal(closed(), 150 - 63));
+    const closedOf = (open: () => Socket): (() => number) => {
+      const sockets = Array.from({ length: 150 }, open);
+      atEnd(t, () => sockets.forEach((socket) => void socket.destroy()));
+      for (const socket of sockets) socket.resume().on('error', () => undefined);
+      return () => sockets.filter((socket) => socket.destroyed).length;
+    };
+    const byTcp = closedOf(() => connect(Number(new URL(url).port)));
+    const bySocket = closedOf(() => connect(path));
+    await eventually(() => assert.deepEqual([byTcp(), bySocket()], [150 - 31, 150 - 32]));
     assert.equal((await create()).status, 201);
-    assert.equal(logged.match(/new connections are closed/g)?.length, 1);
+    assert.equal(logged.match(/new connections are closed/g)?.length, 2);
   });
 });
 
