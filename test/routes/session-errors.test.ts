@@ -86,7 +86,11 @@ describe('the errors of sessions', () => {
       ],
       [await send('GET', plan), 404, /is queued and has no plan\. There is one from plan_ready/],
       [await send('GET', `${plan}?which=approved`), 404, /no approved plan\. Approve/],
-      [await send('GET', `${it.at}/sessions/${id}/diff`), 404, /no diff\. Work mode keeps one as/],
+      [
+        await send('GET', `${it.at}/sessions/${id}/diff`),
+        404,
+        /no diff\. Work mode keeps one when/,
+      ],
       [await send('DELETE', lock), 204, undefined],
     ] as const) {
       assert.equal(answer.status, status);

@@ -37,8 +37,8 @@ export interface TrustVerdict {
 }
 
 /**
- * Decides about a value. It applies if it is the last trusted one, was trusted before (but for `sandbox`), if all is trusted, or if the caller
- * says that it is not looser than the last trusted one.
+ * Decides about a value. It applies if it is the last trusted one, if it was trusted before (but for `sandbox`), if all is
+ * trusted, or if the caller says that it is not looser than the last trusted one.
  */
 export const trustOf = (
   trustLog: TrustLog,

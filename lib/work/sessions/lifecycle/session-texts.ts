@@ -115,7 +115,7 @@ const diffIn = (
 };
 
 const NO_DIFF =
-  'no diff. Work mode keeps one as it ends or pauses, unless the worktree cannot be read then: see `error`';
+  'no diff. Work mode keeps one when it ends or pauses. If the worktree could not be read then, `error` says why';
 
 /** The files of `getDiff`, those first that run something later. */
 export const getDiffFiles = async (
