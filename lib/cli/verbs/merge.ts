@@ -86,17 +86,22 @@ const offer = async (given: Verb, worktree: Worktree, plan: Merge): Promise<numb
 };
 
 /** Returns the commit of the branch that was merged. */
-const perform = async (plan: Merge, worktree: Worktree): Promise<string | undefined> => {
+const perform = async (plan: Merge, { branch }: Worktree): Promise<string> => {
   const { checkout, steps, onto, squash } = plan;
   // The operator may have begun something while the question stood.
   const refused = await refusal(checkout, onto);
   if (refused !== undefined) throw new Refusal(refused);
-  const tip = await commitOf(checkout, refOf(worktree.branch));
+  const tip = await commitOf(checkout, refOf(branch));
+  if (tip === undefined) throw new Refusal(`Nothing to merge: there is no branch ${branch}`);
   const [first = [], ...rest] = steps;
   const why = await checkout.run(...first);
-  if (why !== undefined) throw new Refusal(await takenBack(plan, worktree, why));
-  if (squash && (await checkout.read(...IS_NOTHING_STAGED)) !== undefined)
-    throw new Refusal(`Nothing to merge: ${onto} has all changes of ${worktree.branch}`);
+  if (why !== undefined) throw new Refusal(await takenBack(plan, { branch, tip, why }));
+  if (squash && (await checkout.read(...IS_NOTHING_STAGED)) !== undefined) {
+    // The operator's next commit would begin with the SQUASH_MSG that git wrote.
+    const kept = await checkout.run('reset', '--merge');
+    const nothing = `Nothing to merge: ${onto} has all changes of ${branch}`;
+    throw new Refusal(kept === undefined ? nothing : `${nothing}. git reset failed: ${kept}`);
+  }
   for (const step of rest) {
     const failed = await checkout.run(...step);
     if (failed !== undefined)
@@ -111,12 +116,12 @@ const IS_NOTHING_STAGED = ['diff', '--cached', '--quiet', '--ignore-submodules=n
 
 // Takes back what the merge left, and returns why it failed. The checkout was clean before, so a change is of the merge.
 const takenBack = async (
-  { checkout, onto, squash, rebase }: Merge,
-  { branch }: Worktree,
-  why: string,
+  plan: Merge,
+  { branch, tip, why }: { branch: string; tip: string; why: string },
 ): Promise<string> => {
+  const { checkout, onto, rebase } = plan;
   const isConflict = Boolean(await checkout.read('ls-files', '--unmerged'));
-  const undo = await undoOf(checkout, refOf(branch), squash);
+  const undo = await undoOf(plan, tip);
   if (undo === undefined) return `Nothing was merged: ${why}. Fix that, then merge again`;
   const kept = await checkout.run(...undo);
   if (kept !== undefined) return `The merge failed: ${why}. It could not be aborted: ${kept}`;
@@ -125,26 +130,21 @@ const takenBack = async (
   return `The merge was not committed, so it was aborted: ${why}. Fix that, then merge again`;
 };
 
-/** The command that takes back what a failed merge of the branch left; undefined if it left nothing. */
-const undoOf = async (
-  checkout: OwnGit,
-  ref: string,
-  squash: boolean,
-): Promise<string[] | undefined> => {
-  const other = squash ? undefined : await commitOf(checkout, 'MERGE_HEAD');
-  if (other !== undefined && other === (await commitOf(checkout, ref))) return ['merge', '--abort'];
+/** The command that takes back what a failed merge of a commit left; undefined if it left nothing. */
+const undoOf = async ({ checkout, squash }: Merge, tip: string): Promise<string[] | undefined> => {
+  if (!squash && (await commitOf(checkout, 'MERGE_HEAD')) === tip) return ['merge', '--abort'];
   if ((await uncommitted(checkout, '--untracked-files=no')) === 0) return undefined;
   if (squash) return ['reset', '--merge'];
   // A fast-forward whose ref could not be updated is in the index; git reset would update that ref, too.
-  const isForwarded = (await checkout.read('diff', '--cached', '--quiet', ref, '--')) !== undefined;
-  return isForwarded ? ['read-tree', '-m', '-u', ref, 'HEAD'] : undefined;
+  const isForwarded = (await checkout.read('diff', '--cached', '--quiet', tip, '--')) !== undefined;
+  return isForwarded ? ['read-tree', '-m', '-u', tip, 'HEAD'] : undefined;
 };
 
 // git does not know that a squashed branch is merged, so deleting it needs -D.
 const offerRemoval = async (
   { dossier, out, config }: Verb,
   worktree: Worktree,
-  { checkout, squash, tip }: Merge & { tip: string | undefined },
+  { checkout, squash, tip }: Merge & { tip: string },
 ): Promise<number> => {
   const { case_id, attached, branch, path } = worktree;
   if (attached || !(await askYesNo('Remove its worktree and its branch?'))) return 0;

@@ -178,6 +178,8 @@ describe('dossier merge', () => {
     const { code, text } = await shown([[RUN, 'y\r']], '--squash');
     assert.match(text, /dossier: Nothing to merge: main has all changes of work\/\S+\n$/);
     assert.deepEqual([code, git('status', '--porcelain')], [1, '']);
+    // The next commit of the operator would begin with it.
+    assert.equal(existsSync(join(root, '.git/SQUASH_MSG')), false);
   });
 
   it('removes no branch that moved after it was squashed', { skip: noTerminal }, async (t) => {
@@ -221,6 +223,29 @@ describe('dossier merge', () => {
       ).code,
       0,
     );
+  });
+
+  it('takes a merge back whose hook moves the branch and fails', {
+    skip: noTerminal,
+  }, async (t) => {
+    const { root, git, branch, shown } = await completed(t);
+    const move = `git update-ref refs/heads/${branch} main && exit 1\n`;
+    const fails = async (name: string, script: string) => {
+      const tip = git('rev-parse', branch).trim();
+      const hook = join(root, '.git/hooks', name);
+      writeFileSync(hook, `#!/bin/sh\n${script}`, { mode: 0o755 });
+      const { code, text } = await shown([[RUN, 'y\r']]);
+      rmSync(hook);
+      assert.equal(code, 1);
+      assert.match(text, /dossier: The merge was not committed, so it was aborted: /);
+      assert.equal(git('rev-parse', branch), git('rev-parse', 'main'));
+      assert.equal(git('status', '--porcelain'), '');
+      assert.equal(existsSync(join(root, '.git/MERGE_HEAD')), false);
+      git('update-ref', `refs/heads/${branch}`, tip);
+    };
+    await fails('reference-transaction', `grep -q ' refs/heads/main$' && ${move}exit 0\n`);
+    git('commit', '-q', '--allow-empty', '-m', 'theirs');
+    await fails('pre-merge-commit', move);
   });
 
   it('names what the worktree has checked out, and the branch where it is missing', async (t) => {
