@@ -27,9 +27,8 @@ import { changesInTheWay, firstFive } from './preflight.ts';
 
 /**
  * Stages the files in conflict and continues the rebase, to its end or to the next conflicting commit. Throws 422
- * `markers_remain`, with nothing staged, while a file has markers or is as git left it, `invalid_state` if the branch moved
- * since the rebase began, and 409 `uncommitted_changes` if one
- * needs a filter that the daemon does not run.
+ * `markers_remain`, with nothing staged, while a file has markers or is as git left it, 422 `invalid_state` if the branch
+ * moved since the rebase began, and 409 `uncommitted_changes` if a file needs a filter that the daemon does not run.
  */
 export const applyResolution = (
   service: SessionNeeds,
@@ -56,8 +55,14 @@ const refuseMovedBranch = async (
   const { branch, orig_head } = conflict.matter;
   const tip = await commitOf(git.at(worktree), `refs/heads/${branch}`);
   if (tip === orig_head) return;
+  const there = `git -C ${shellQuoted(worktree.path)}`;
+  const set = `${there} update-ref ${shellQuoted(`refs/heads/${branch}`)} ${orig_head}`;
+  const keep = `${there} branch ${shellQuoted(`${branch}-moved`)} ${tip}`;
+  const began = `but the rebase began at ${orig_head}. Send …/conflicts/abort, which`;
   throw invalidState(
-    `The branch ${branch} is ${tip === undefined ? 'gone' : `at ${tip}`}, but the rebase began at ${orig_head}. Set it back with git -C ${shellQuoted(worktree.path)} update-ref ${shellQuoted(`refs/heads/${branch}`)} ${orig_head}, and apply again; or send …/conflicts/abort, which keeps a commit that it was moved to under refs/dossier/undone/.`,
+    tip === undefined
+      ? `The branch ${branch} is gone, ${began} creates it again. Or set it back with ${set}, and apply again.`
+      : `The branch ${branch} is at ${tip}, ${began} sets it back and keeps that commit under refs/dossier/undone/. Or keep that commit on another branch and set this one back with ${keep} && ${set} ${tip}, and apply again.`,
   );
 };
 

@@ -185,7 +185,8 @@ describe('POST /api/cases/{id}/conflicts/abort', () => {
     const refused = await post('conflicts/apply');
     assert.deepEqual([refused.status, refused.body.code], [422, 'invalid_state']);
     const words = `The branch ${branch} is at ${moved}, but the rebase began at ${first}.`;
-    assert.ok(refused.body.detail.startsWith(words), refused.body.detail);
+    const advice = `${words} Send …/conflicts/abort, which sets it back and keeps that commit`;
+    assert.ok(refused.body.detail.startsWith(advice), refused.body.detail);
     assert.match(git('status', '--porcelain'), /^UU a\.txt$/m);
     assert.equal((await post('conflicts/abort')).status, 200);
     assert.equal(git('rev-parse', branch).trim(), first);
@@ -195,15 +196,22 @@ describe('POST /api/cases/{id}/conflicts/abort', () => {
 
   it('applies once a branch that moved meanwhile is set back as the refusal says', async (t) => {
     const { worktree, git, main, post } = await rebaseScene(t, WANTED);
+    const { path, branch } = worktree;
+    const setBack = async () => {
+      const { detail } = (await post('conflicts/apply')).body;
+      const [, command = ''] = / back with (git .*), and apply again/.exec(detail) ?? [];
+      execFileSync('sh', ['-c', command], { stdio: 'pipe' });
+    };
     await post('pr/rebase');
-    main('update-ref', '-d', `refs/heads/${worktree.branch}`);
-    writeFiles(worktree.path, { 'a.txt': 'resolved\n' });
-    const { detail } = (await post('conflicts/apply')).body;
-    const [, command = ''] =
-      /is gone, .* Set it back with (git .*), and apply again/.exec(detail) ?? [];
-    execFileSync('sh', ['-c', command]);
+    writeFiles(path, { 'a.txt': 'resolved\n' });
+    const moved = main('commit-tree', '-p', branch, '-m', 'elsewhere', `${branch}^{tree}`);
+    main('update-ref', `refs/heads/${branch}`, moved.trim());
+    await setBack();
+    assert.equal(main('rev-parse', `${branch}-moved`), moved);
+    main('update-ref', '-d', `refs/heads/${branch}`);
+    await setBack();
     assert.equal((await post('conflicts/apply')).body.status, 'clean');
-    assert.equal(git('show', `${worktree.branch}:a.txt`), 'resolved\n');
+    assert.equal(git('show', `${branch}:a.txt`), 'resolved\n');
   });
 
   it('is not needed once the worktree was removed: the rebase has ended, and its snapshot is a recovery', async (t) => {
