@@ -52,5 +52,8 @@ const endWithoutWorktree = (service: TurnNeeds, caseId: string): Promise<void> =
   withWorktreeLock(service.store, caseId, async () => {
     const conflict = openConflict(service.store, caseId);
     if (conflict === undefined || readWorktree(service.store, caseId) !== undefined) return;
-    await close(service, conflict, { outcome: 'interrupted', line: 'its worktree was removed' });
+    await close(service, conflict, {
+      outcome: 'interrupted',
+      line: 'its worktree was removed or detached',
+    });
   });

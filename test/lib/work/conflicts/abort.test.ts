@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { removeWorktree } from '../../../../lib/code/worktrees/recovery/remove.ts';
-import { gitIn, writeFiles } from '../../../helpers/repository.ts';
+import { gitIn, temporaryDirectory, writeFiles } from '../../../helpers/repository.ts';
 import { rebaseScene, recordOf, type Scene } from './fixture.ts';
 
 const WANTED = {
@@ -251,6 +251,22 @@ describe('POST /api/cases/{id}/conflicts/abort', () => {
         next,
       );
     }
+  });
+
+  it('is left to git once an attached worktree was detached, in which the rebase goes on', async (t) => {
+    const scene = await rebaseScene(t, WANTED);
+    const { item, running, main, post, history } = scene;
+    const path = join(temporaryDirectory(t), 'linked');
+    const worktree = `/api/cases/${item.id}/worktree`;
+    assert.equal((await running.call('DELETE', `${worktree}?force=true`)).status, 204);
+    main('worktree', 'add', '--quiet', path, scene.worktree.branch);
+    const attached = await running.call('POST', `/api/worktrees/${item.id}/attach`, { path });
+    assert.equal(attached.status, 201, attached.text);
+    assert.equal((await post('pr/rebase')).body.status, 'conflicted');
+    assert.equal((await running.call('DELETE', worktree)).status, 204);
+    assert.equal((await history())[0]?.outcome, 'interrupted');
+    assert.match(recordOf(scene), /its worktree was removed or detached/);
+    assert.match(gitIn(path)('status'), /rebase in progress/);
   });
 
   it('tells what it cannot put back, and keeps the snapshot', async (t) => {
