@@ -50,8 +50,7 @@ const sandbox = function* ({ sandbox: box }: DoctorContext): Generator<DoctorFin
     yield ok('bubblewrap', 'works: in Plan mode the system prevents an agent from writing');
   for (const { about, sentence } of missingProtections({ ...detectCapabilities(), sandbox: box })) {
     // Nothing starts until its sandbox can be prepared; without one, all starts with a note.
-    const isRequired = about === 'bubblewrap' && box.kind === 'bubblewrap';
-    yield (isRequired ? missing : note)(about, sentence);
+    yield (about === 'sandbox' ? missing : note)(about, sentence);
   }
 };
 

@@ -32,7 +32,10 @@ export const Machine = Type.Object(
     ),
     unheld: Type.Array(
       Type.Object({
-        about: Type.String({ description: 'Such as `bubblewrap`, `cgroup`' }),
+        about: Type.String({
+          description:
+            'Such as `cgroup`. `bubblewrap`: there is no sandbox. `sandbox`: it cannot be prepared, so nothing starts',
+        }),
         sentence: Type.String({ description: 'What is not available here, and the consequence' }),
       }),
     ),

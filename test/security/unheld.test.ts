@@ -37,6 +37,9 @@ describe('what cannot be had here', () => {
       about({ platform: 'darwin', proc: false, sandbox: NONE, namespaces: undefined }),
       ['bubblewrap', 'macOS'],
     );
+    // Nothing runs outside a sandbox that cannot be prepared.
+    const unprepared = { kind: 'bubblewrap', reason: 'It could not be prepared.' } as const;
+    assert.deepEqual(about({ sandbox: unprepared }), ['sandbox', 'cgroup']);
     // Where the sandbox works, what it needs is there.
     assert.deepEqual(about({ namespaces: false, container: true }), ['cgroup']);
   });

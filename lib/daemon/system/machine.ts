@@ -50,7 +50,9 @@ type Sentence = (ground: Capabilities) => string | undefined;
 
 const SENTENCES: Readonly<Record<string, Sentence>> = {
   bubblewrap: ({ sandbox: { kind, reason } }) =>
-    kind === 'none' ? `${reason ?? 'There is no sandbox.'} Without it ${NO_SANDBOX}.` : reason,
+    kind === 'none' ? `${reason ?? 'There is no sandbox.'} Without it ${NO_SANDBOX}.` : undefined,
+  // Could not be prepared: nothing runs outside it either.
+  sandbox: ({ sandbox: { kind, reason } }) => (kind === 'none' ? undefined : reason),
   namespaces: ({ sandbox, namespaces, container }) =>
     sandbox.kind === 'none' && namespaces === false
       ? `User namespaces are disabled, and bubblewrap needs them: ${container ? ALLOW_IN_CONTAINER : ALLOW}.`

@@ -28,7 +28,8 @@ interface Proofs {
   count: number;
   /** The number of newer proofs that are skipped. */
   from: number;
-  machine: Machine;
+  /** Undefined if it cannot be read. */
+  machine: Machine | undefined;
 }
 
 const ON_A_PAGE = 10;
@@ -54,13 +55,10 @@ const View = ({ item, gate, checklist, etag, proofs, count, from, machine }: Pro
         ))}
       </ol>
       <More id={item.id} from={from} count={count} />
-      <NewProof id={item.id} types={wantedTypes(gate, checklist)} open={whyOpen(machine)} />
+      <NewProof id={item.id} types={wantedTypes(gate, checklist)} machine={machine} />
     </Item>
   );
 };
-
-const whyOpen = ({ unheld }: Machine): string | undefined =>
-  unheld.find(({ about }) => about === 'bubblewrap')?.sentence;
 
 /**
  * Whether verifying this proof satisfies the gate; one that is verified, where the gate is satisfied by what was verified
@@ -125,7 +123,7 @@ export const page = definePage<Proofs>({
       api.call('GET /cases/{id}/proof/gate', { id }),
       api.request('GET /cases/{id}/proof/checklist', { id }),
       api.call('GET /cases/{id}/proof', { id }),
-      api.call('GET /api/machine'),
+      api.call('GET /api/machine').catch(() => undefined),
     ]);
     const from = Math.max(0, Number.parseInt(query.from ?? '0', 10) || 0);
     const here = all.toReversed().slice(from, from + ON_A_PAGE);

@@ -128,7 +128,7 @@ describe('doctor', () => {
     writeFileSync(join(bin, 'bwrap'), script, { mode: 0o755 });
     const { code, said } = await run(bin, '--workspace', workspace);
     assert.equal(code, 1);
-    assert.match(said, /^missing bubblewrap .*bwrap: no.*Nothing starts until it can/m);
+    assert.match(said, /^missing sandbox .*bwrap: no.*Nothing starts until it can/m);
   });
 
   it('misses git, and says which', async (t) => {

@@ -110,6 +110,21 @@ describe('dossier in a new workspace at a terminal', { skip: noTerminal }, () =>
     assert.match((await type('trust', '--list')).stdout, /^Nothing to confirm in /);
   });
 
+  it('offers it too where the sandbox cannot be prepared at present', async (t) => {
+    const { shown } = newUser(t);
+    const bin = temporaryDirectory(t);
+    const script = '#!/bin/sh\necho "bwrap: Cannot allocate memory" >&2\nexit 1\n';
+    writeFileSync(join(bin, 'bwrap'), script, { mode: 0o755 });
+    const answers = [
+      [PLACE, '\n'],
+      [SETUP, 'n\n'],
+    ] as const;
+    // No agent, whose version would be asked for in the sandbox.
+    const { code, text } = await shown(answers, { PATH: `${bin}:/usr/bin:/bin` });
+    assert.equal(code, 0, text);
+    assert.match(text, /then copy node_modules/);
+  });
+
   it('takes no default from Ctrl-D', async (t) => {
     const { home, shown } = newUser(t);
     assert.equal((await shown([[PLACE, '\u0004']])).code, 130);

@@ -13,11 +13,11 @@ const PICTURE = Buffer.from(
 );
 const EVIL = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
 
-const start = async (t: TestContext, settings = '') => {
+const start = async (t: TestContext, settings = '', env: Record<string, string> = {}) => {
   const { root } = makeRepository(t, { files: { 'README.md': '# Sample\n' } });
   const workspace = temporaryDirectory(t);
   writeFileSync(join(workspace, 'workspace.md'), `---\n${settings}\n---\n`);
-  const daemon = await startHere(t, ['--workspace', workspace, '--repo', root]);
+  const daemon = await startHere(t, ['--workspace', workspace, '--repo', root], env);
   const dossier = connect({ url: daemon.url });
   const { id, path } = await dossier.call('POST /cases', {
     body: { title: 'Dates are refused', type: 'bug' },
@@ -51,6 +51,29 @@ describe('the proof of a Work item', { skip: noBrowser }, () => {
     const { url } = await start(t, 'sandbox: off');
     const { page } = await look(t, url);
     await page.getByText(/Not isolated\. The sandbox is turned off in the settings/).waitFor();
+    assert.equal(await page.getByText('and in the sandbox').count(), 0);
+  });
+
+  it('does not say so where the sandbox cannot be prepared, as nothing runs then', async (t) => {
+    const bin = temporaryDirectory(t);
+    const script = '#!/bin/sh\necho "bwrap: Cannot allocate memory" >&2\nexit 1\n';
+    writeFileSync(join(bin, 'bwrap'), script, { mode: 0o755 });
+    const { url, dossier } = await start(t, '', { PATH: `${bin}:${process.env.PATH}` });
+    const { unheld } = await dossier.call('GET /api/machine');
+    assert.match(unheld.find(({ about }) => about === 'sandbox')?.sentence ?? '', /allocate/);
+    const { page } = await look(t, url);
+    await page.getByText('and in the sandbox').waitFor();
+    assert.equal(await page.getByText('Not isolated').count(), 0);
+  });
+
+  it('is shown where the machine cannot be described, and then says nothing of the sandbox', async (t) => {
+    const { url, prove } = await start(t, 'sandbox: off');
+    const { page } = await look(t, url);
+    await page.getByText('Not isolated').waitFor();
+    await page.route('**/api/machine', (route) => route.abort());
+    await prove('tests', 'All pass.');
+    await page.getByText('All pass.').waitFor();
+    assert.equal(await page.getByText('Not isolated').count(), 0);
     assert.equal(await page.getByText('and in the sandbox').count(), 0);
   });
 

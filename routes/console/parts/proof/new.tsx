@@ -1,4 +1,5 @@
 import type { TargetedEvent } from 'preact';
+import type { Machine } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import { PROOF_TYPE, Suggestions } from '../fields.tsx';
 import { ApiForm } from '../form.tsx';
@@ -8,12 +9,12 @@ interface NewProps {
   id: string;
   /** Suggested types. */
   types: readonly string[];
-  /** Why commands run without a sandbox; undefined if they run in it. */
-  open: string | undefined;
+  /** Undefined if it cannot be read. */
+  machine: Machine | undefined;
 }
 
 /** Adds a proof: a text, a file, or the run of a command. */
-export const NewProof = ({ id, types, open }: NewProps) => (
+export const NewProof = ({ id, types, machine }: NewProps) => (
   <>
     <h2>Add a proof</h2>
     <Suggestions id="proof-types" of={types} />
@@ -34,21 +35,30 @@ export const NewProof = ({ id, types, open }: NewProps) => (
         </label>
         <button type="submit">Add file</button>
       </ApiForm>
-      <ApiForm call={`POST /cases/${id}/proof/run`} keep class="fields">
-        <label>
-          {`Command, run in the worktree${open === undefined ? ' and in the sandbox' : ''}`}
-          <input name="command" required maxLength={2000} placeholder="npm test" data-key="r" />
-        </label>
-        {open !== undefined && (
-          <div class="box error" role="note">
-            <strong>Not isolated.</strong> {visible(open)}
-          </div>
-        )}
-        <button type="submit">Run check</button>
-      </ApiForm>
+      <Check id={id} machine={machine} />
     </div>
   </>
 );
+
+/** Runs a command, and says where. */
+const Check = ({ id, machine }: Omit<NewProps, 'types'>) => {
+  const open = machine?.unheld.find(({ about }) => about === 'bubblewrap')?.sentence;
+  const isShut = machine !== undefined && open === undefined;
+  return (
+    <ApiForm call={`POST /cases/${id}/proof/run`} keep class="fields">
+      <label>
+        {`Command, run in the worktree${isShut ? ' and in the sandbox' : ''}`}
+        <input name="command" required maxLength={2000} placeholder="npm test" data-key="r" />
+      </label>
+      {open !== undefined && (
+        <div class="box error" role="note">
+          <strong>Not isolated.</strong> {visible(open)}
+        </div>
+      )}
+      <button type="submit">Run check</button>
+    </ApiForm>
+  );
+};
 
 /** Proposes the type `screenshot` for an image, unless a type was typed. */
 const proposeType = ({ currentTarget: { files, form } }: TargetedEvent<HTMLInputElement>): void => {
