@@ -8,6 +8,7 @@ import { connect, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
+import type { FileProblem } from '../../store/front-matter/problem.ts';
 import type { Case } from '../../store/records/case.ts';
 import { atEnd, killAtEnd } from '../helpers/at-end.ts';
 import { DOSSIER, firstUrl, startDaemon } from '../helpers/daemon.ts';
@@ -78,6 +79,20 @@ describe('a disk that fails', () => {
       await running.restart();
       assert.deepEqual(told(events), known, 'a restart adds none');
       assert.equal((await call<Case>('GET', at)).body.title, 'last');
+    });
+
+  for (const fault of ['ESTALE', 'ENOMEM', 'ETIMEDOUT'])
+    it(`is told by the diagnostics with the other problems, whatever it fails with (${fault})`, async (t) => {
+      const { call, item, write } = await withCase(t);
+      write('pr/pr.md', '---\nnumber: none\n---\n');
+      const faults = await inject(t, process.pid, `fsync:error=${fault}`);
+      if (faults === undefined) return;
+      const { status, body } = await call<FileProblem[]>('GET', '/api/diagnostics');
+      await faults.end();
+      assert.equal(status, 200);
+      const files = new Set(body.map(({ file }) => file));
+      assert.deepEqual([...files], ['.', `${item.path}/pr/pr.md`]);
+      assert.match(body[0]?.message ?? '', /cannot be written: .*, fsync\. Writes are refused/);
     });
 
   it('is told by every write when it is mounted read-only, and changes nothing', async (t) => {

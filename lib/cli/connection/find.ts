@@ -76,8 +76,8 @@ export const listSessions = async (dossier: Dossier, id: string): Promise<readon
   const sessions = await dossier.call('GET /cases/{id}/sessions', { id });
   if (sessions.length > 0) return sessions;
   const { path } = await dossier.call('GET /cases/{id}', { id });
-  const problems = await dossier.call('GET /api/diagnostics');
-  const unread = problems.find(({ file }) => file.startsWith(`${path}/sessions`));
+  const query = { path: `${path}/sessions` };
+  const [unread] = await dossier.call('GET /api/diagnostics', { query });
   if (unread === undefined) return sessions;
   throw new Refusal(
     `The sessions of the Work item cannot be read: ${unread.file}: ${unread.message}`,

@@ -1,8 +1,10 @@
 import { isAbsolute, join, relative, resolve } from 'node:path';
+import { messageOf } from '../../../store/base/attempt.ts';
 import { isAtOrBelow } from '../../../store/base/paths.ts';
 import { importProblems } from '../../../store/codehost/imports.ts';
 import { stateDirProblem } from '../../../store/consent/state-dir.ts';
 import { type FileProblem, fileProblem, Problem } from '../../../store/front-matter/problem.ts';
+import type { Layout } from '../../../store/layout.ts';
 import { checkSidecarsBelow } from '../../../store/problems/sidecar-problems.ts';
 import type { Store } from '../../../store/store.ts';
 import { workspaceObstacle, writeObstacle } from '../../../store/workspace/workspace-files.ts';
@@ -46,12 +48,17 @@ const writeProblems = async (store: Store): Promise<FileProblem[]> => {
 
 const whyNotWritten = async ({ readOnly, layout }: Store): Promise<string | undefined> => {
   if (readOnly !== undefined) return readOnly;
-  const { root, tmp } = layout;
-  const obstacle = workspaceObstacle(root) ?? (await writeObstacle(tmp));
+  const obstacle = await obstacleOf(layout).catch(
+    (error: unknown) => `cannot be written: ${messageOf(error)}`,
+  );
   return (
-    obstacle && `The workspace ${root} ${obstacle}. Writes are refused until it can be written`
+    obstacle &&
+    `The workspace ${layout.root} ${obstacle}. Writes are refused until it can be written`
   );
 };
+
+const obstacleOf = async ({ root, tmp }: Layout): Promise<string | undefined> =>
+  workspaceObstacle(root) ?? (await writeObstacle(tmp));
 
 // An empty list for another place would read as if all were well.
 const placeWithin = (root: string, path: string): string => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../../lib/client/client.ts';
@@ -82,6 +82,20 @@ describe('a command about a session whose file cannot be read', () => {
       assert.equal(code, 1);
       assert.match(stderr, /^dossier: The sessions of .* cannot be read: cases\/.*session\.md: /);
     });
+  });
+});
+
+describe('a command about a session of a Work item that has none', () => {
+  it('says so, and has the daemon write nothing', async (t) => {
+    const workspace = temporaryDirectory(t);
+    const { url } = await startHere(t, ['--workspace', workspace]);
+    await connect({ url }).call('POST /cases', { body: { title: 'Later', type: 'chore' } });
+    const changedAt = () => statSync(join(workspace, '.dossier/tmp')).ctimeMs;
+    const before = changedAt();
+    const { code, stderr } = await dossier(t, 'plan', 'later', '--workspace', workspace);
+    assert.equal(code, 1);
+    assert.match(stderr, /has no session yet/);
+    assert.equal(changedAt(), before);
   });
 });
 
