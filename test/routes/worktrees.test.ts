@@ -18,6 +18,7 @@ import { createCase } from '../../lib/work/cases/change.ts';
 import { deleteCase } from '../../store/cases/cases.ts';
 import { sealedText } from '../../store/consent/seal.ts';
 import { eventually, untilSoon } from '../helpers/eventually.ts';
+import { inject } from '../helpers/faults.ts';
 import { NOBODY } from '../helpers/nobody.ts';
 import { gitIn, makeRepository, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 import { withCase } from '../helpers/sessions.ts';
@@ -616,6 +617,24 @@ describe('DELETE /api/cases/{id}/worktree', () => {
     assert.equal(git('show', 'HEAD:late.txt'), 'later');
     assert.ok(!existsSync(change));
     assert.equal((await send('DELETE', forced(fixture))).status, 204);
+  });
+
+  it('leaves no recovery where it cannot be noted that the removal begins', async (t) => {
+    const fixture = await startWith(t);
+    const { send, worktree, workspace, item, git } = fixture;
+    writeFiles(worktree.path, { 'new.txt': 'new' });
+    const change = join(workspace, '.dossier', 'worktrees', `${item.id}.change.json`);
+    const faults = await inject(t, process.pid, `link,linkat:error=ENOSPC:-P${change}`);
+    if (faults === undefined) return;
+    const answers = [await send('DELETE', forced(fixture)), await send('DELETE', forced(fixture))];
+    await faults.end();
+    assert.deepEqual(codes(...answers), Array(2).fill([503, 'may_be_written']));
+    assert.equal(git('for-each-ref', 'refs/dossier'), '');
+    assert.deepEqual(readdirSync(join(workspace, item.path, 'recovered')), []);
+    assert.equal(readFileSync(join(worktree.path, 'new.txt'), 'utf8'), 'new');
+    assert.ok(!existsSync(change));
+    assert.equal((await send('DELETE', forced(fixture))).status, 204);
+    assert.match(fixture.repository.git('for-each-ref'), /refs\/dossier\/recovered/);
   });
 
   it('is put back where it was, also if a program made the directory again meanwhile', async (t) => {

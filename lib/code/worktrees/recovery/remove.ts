@@ -97,7 +97,7 @@ const remove = async (
   record: WorktreeRecord,
   { force, patch }: { force: boolean; patch: boolean },
 ): Promise<void> => {
-  const { store, git } = service;
+  const { store } = service;
   await readyToWrite(store);
   requireUnlocked(service, record.case_id);
   await reclaimTurnLocked(service, record.case_id);
@@ -109,22 +109,37 @@ const remove = async (
     } else if (loss.head !== null) await keepCommits(service, record, loss.head);
   }
   if (has === 'record') return forgetWorktree(store, record.case_id);
-  await syncRepository(service, record);
-  await beginWorktreeChange(store, 'remove', record);
+  await removeKept(service, record, { kept, force });
+  await forgetWorktree(store, record.case_id);
+  await endWorktreeChange(store, record.case_id);
+};
+
+const removeKept = async (
+  service: WorktreeNeeds,
+  record: WorktreeRecord,
+  { kept, force }: { kept: KeptWork | undefined; force: boolean },
+): Promise<void> => {
+  const { store, git } = service;
+  let isBegun = false;
+  const onBegin = (): void => {
+    isBegun = true;
+  };
   const takeAway = (now: GitAt<GitWorktree>): Promise<void> =>
     dropWorktreeDirectory(store, record.path, (path) =>
       refuseChanged(service, { ...record, path }, { now, kept: kept?.state, force }),
     );
-  await removeFromGit(git, record, { force, takeAway }).catch(async (error: unknown) => {
-    // It was not removed.
-    if (pathKind(record.path) === 'directory') await endWorktreeChange(store, record.case_id);
-    // Only this error proves that all of it is back at its place.
-    if (kept !== undefined && error instanceof ServiceError && error.message === CHANGED)
-      await dropKeptWork(service, record, kept);
+  try {
+    await syncRepository(service, record);
+    await beginWorktreeChange(store, 'remove', record);
+    await removeFromGit(git, record, { force, onBegin, takeAway });
+  } catch (error) {
+    const isThere = pathKind(record.path) === 'directory';
+    if (isThere) await endWorktreeChange(store, record.case_id);
+    // Once begun, only this error proves that all of it is back at its place.
+    const isWhole = !isBegun || (error instanceof ServiceError && error.message === CHANGED);
+    if (kept !== undefined && isThere && isWhole) await dropKeptWork(service, record, kept);
     throw error;
-  });
-  await forgetWorktree(store, record.case_id);
-  await endWorktreeChange(store, record.case_id);
+  }
 };
 
 const keepAll = async (

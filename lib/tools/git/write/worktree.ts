@@ -163,6 +163,8 @@ const parseListed = (block: string): ListedWorktree => {
 
 interface Removal {
   force: boolean;
+  /** Called once nothing refuses the removal, before anything is moved or removed. */
+  onBegin?: () => void;
   /** Removes the whole directory; gets git under the lock of the repository. */
   takeAway: (git: GitAt<GitWorktree>) => Promise<void>;
 }
@@ -174,14 +176,14 @@ interface Removal {
 export const removeLinkedWorktree = async (
   git: Git,
   worktree: GitWorktree,
-  { force, takeAway }: Removal,
+  { force, onBegin, takeAway }: Removal,
 ): Promise<void> => {
   await git.turn(worktree, async (now) => {
-    if (existsSync(worktree.path)) {
-      await refuseTampered(worktree);
-      if (!force) await refuseLoss(now);
-      await takeAway(now);
-    }
+    const isThere = existsSync(worktree.path);
+    if (isThere) await refuseTampered(worktree);
+    if (isThere && !force) await refuseLoss(now);
+    onBegin?.();
+    if (isThere) await takeAway(now);
     await removeEntries(worktree);
   });
 };
