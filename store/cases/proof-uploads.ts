@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { isDone, orElse } from '../base/attempt.ts';
+import { orElse } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
 import { noteTakenBack, recordChange } from '../base/write-stage.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
-import { createFile, removeFile } from '../fs/durable.ts';
+import { createFile, removeFile, syncIfThere } from '../fs/durable.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { writeSynced } from '../fs/synced.ts';
 import { proofDir } from '../layout.ts';
@@ -52,7 +52,7 @@ export const withPlacedUpload = async <T>(
     await placeUpload(store, item, { path, staged });
     return await write();
   } catch (error) {
-    if (orElse(() => statsAt(record), true) === undefined) takeBack(path);
+    if (orElse(() => statsAt(record), true) === undefined) await takeBack(path);
     throw error;
   }
 };
@@ -77,9 +77,16 @@ const placeUpload = async (
 };
 
 // Only what this call placed.
-const takeBack = (path: string): void => {
-  const isPlaced = recordChange(path) === 'again';
-  if (!isPlaced || isDone(() => rmSync(path, { force: true }))) noteTakenBack(path);
+const takeBack = async (path: string): Promise<void> => {
+  if (recordChange(path) === 'again')
+    try {
+      rmSync(path, { force: true });
+      await syncIfThere(dirname(path));
+    } catch {
+      // It may be there after a power cut.
+      return;
+    }
+  noteTakenBack(path);
 };
 
 /** The bytes of a file in `proof/`; undefined if it is missing or not a regular file. */

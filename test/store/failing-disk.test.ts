@@ -95,6 +95,18 @@ describe('a disk that fails', () => {
       assert.match(body[0]?.message ?? '', /cannot be written: .*, fsync\. Writes are refused/);
     });
 
+  it('is told as may_be_written where a removed upload could be back after a power cut', async (t) => {
+    const { call, at, dir } = await withCase(t);
+    await call('POST', `${at}/proof`, { type: 'log', content: 'ok' });
+    const faults = await inject(t, process.pid, `fsync:error=EIO:-P${join(dir, 'proof')}`);
+    if (faults === undefined) return;
+    const upload = `${at}/proof/files?type=shot&name=shot.png`;
+    const answer = await call('POST', upload, 'x', { 'content-type': 'image/png' });
+    await faults.end();
+    assertProblem(answer, 503, 'may_be_written');
+    assert.equal(readdirSync(join(dir, 'proof')).length, 1);
+  });
+
   it('is told by every write when it is mounted read-only, and changes nothing', async (t) => {
     const work = await withCase(t);
     const { workspace } = work.running;
