@@ -19,8 +19,9 @@ const PIECE_BYTES = 262_144;
 
 /**
  * Buffers files: small ones in memory, large ones or what exceeds the limit in a spill file, which is created when it is
- * needed, so that a workspace can be exported from a full or read-only disk: in `dir`, or else in the system's directory for
- * temporary files. It is unlinked at once, so that it disappears with the process.
+ * needed, so that small files can be exported from a full disk: in `dir`, or, where no file can be created there, as on a
+ * read-only disk, in the system's directory for temporary files. It is unlinked at once, so that it disappears with the
+ * process. `put` throws the error of a disk that becomes full as the spill file grows.
  */
 export const createShelf = (dir: string) => {
   let spill: number | undefined;
