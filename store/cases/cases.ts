@@ -1,6 +1,5 @@
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { orElse } from '../base/attempt.ts';
 import { changedSince, StoreError } from '../base/errors.ts';
 import { lockOn } from '../base/locks.ts';
 import { caseDirName, meets, monthOf } from '../base/names.ts';
@@ -25,7 +24,7 @@ import { parseCase } from '../reconcile/read-case.ts';
 import { readItemFiles } from '../reconcile/read-item.ts';
 import { journalOrDefer, reconcileWritten } from '../reconcile/reconcile.ts';
 import type { Case, CaseMatter } from '../records/case.ts';
-import { sessionsOf } from '../sessions/sessions.ts';
+import { sessionsOrNone } from '../sessions/sessions.ts';
 import { readyToWrite, type Store, watchRequestsOf } from '../store.ts';
 import { type Filter, matchesFilter } from './case-filter.ts';
 
@@ -180,7 +179,7 @@ const editOf = (change: CaseChange | undefined, eol: '\n' | '\r\n'): RecordEdit 
 export const deleteCase = async (store: Store, id: string, ifMatch?: string): Promise<boolean> => {
   const removed = await changeItem(store, id, async (item) => {
     // A disk fault at one does not keep the Work item: the sweep removes transcripts that are left.
-    const sessions = orElse(() => sessionsOf(store, id), undefined) ?? [];
+    const sessions = sessionsOrNone(store, id);
     const taken = moveToTrash(store, item, ifMatch);
     await evenIfSyncFailed(taken, () => removeFromIndex(store, item));
     for (const { session } of sessions)

@@ -90,6 +90,10 @@ export const sessionsOf = (store: Store, caseId: string): StoredSession[] | unde
     .toSorted((a, b) => byAge(a.session, b.session));
 };
 
+/** The same, for what goes on without them: none where a disk fault hides one. */
+export const sessionsOrNone = (store: Store, caseId: string): StoredSession[] =>
+  orElse(() => sessionsOf(store, caseId), undefined) ?? [];
+
 /** The newest readable session of a Work item. Reads no older ones. Throws disk faults. */
 export const newestSession = (store: Store, caseId: string): StoredSession | undefined => {
   const folder = folderOf(store, caseId);

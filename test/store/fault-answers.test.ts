@@ -211,13 +211,17 @@ describe('a plan that is approved while the state directory is full', () => {
 });
 
 describe('a session whose file cannot be read for a moment', () => {
-  it('is not taken for one that is not there, by the list or the inbox', async (t) => {
+  const withSession = async (t: TestContext) => {
     const { call, at, item, running } = await withCase(t);
     const body = { type: 'implementing', provider: 'manual' };
     const { path } = (await call<Session>('POST', `${at}/sessions`, body)).body;
-    const { id } = item;
     await eventually(async () => assert.match((await call('GET', '/attention')).text, FOR_PLAN));
     const file = join(running.workspace, path, 'session.md');
+    return { call, at, id: item.id, running, file };
+  };
+
+  it('is not taken for one that is not there, by the list or the inbox', async (t) => {
+    const { call, at, id, running, file } = await withSession(t);
     const faults = await inject(t, process.pid, `openat:error=EIO:-P${file}`);
     if (faults === undefined) return;
     const list = await call('GET', `${at}/sessions`);
@@ -231,13 +235,8 @@ describe('a session whose file cannot be read for a moment', () => {
   });
 
   it('hides and keeps nothing but itself: lists of all, the editor and the deletion go on', async (t) => {
-    const { call, at, item, running } = await withCase(t);
-    const body = { type: 'implementing', provider: 'manual' };
-    const { path } = (await call<Session>('POST', `${at}/sessions`, body)).body;
-    const { id } = item;
-    await eventually(async () => assert.match((await call('GET', '/attention')).text, FOR_PLAN));
+    const { call, at, id, file } = await withSession(t);
     await call('POST', `/api/cases/${id}/session/abort`);
-    const file = join(running.workspace, path, 'session.md');
     const faults = await inject(t, process.pid, `openat:error=EIO:-P${file}`);
     if (faults === undefined) return;
     const board = await call('GET', `/api/sessions/newest?case_ids=${id}`);

@@ -1,4 +1,3 @@
-import { orElse } from '../../../store/base/attempt.ts';
 import { etagOf } from '../../../store/base/names.ts';
 import { isRepeatedCall } from '../../../store/base/new-id.ts';
 import { sha256 } from '../../../store/base/sha256.ts';
@@ -20,7 +19,7 @@ import {
 import type { EditorEntry, EditorFile, WrittenFile } from '../../../store/records/editor.ts';
 import { isEnded } from '../../../store/records/session.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
-import { sessionsOf } from '../../../store/sessions/sessions.ts';
+import { sessionsOrNone } from '../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { invalidState, ServiceError } from '../../errors.ts';
 import { ignoredPaths } from '../../tools/git/read/ignore-rules.ts';
@@ -162,7 +161,7 @@ interface Edit {
 /** Adds the edit to the transcript of the session that runs in the worktree, so that it is not attributed to the agent. */
 const recordEdit = ({ store, engine }: WithLive & WithStore, caseId: string, edit: Edit): void => {
   // The file is written: a disk fault at a session does not change that.
-  const open = (orElse(() => sessionsOf(store, caseId), undefined) ?? []).find(
+  const open = sessionsOrNone(store, caseId).find(
     ({ session }) =>
       session.elsewhere !== true && session.status !== 'queued' && !isEnded(session.status),
   );

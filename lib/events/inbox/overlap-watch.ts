@@ -5,7 +5,7 @@ import { caseStateOf } from '../../../store/reconcile/item.ts';
 import { itemOf } from '../../../store/reconcile/items.ts';
 import type { State } from '../../../store/records/case.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
-import { sessionsOf } from '../../../store/sessions/sessions.ts';
+import { sessionsOrNone } from '../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { readWorktree, worktreeOwners } from '../../../store/worktrees/worktrees.ts';
 import { lookIfMergedAndDeleted, recordMerged } from '../../code/worktrees/inspect/merged.ts';
@@ -124,7 +124,7 @@ const finishedBranches = async (service: Given): Promise<FinishedBranch[]> => {
 
 /** When the last session of a Work item ended; empty if none did. */
 export const endOf = (store: Store, caseId: string): string =>
-  (orElse(() => sessionsOf(store, caseId), undefined) ?? [])
+  sessionsOrNone(store, caseId)
     .map(({ session: { ended_at } }) => ended_at ?? '')
     .toSorted()
     .at(-1) ?? '';

@@ -1,6 +1,6 @@
 import { orElse } from '../../../../store/base/attempt.ts';
 import type { UncommittedWorktree } from '../../../../store/records/worktree-upkeep.ts';
-import { sessionsOf } from '../../../../store/sessions/sessions.ts';
+import { sessionsOrNone } from '../../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import { readWorktree, worktreeOwners } from '../../../../store/worktrees/worktrees.ts';
 import { commitOf } from '../../../tools/git/read/repository.ts';
@@ -32,7 +32,7 @@ const lastLeft = (
   store: Store,
   case_id: string,
 ): (UncommittedWorktree & { head: string | undefined }) | undefined => {
-  const sessions = orElse(() => sessionsOf(store, case_id), undefined) ?? [];
+  const sessions = sessionsOrNone(store, case_id);
   const last = sessions.findLast(({ session: { mode } }) => mode === 'work')?.session;
   const { id, head, files = 0, left_out = [], message, reason } = last?.commit ?? {};
   // A commit may say other things only.
