@@ -83,11 +83,7 @@ export const approvePlan = async (
   const run_marker = newRunMarker(service.store.layout, id);
   const approval = { seen, unasked, run_marker, at, by, name };
   const approved = await withSessionLock(service, kept, () =>
-    decideWith(service, kept.session, async (now) => {
-      const rule = await approvalRule(service.store, now, approval);
-      noteApprovedSandbox(service, now.session);
-      return rule;
-    }),
+    decideWith(service, kept.session, (now) => approvalRule(service, now, approval)),
   );
   startWorkTurn(service, approved, { isResumed: false });
   return withLaterWords(service.engine, approved.session);
@@ -107,10 +103,11 @@ export const approveProvidedPlan = async (
 
 // The rule runs before anything is written, and again on session.md as it is then, which may be edited in between.
 const approvalRule = async (
-  store: Store,
+  service: SessionNeeds,
   { session, matter, dir }: StoredSession,
   yes: Omit<Approval, 'plan'>,
 ): Promise<SessionRule> => {
+  const { store } = service;
   const { case_id } = session;
   const rule =
     (plan: Approval['plan']): SessionRule =>
@@ -128,7 +125,7 @@ const approvalRule = async (
   // Until the record names it, approved.md approves nothing: a failure before that changed nothing.
   const plan = await withoutTracking(() => keepApproved(store, dir, check));
   const { approved_sha256 = null, unasked = null } = change ?? {};
-  grantApproval(store, { case_id, matter: { ...matter, approved_sha256, unasked } });
+  recordApproval(service, session, { ...matter, approved_sha256, unasked });
   return rule(plan);
 };
 
@@ -155,8 +152,7 @@ const approveAgain = async (
     checkPlan(plan, seen);
     approvedCommands(plan, { ...NONE_UNASKED, approval_sha256 });
     checkPlanningGate(store, case_id);
-    grantApproval(store, { case_id, matter: { ...matter, unasked: null } });
-    noteApprovedSandbox(service, session);
+    recordApproval(service, session, { ...matter, unasked: null });
     const approved_by = saidBy(key);
     return () => ({ approved_at: at, approved_by, approved_name, ...unaskedChange(matter) });
   });
@@ -164,8 +160,12 @@ const approveAgain = async (
 };
 
 // What was approved with a sandbox does not run without it, also where its plan was made without one.
-const noteApprovedSandbox = ({ store, providers }: SessionNeeds, session: Session): void => {
-  const { id, provider } = session;
+const recordApproval = (
+  { store, providers }: SessionNeeds,
+  { case_id, id, provider }: Session,
+  matter: StoredSession['matter'],
+): void => {
+  grantApproval(store, { case_id, matter });
   if (hasSandbox(providers().get(provider))) noteSandboxed(store, id, true);
 };
 
