@@ -35,18 +35,18 @@ export const knownWorkspaceId = (layout: Layout, state: string): string | undefi
   const found = idIn(layout);
   const noted = found && notedOf(state, found.id);
   if (noted === undefined || found === undefined || !isSame(noted, found)) return undefined;
-  return isLinkedTo(layout, noted.path) ? undefined : found.id;
+  return isLinkedTo(layout, found, noted.path) ? undefined : found.id;
 };
 
 // A copy of hard links (`cp -al`, `rsync --link-dest`) has the same inode, beside the original. Another mount of the original
 // has the same directory, too.
-const isLinkedTo = (layout: Layout, path: string): boolean => {
+const isLinkedTo = (layout: Layout, { inode }: IdFile, path: string): boolean => {
   if (path === layout.root) return false;
   const original = layoutOf(path);
   // A former place that cannot be read is none beside this one.
   return orElse(
     () =>
-      idIn(original)?.inode === idIn(layout)?.inode &&
+      idIn(original)?.inode === inode &&
       statsAt(original.dossier)?.ino !== statsAt(layout.dossier)?.ino,
     false,
   );

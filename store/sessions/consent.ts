@@ -62,8 +62,8 @@ export const grantApproval = ({ consent }: WithConsent, session: SessionOfItem):
 };
 
 /**
- * Records whether a sandbox enclosed what the operator was shown of a session. If so, nothing of it runs without one. Kept
- * here, because whoever edits session.md must not turn the sandbox off.
+ * Records whether a sandbox enclosed what the operator was shown of a session. If so, nothing of it runs without one. The
+ * consent log has it, so that no edit of session.md turns the sandbox off.
  */
 export const noteSandboxed = (store: WithConsent, id: string, sandboxed: boolean): void => {
   if (isSandboxed(store, id) === sandboxed) return;

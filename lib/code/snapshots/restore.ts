@@ -76,8 +76,9 @@ const keepMovedBranch = async (
   git: GitAt<GitWorktree>,
   { before: { branch, head }, after }: Pair,
 ): Promise<string | undefined> => {
-  const value = branch === null ? undefined : await commitOf(git, branch);
-  if (branch === null || value === undefined || [head, after.head].includes(value)) return;
+  if (branch === null) return;
+  const value = await commitOf(git, branch);
+  if (value === undefined || value === head || value === after.head) return;
   return (await keepRefTargets(git, [{ ref: branch, value }])).get(branch);
 };
 
