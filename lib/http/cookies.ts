@@ -41,7 +41,9 @@ export const checkForm = (
 
 // All ports of a host share cookies, so each name contains the port.
 const valueIn = (cookies: string | undefined, name: string, length: number) =>
-  new RegExp(`(?:^|;\\s*)${name}=([\\w-]{${length}})(?:;|$)`).exec(cookies ?? '')?.[1];
+  cookies === undefined
+    ? undefined
+    : new RegExp(`(?:^|;\\s*)${name}=([\\w-]{${length}})(?:;|$)`).exec(cookies)?.[1];
 
 const nameFor = (port: number): string => `dossier_session_${port}`;
 

@@ -54,16 +54,15 @@ export const inputReader = (route: Route): Read => {
 const textReader = (schemaOf: () => JsonSchema) => {
   const schema = lazy(schemaOf);
   const check = checker(schema);
+  const converted = lazy(() =>
+    Object.entries(schema().properties ?? {}).filter(([, { type }]) => type !== 'string'),
+  );
   return (text: Record<string, unknown>) => {
-    const value = fromText(text, schema());
+    const value = { ...text };
+    for (const [key, form] of converted()) if (key in value) value[key] = convert(value[key], form);
     return { value, errors: check(value) };
   };
 };
-
-const fromText = (text: Record<string, unknown>, schema: JsonSchema): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(text).map(([key, value]) => [key, convert(value, schema.properties?.[key])]),
-  );
 
 const NUMBER = /^-?\d+(\.\d+)?$/;
 
