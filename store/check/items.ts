@@ -14,7 +14,7 @@ import { readSidecarFiles } from '../problems/sidecar-files.ts';
 import { unprovenProblems } from '../reconcile/item.ts';
 import { type ItemFiles, problemsIn, readItemFiles, UNKNOWN_FILE } from '../reconcile/read-item.ts';
 import { missingCaseProblem } from '../reconcile/reconcile.ts';
-import { FAULTS, standingOf, walk } from '../reconcile/walk.ts';
+import { FAULTS, isClosed, standingOf, walk } from '../reconcile/walk.ts';
 import { LinkMatter } from '../records/link.ts';
 import { editFix, lackingFindings } from './adopt.ts';
 import { entryErrors, error, errorAt, type Finding, textFindings, warning } from './finding.ts';
@@ -54,7 +54,7 @@ export const checkItems = async (
     const files = kind === 'item' ? readItemFiles(root, dir, { seen }) : undefined;
     if (files !== undefined) items.push({ dir, files, seen });
   }
-  const shut = places.flatMap(({ dir, kind }) => (kind === 'closed' ? dir : []));
+  const shut = places.flatMap(({ dir, kind }) => (isClosed(kind) ? dir : []));
   const closed = new Set(
     [...check.seen].flatMap(([id, { dir }]) => (isAtOrBelowAny(dir, shut) ? id : [])),
   );

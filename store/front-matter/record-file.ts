@@ -101,8 +101,17 @@ export const readRegularFile = (root: string, path: string): Buffer | undefined 
   return whileOpen(opened, (descriptor) => {
     if (!isOpenAt(descriptor, path)) assertNoLinks(root, dirname(path));
     if (!fstatSync(descriptor).isFile()) throw notRegular(relative(root, path));
-    return readFileSync(descriptor);
+    return readOpen(descriptor, path);
   });
+};
+
+const readOpen = (descriptor: number, path: string): Buffer => {
+  try {
+    return readFileSync(descriptor);
+  } catch (error) {
+    // An error of reading an open file does not name it.
+    throw Object.assign(error as Error, { path });
+  }
 };
 
 // Opening a pipe must not block.

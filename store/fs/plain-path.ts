@@ -28,11 +28,11 @@ export const isPlainDirectory = (root: string, path: string): boolean =>
 export const isPlain = (root: string, path: string): boolean =>
   statsAt(path) !== undefined && linkOnTheWay(root, path) === undefined;
 
-/** Whether a directory exists, is gone, or cannot be seen for lack of permission. */
+/** Whether a directory exists, is gone, or cannot be seen, for lack of permission or because the disk fails. */
 export type Standing = 'there' | 'gone' | 'closed';
 
 export const standing = (root: string, path: string): Standing =>
-  orElse(() => (isPlainDirectory(root, path) ? 'there' : 'gone'), 'closed', 'EACCES');
+  orElse(() => (isPlainDirectory(root, path) ? 'there' : 'gone'), 'closed', 'EACCES', 'EIO');
 
 /** Throws `unsafe_path` if the path from `root` leads through a link, and thus out of the workspace. */
 export const assertNoLinks = (root: string, dir: string): void => {

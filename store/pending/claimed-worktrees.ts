@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
+import { orElse } from '../base/attempt.ts';
 import { trustHash } from '../consent/seal.ts';
-import { fileProblem, ifReadable } from '../front-matter/problem.ts';
+import { fileProblem } from '../front-matter/problem.ts';
 import type { Layout } from '../layout.ts';
 import { itemOf } from '../reconcile/items.ts';
 import type { WaitingValue } from '../records/trust.ts';
@@ -16,7 +17,8 @@ import {
 
 /** The worktree record of a Work item if this machine did not write it, for the operator to confirm; undefined otherwise. */
 export const claimedWorktree = (layout: Layout, caseId: string): WaitingValue | undefined => {
-  const found = ifReadable(() => readAnyWorktree(layout, caseId), undefined);
+  // One that cannot be read is refused where it is used.
+  const found = orElse(() => readAnyWorktree(layout, caseId), undefined);
   if (found === undefined || found.isOurs) return undefined;
   const value = claimOf(found.record);
   return {

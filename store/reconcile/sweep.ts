@@ -1,14 +1,16 @@
 import { inSlices } from '../base/async.ts';
 import { lockOn } from '../base/locks.ts';
+import { parentsOf } from '../base/paths.ts';
 import { refreshGlobals } from '../settings/globals.ts';
 import type { Store } from '../store.ts';
 import { runDeferred } from './deferred.ts';
 import { canLookAgain, lookFor, meet, noteDirectory } from './discover.ts';
+import type { Item } from './item.ts';
 import { allItems, clearUnusable, forgetItem, itemIn, itemsOf } from './items.ts';
 import { isUnread, readJournaled } from './journaled.ts';
 import { readItemFiles, sameFiles } from './read-item.ts';
 import { updateLockState } from './reconcile.ts';
-import { type WalkedDirectory, walk } from './walk.ts';
+import { isClosed, type WalkedDirectory, walk } from './walk.ts';
 
 const IN_FLIGHT = 256;
 
@@ -57,8 +59,7 @@ const read = async (store: Store, dir: string, names?: readonly string[]): Promi
 
 const isComparable = (store: Store, place: WalkedDirectory): boolean => {
   const { dir, kind } = place;
-  const isClosed = kind === 'closed';
-  if (isClosed && (itemIn(store, dir) !== undefined || itemsOf(store).formerly.has(dir)))
+  if (isClosed(kind) && (itemIn(store, dir) !== undefined || itemsOf(store).formerly.has(dir)))
     return true;
   noteDirectory(store, place);
   return kind === 'item';
@@ -96,10 +97,23 @@ const checkAbsent = async (
   for (const dir of strangers) if (!found.has(dir)) clearUnusable(store, dir);
   for (const dir of unsettled.keys()) if (!found.has(dir)) unsettled.delete(dir);
   const absent = allItems(store).filter(({ dir }) => !mayBeThere(found.get(dir)));
-  for (const item of absent) if (isUnread(store, item.id)) forgetItem(store, item);
+  const isHidden = ({ dir }: Item): boolean => parentsOf(dir).some((at) => isClosed(found.get(at)));
+  await forgetUnread(store, absent, isHidden);
   await lookFor(store, absent);
+};
+
+const forgetUnread = async (
+  store: Store,
+  absent: readonly Item[],
+  isHidden: (item: Item) => boolean,
+): Promise<void> => {
+  for (const item of absent.filter(({ id }) => isUnread(store, id))) {
+    // It can be read although the directory above it cannot be listed.
+    if (isHidden(item)) await readJournaled(store, item.id);
+    else forgetItem(store, item);
+  }
 };
 
 // A link in the place of a Work item is not the Work item.
 const mayBeThere = (kind: WalkedDirectory['kind'] | undefined): boolean =>
-  kind === 'item' || kind === 'closed';
+  kind === 'item' || isClosed(kind);

@@ -5,22 +5,30 @@ import { Problem, toProblem } from '../front-matter/problem.ts';
 import { type Standing, standing } from '../fs/plain-path.ts';
 import { CASE_FILE } from '../layout.ts';
 
-const DEEPEST = 6;
-
 /**
  * A directory of the walk: a Work item (it has a case.md), a folder of Work items, or one that is not entered: without read
- * permission, a link, or with a name that is not UTF-8.
+ * permission, on a disk that fails, a link, or with a name that is not UTF-8.
  */
 export interface WalkedDirectory {
   dir: string;
-  kind: 'item' | 'folder' | 'closed' | 'link' | 'misnamed';
+  kind: 'item' | 'folder' | 'closed' | 'failing' | 'link' | 'misnamed';
   /** What is in it. */
   names: readonly string[];
 }
 
+const DEEPEST = 6;
+
+/** Whether a directory is there, but what is in it cannot be seen. */
+export const isClosed = (kind: WalkedDirectory['kind'] | undefined): boolean =>
+  kind === 'closed' || kind === 'failing';
+
 /** Why the walk does not enter a directory. Work items in it are unknown. */
 export const FAULTS: Record<Exclude<WalkedDirectory['kind'], 'item' | 'folder'>, Problem> = {
   closed: toProblem(Object.assign(new Error(), { code: 'EACCES' })),
+  failing: new Problem(
+    'unreadable',
+    'The disk fails when this directory is listed (EIO), so what is in it may be outdated. Restore it from a backup',
+  ),
   link: new Problem(
     'symbolic_link',
     'Symbolic links are not followed, so Work items behind this one are left out. Put the directory itself here',
@@ -78,11 +86,15 @@ const pathsOf = (
     .filter((entry) => !entry.name.startsWith('.') && isWanted(entry))
     .map(({ name }) => posix.join(from, name));
 
-const readEntries = (root: string, dir: string): Dirent[] | 'closed' | 'misnamed' | undefined => {
+const readEntries = (
+  root: string,
+  dir: string,
+): Dirent[] | 'closed' | 'failing' | 'misnamed' | undefined => {
   try {
     return readdirSync(join(root, dir), { withFileTypes: true });
   } catch (error) {
     if (hasCode(error, 'EACCES', 'EPERM')) return 'closed';
+    if (hasCode(error, 'EIO')) return 'failing';
     if (hasCode(error, 'ENOENT', 'ENOTDIR')) return isMisread(dir) ? 'misnamed' : undefined;
     throw error;
   }

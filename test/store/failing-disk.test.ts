@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, renameSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync } from 'node:fs';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -10,12 +10,13 @@ import { text } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
 import type { FileProblem } from '../../store/front-matter/problem.ts';
 import type { Case } from '../../store/records/case.ts';
+import type { Session } from '../../store/records/session.ts';
 import { atEnd, killAtEnd } from '../helpers/at-end.ts';
 import { DOSSIER, firstUrl, startDaemon } from '../helpers/daemon.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { readExport } from '../helpers/exported.ts';
 import { inject } from '../helpers/faults.ts';
-import { temporaryDirectory } from '../helpers/repository.ts';
+import { makeRepository, temporaryDirectory } from '../helpers/repository.ts';
 import { readOnly } from '../helpers/tiny-disk.ts';
 import { assertProblem, fingerprint, told, type WithCase, withCase } from '../helpers/work-item.ts';
 
@@ -30,6 +31,12 @@ const FAULTS: [string, number, string][] = [
   ['fdatasync:error=EIO:when=1+2', 503, 'disk_failed'],
   ['fsync:error=EIO:when=1+2', 503, 'disk_failed'],
 ];
+
+interface Places {
+  dir: string;
+  session: string;
+  worktree: string;
+}
 
 /** Each change is done or refused with that code. */
 const tryAll = async ({ call, at }: WithCase, status: number, code: string): Promise<number> => {
@@ -93,6 +100,41 @@ describe('a disk that fails', () => {
       const files = new Set(body.map(({ file }) => file));
       assert.deepEqual([...files], ['.', `${item.path}/pr/pr.md`]);
       assert.match(body[0]?.message ?? '', /cannot be written: .*, fsync\. Writes are refused/);
+    });
+
+  for (const [what, fails, problem] of [
+    ['the listing of a month', ({ dir }) => dirname(dir), undefined],
+    ['the listing of a Work item', ({ dir }) => dir, undefined],
+    ['a session', ({ session }) => join(session, 'session.md'), '/sessions/'],
+    ['the record of a worktree', ({ worktree }) => worktree, undefined],
+  ] satisfies [string, (at: Places) => string, string | undefined][])
+    it(`does not keep the daemon from its start, nor a Work item from its list (${what})`, async (t) => {
+      const { call, at, dir, item, running } = await withCase(
+        t,
+        {},
+        { repository: makeRepository(t) },
+      );
+      const body = { type: 'implementing', provider: 'manual' };
+      const { path } = (await call<Session>('POST', `${at}/sessions`, body)).body;
+      const worktree = join(running.workspace, `.dossier/worktrees/${item.id}.json`);
+      await eventually(() => assert.ok(existsSync(worktree)));
+      await running.stop();
+      const place = fails({ dir, session: join(running.workspace, path), worktree });
+      const faults = await inject(t, process.pid, `openat:error=EIO:-P${place}`);
+      if (faults === undefined) return;
+      const before = running.told.length;
+      await running.restart();
+      const list = (await call<Case[]>('GET', '/cases')).body;
+      const problems = (await call<FileProblem[]>('GET', '/api/diagnostics')).body;
+      await faults.end();
+      assert.deepEqual(
+        list.map(({ title }) => title),
+        [item.title],
+      );
+      if (problem !== undefined)
+        assert.ok(problems.some(({ file }) => file.startsWith(`${item.path}${problem}`)));
+      const events = running.told.slice(before).map(({ event_type }) => event_type);
+      assert.deepEqual(new Set(events), new Set(problem === undefined ? [] : ['problem_found']));
     });
 
   it('is told as may_be_written where a removed upload could be back after a power cut', async (t) => {

@@ -118,7 +118,10 @@ export const logUnconfirmedSessions = async ({
   store,
   log,
 }: WithLog & WithStore): Promise<void> => {
-  const all = await unconfirmedSessions(store);
+  const all = await unconfirmedSessions(store).catch((error: unknown) => {
+    log.error({ err: error }, 'listing the sessions that wait for confirmation failed');
+    return [];
+  });
   if (all.length === 0) return;
   const waiting = all.map(({ kind, key, title = '' }) => `${kind} ${key} ${plain(title)}`);
   const command = trustCommandFor(store.layout);

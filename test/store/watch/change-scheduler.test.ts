@@ -19,7 +19,7 @@ describe('startWatching', () => {
     const { root, store, watch } = await openWorkspace(t);
     const door = await doorTo(root);
     writeFiles(root, { [join(dirOf(1), 'case.md')]: caseText(1) });
-    const fail = (): void => door.arm({ kind: 'list', errno: 'EIO', nth: 1, stays: true });
+    const fail = (): void => door.arm({ kind: 'list', errno: 'EMFILE', nth: 1, stays: true });
     fail();
     atEnd(t, () => void door.disarm());
     const attention = watch(() => undefined);
@@ -35,7 +35,7 @@ describe('startWatching', () => {
       allItems(store).map(({ id }) => id),
       [idOf(1)],
     );
-    await assert.rejects(attention.ready, { code: 'EIO' });
+    await assert.rejects(attention.ready, { code: 'EMFILE' });
   });
 
   it('drops the problem of a removed receiver without a sweep', async (t) => {
