@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { hasCode, orElse } from '../../store/base/attempt.ts';
 import { dossierCommand } from '../../store/base/text.ts';
@@ -25,10 +25,13 @@ export const checkRepository = async ({ repo, workspace, env }: Config): Promise
   if (repo === undefined) return;
   const git = createGit({ env: cleanEnvironment(env) });
   const found = await findRepository(git, repo);
-  if (found === undefined)
+  if (found === undefined) {
+    // A place that cannot be looked at is refused as that.
+    statSync(repo, { throwIfNoEntry: false });
     throw new Refusal(
       `${repo} is not a git repository. Run git init there, or name another one with --repo.`,
     );
+  }
   const unfit = whyUnfit(found);
   if (unfit !== undefined) throw new Refusal(`${JSON.stringify(repo)} ${unfit}.`);
   if (found.root === workspace)

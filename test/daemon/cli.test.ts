@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -130,6 +137,7 @@ describe('dossier', () => {
     const dir = temporaryDirectory(t);
     writeFileSync(join(dir, 'file'), '');
     mkdirSync(join(dir, 'space'));
+    symlinkSync('loop', join(dir, 'loop'));
     const taken = createServer().listen(0, '127.0.0.1');
     atEnd(t, () => taken.close());
     await once(taken, 'listening');
@@ -145,6 +153,7 @@ describe('dossier', () => {
       [[...space, '--port', String(port)], new RegExp(`Port ${port} is in use`)],
       [[...space, '--repo', dir], /is not a git repository/],
       [[...space, '--repo', join(dir, 'nowhere')], /is not a git repository/],
+      [[...space, '--repo', join(dir, 'loop')], /loop is a loop of symbolic links/],
       [[...space, '--repo', broken], /line\\nbreak" has a line break in its real path/],
     ] as const) {
       const ended = await dossier(t, 'serve', ...args, '--log-level', 'silent');
