@@ -139,8 +139,10 @@ const refusalOf = (host: Host): string | undefined => {
   return failure === '' || !isAnswer || PASSING.test(failure) ? undefined : failure;
 };
 
-// EAGAIN, ENOMEM, EMFILE and ENFILE. A limit of 0 namespaces is ENOSPC.
-const PASSING = /Resource temporarily unavailable|Cannot allocate memory|Too many open files/;
+// EAGAIN, ENOMEM, EMFILE, ENFILE and EIO, and what the shell says where it cannot open the filter. A limit of 0 namespaces is
+// ENOSPC.
+const PASSING =
+  /Resource temporarily unavailable|Cannot allocate memory|Too many open files|Input\/output error|: cannot open /;
 
 const outcomeOf = ([file = '', ...args]: readonly string[], { env }: Host) => {
   const limits = { timeout: 10_000, encoding: 'utf8' } as const;

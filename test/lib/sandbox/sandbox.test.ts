@@ -75,6 +75,8 @@ describe('createSandbox', () => {
 
   for (const [why, kind] of [
     ['Creating new namespace failed: Resource temporarily unavailable', 'bubblewrap'],
+    ['reading seccomp data: Input/output error', 'bubblewrap'],
+    ['cannot open /workspace/.dossier/tmp/filter: No such file', 'bubblewrap'],
     ['Creating new namespace failed: Operation not permitted', 'none'],
   ] as const)
     it(`is ${kind} where bubblewrap fails with "${why}"`, (t) => {
