@@ -72,7 +72,7 @@ const told = {
   }),
   status: Type.Enum([...STATUSES], {
     description:
-      'Transitions: `queued` → `planning`, `failed`, `aborted`; `planning` → `plan_ready`, `paused`, `failed`, `aborted`; `plan_ready` → `working`, `planning`, `failed`, `aborted`; `working` → `completed`, `paused`, `failed`, `aborted`; `paused` → `planning`, `working`, `failed`, `aborted`. Final: `completed`, `failed`, `aborted`',
+      'Transitions: `queued` → `planning`, `paused`, `failed`, `aborted`; `planning` → `plan_ready`, `paused`, `failed`, `aborted`; `plan_ready` → `working`, `planning`, `failed`, `aborted`; `working` → `completed`, `paused`, `failed`, `aborted`; `paused` → `planning`, `working`, `failed`, `aborted`. Final: `completed`, `failed`, `aborted`',
   }),
   provider: Type.String(),
   ...Choice,

@@ -203,6 +203,12 @@ export const isBehindJournal = (
   return told === undefined ? !isEnded(status) : told !== status;
 };
 
+/** Whether the record says that a session is queued although the journal has its start. */
+export const isRequeued = (
+  { journal }: Store,
+  { id, status }: Pick<Session, 'id' | 'status'>,
+): boolean => status === 'queued' && (journal.runs.get(id)?.status ?? 'queued') !== 'queued';
+
 /** The session while the journal lags behind it; undefined once nothing is left to do. */
 export const unfinishedSession = (
   store: Store,

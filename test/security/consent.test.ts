@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { createKey } from '../../lib/guard/api-keys/keys.ts';
 import type { AttentionItem } from '../../store/records/attention.ts';
 import type { Case } from '../../store/records/case.ts';
@@ -68,6 +68,8 @@ describe('a plan that was approved when its session was created', () => {
     const dir = newestSession(it.running, it.item);
     rewrite(dir, { status: 'queued', mode: 'plan' });
     rmSync(join(dir, '../lock.md'));
+    await it.until(id, 'paused');
+    assert.equal((await it.control('resume')).status, 200);
     assert.equal((await it.until(id, 'plan_ready')).mode, 'plan');
     const { store } = it.running.service;
     const kept = readSession(store, it.item.id, id);
@@ -76,6 +78,42 @@ describe('a plan that was approved when its session was created', () => {
     assert.equal(given, undefined, 'its plan waits for an approval');
     assert.equal(await ranIn(it, id), ran);
   });
+});
+
+describe('a session that has started, and whose session.md says that it is queued', () => {
+  const MODES = ['plan_ready', 'paused'] as const;
+  const turnsOf = async (it: SessionTest, id: string): Promise<number> =>
+    (await it.eventsOf(id)).filter(({ data }) => data.status === 'planning').length;
+  const paused = async (t: TestContext, status: (typeof MODES)[number]) => {
+    const found = await planned(t, '```sh\nsleep 300\n```\n');
+    const { it, id } = found;
+    if (status === 'plan_ready') return found;
+    await it.post(`/sessions/${id}/approve`);
+    await it.untilEvent(id, 'tool_call');
+    assert.equal((await it.control('pause')).status, 200);
+    return found;
+  };
+  const requeue = (dir: string): void => {
+    rewrite(dir, { status: 'queued', mode: 'plan' });
+    rmSync(join(dir, '../lock.md'));
+  };
+
+  for (const status of MODES)
+    for (const when of ['while the daemon runs', 'while it is stopped'] as const)
+      it(`plans nothing by that, ${status} and edited ${when}: the operator resumes it`, async (t) => {
+        const { it, id, dir } = await paused(t, status);
+        const turns = await turnsOf(it, id);
+        if (when === 'while it is stopped') await it.running.stop();
+        requeue(dir);
+        if (when === 'while it is stopped') await it.running.restart();
+        const { error } = await it.until(id, 'paused');
+        assert.match(String(error), /a file starts no agent\. Resume the session, or abort it\.$/);
+        assert.equal(await turnsOf(it, id), turns);
+        await it.running.restart();
+        assert.equal((await read(it, id)).status, 'paused');
+        assert.equal((await it.control('resume')).status, 200);
+        await it.until(id, 'plan_ready');
+      });
 });
 
 describe('an approval that stands in files alone', () => {

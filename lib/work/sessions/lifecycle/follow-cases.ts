@@ -10,6 +10,7 @@ import {
 import { removeRun } from '../../../../store/sessions/session-events.ts';
 import {
   hasRecord,
+  isRequeued,
   readSession,
   sessionStatus,
   unfinishedSession,
@@ -157,13 +158,16 @@ const resumeFollowUps = async (
 const ORPHANED =
   'The record says that the session runs, but no run of it exists, for example because an older record came back. The work so far is in the worktree. Resume the session, or abort it.';
 
-/** Applies what follows from a session's record. True if it says that the session runs, and nothing here began a run. */
+/**
+ * Applies what follows from a session's record. True if it says that the session runs, and nothing here began a run, or that a
+ * session is queued which started before.
+ */
 const isOrphan = async (service: EngineNeeds, caseId: string, id: string): Promise<boolean> => {
   const { store, engine } = service;
   const kept = engine.live.has(id) ? undefined : unfinishedSession(store, caseId, id);
   if (kept === undefined || engine.closing) return false;
   const { status, elsewhere } = kept.session;
-  if (isRunning(status) && elsewhere !== true) return true;
+  if (elsewhere !== true && (isRunning(status) || isRequeued(store, kept.session))) return true;
   await finalize(service, kept);
   return false;
 };

@@ -8,6 +8,7 @@ import { isRunMarker } from '../../../../store/sessions/run-marker.ts';
 import { removeRun } from '../../../../store/sessions/session-events.ts';
 import {
   claimSession,
+  isRequeued,
   readSession,
   type SessionRule,
   type StoredSession,
@@ -36,6 +37,7 @@ import {
   INTERRUPTED,
   INTERRUPTED_WAITING,
   interrupt,
+  pauseRequeued,
   TAKEN_AWAY,
 } from '../rules/rules.ts';
 import { nextStatus } from '../rules/transitions.ts';
@@ -122,6 +124,7 @@ const recover = async (
   if (found.session.unconfirmed === undefined) await killLeftovers(service.store, found);
   await noteMessages(service, found);
   const told = service.store.journal.runs.get(id)?.status;
+  if (isRequeued(service.store, found.session)) return pauseAgain(service, found);
   await finalize(service, found);
   if (isEnded(found.session.status)) return;
   await closeAttach(service, found);
@@ -132,6 +135,11 @@ const recover = async (
   if (service.engine.live.has(id)) return;
   if (kept === undefined) service.engine.away.set(id, TAKEN_AWAY);
   else if (kept.session.status !== told) noteInterrupted(service.engine, kept);
+};
+
+const pauseAgain = async (service: EngineNeeds, { session }: StoredSession): Promise<void> => {
+  const kept = await decide(service, session, pauseRequeued);
+  if (kept?.session.status === 'paused') noteInterrupted(service.engine, kept);
 };
 
 /**

@@ -147,6 +147,18 @@ export const checkEvent = (
   throw invalidState(`The session is ${session.status}; there is nothing to ${event}.`);
 };
 
+/**
+ * Pauses a session that started before and whose record says that it is queued, because a file starts no agent. Undefined when
+ * its record says otherwise by now.
+ */
+export const pauseRequeued: SessionRule = (session, matter) => {
+  const status = nextStatus(session, 'requeue');
+  return status && { status, error: REQUEUED, ...pauseChange(matter, 'interrupted') };
+};
+
+const REQUEUED =
+  'session.md was set back to queued after the session had started, and a file starts no agent. Resume the session, or abort it.';
+
 interface WithOutage {
   /** Set where the agent's model is unavailable for a while. */
   outage?: Outage | undefined;

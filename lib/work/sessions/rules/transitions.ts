@@ -3,6 +3,7 @@ import type { Session, Status } from '../../../../store/records/session.ts';
 /** Everything that can happen to a session. */
 export type SessionEvent =
   | 'start'
+  | 'requeue'
   | 'plan_written'
   | 'message'
   | 'request_changes'
@@ -23,6 +24,7 @@ export const TRANSITIONS: Readonly<Record<Status, Readonly<Partial<Record<Sessio
   {
     queued: {
       start: 'planning',
+      requeue: 'paused',
       message: 'queued',
       fail: 'failed',
       abort: 'aborted',

@@ -11,6 +11,7 @@ import {
   fail,
   interrupt,
   pause,
+  pauseRequeued,
   planReady,
   resume,
   startPlanning,
@@ -41,6 +42,7 @@ interface EventRule {
 /** What the guide says of each event, and how it is refused. */
 const EVENTS = {
   start: { cause: 'the session lock and a slot of `max_sessions` are free' },
+  requeue: { cause: '`session.md` says so of a session that started before' },
   plan_written: { cause: 'the agent has written a plan' },
   message: { cause: 'you send a message' },
   request_changes: { cause: 'you send the plan back', refusal: 'plan_not_ready' },
@@ -58,6 +60,7 @@ const EVENTS = {
 const TABLE = `
 event            queued    planning    plan_ready  working    paused            completed  failed  aborted
 start            planning  -           -           -          -                 -          -       -
+requeue          paused    -           -           -          -                 -          -       -
 plan_written     -         plan_ready  -           -          -                 -          -       -
 message          queued    planning    planning    working    paused            -          -       -
 request_changes  -         -           planning    -          -                 -          -       -
@@ -106,6 +109,7 @@ const MATTER = { id: ID, type: 'implementing', created_at: AT } as SessionMatter
 /** The rule that performs each event. */
 const RULES: Record<SessionEvent, SessionRule> = {
   start: startPlanning({ at: AT, run_marker: ID, case_state_before: 'OPEN' }),
+  requeue: pauseRequeued,
   plan_written: planReady({}),
   message: addMessage({ id: ID, at: AT, file: 'message.md', sha256: PLAN.sha256 }, ID),
   request_changes: requestChanges({ comment: 'Smaller.', run_marker: ID }),
