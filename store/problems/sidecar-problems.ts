@@ -22,6 +22,7 @@ import { isEnded } from '../records/session.ts';
 import { forgetComments, journalComments } from '../sessions/comments.ts';
 import { approvalProblems } from '../sessions/plan-versions.ts';
 import { parseSessionIn } from '../sessions/session-file.ts';
+import { copyProblem } from '../sessions/sessions.ts';
 import { noteOpenSessions } from '../sessions/unconfirmed.ts';
 import { remembered, type Store } from '../store.ts';
 import { readSidecarFiles } from './sidecar-files.ts';
@@ -66,7 +67,7 @@ export const checkItemSidecars = (store: Store, item: Item, isBaseline = false):
   const files = readSessionFiles(store.layout.root, item.dir, before);
   if (files.size === 0) known.delete(item.id);
   else known.set(item.id, files);
-  store.problems.set(ownerOf(item.id), problemsOfSessions(item.dir, files));
+  store.problems.set(ownerOf(item.id), problemsOfSessions(store, item, files));
   noteOpenSessions(store, item.id, openSessionsIn(files));
   refreshLink(store, item);
   refreshPull(store, item);
@@ -205,5 +206,9 @@ const faultOf = (problem: Problem | undefined): ReadEntry<unknown> | undefined =
   problem && withProblem(undefined, problem);
 
 /** The problems of the files. */
-const problemsOfSessions = (dir: string, files: SessionFiles): FileProblem[] =>
-  [...files].flatMap(([name, entry]) => entryProblem(`${dir}/${name}`, entry));
+const problemsOfSessions = (store: Store, { id, dir }: Item, files: SessionFiles): FileProblem[] =>
+  [...files].flatMap(([name, entry]) => {
+    const { open } = seenIn(entry);
+    const copy = open === undefined ? undefined : copyProblem(store, id, open);
+    return entryProblem(`${dir}/${name}`, copy ? withProblem(undefined, copy) : entry);
+  });

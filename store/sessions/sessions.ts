@@ -4,7 +4,7 @@ import { lockOn } from '../base/locks.ts';
 import { sessionDirName, shortId } from '../base/names.ts';
 import { listDirectory, namesIn } from '../front-matter/folder.ts';
 import { type FrontMatter, textOfBody } from '../front-matter/front-matter.ts';
-import { ifReadable, toProblem } from '../front-matter/problem.ts';
+import { ifReadable, Problem, toProblem } from '../front-matter/problem.ts';
 import {
   editRecord,
   readable,
@@ -67,7 +67,7 @@ export const hasRecord = (store: Store, caseId: string, id: string): boolean => 
 
 const readRecordOf = (store: Store, caseId: string, id: string): SessionRecord | undefined => {
   const found = findSessionDir(store, caseId, id);
-  const matter = found && (found.matter ?? readMatterAt(store, found.dir));
+  const matter = found && (found.matter ?? readMatterAt(store, caseId, found.dir));
   return matter && { dir: found.dir, matter };
 };
 
@@ -171,7 +171,7 @@ export const updateSession = (
     await readyToWrite(store);
     let [matter, isChanged]: [SessionMatter?, boolean?] = [];
     const isThere = await editRecord(store.layout, sessionFile(dir), ({ source }) => {
-      matter = checkedMatter(store, dir, source);
+      matter = checkedMatter(store, caseId, dir, source);
       const change = rule(serveSession(store, caseId, { dir, matter }), matter);
       isChanged = change !== undefined;
       if (change === undefined) return undefined;
@@ -235,7 +235,7 @@ const findSessionDir = (
   let unreadableDir: string | undefined;
   for (const name of namesOf(store, folder).filter((each) => each.endsWith(shortId(id)))) {
     const dir = join(folder, name);
-    const matter = orElse(() => readMatterAt(store, dir), undefined);
+    const matter = orElse(() => readMatterAt(store, caseId, dir), undefined);
     if (matter?.id === id) return { dir, matter };
     if (matter === undefined && statsAt(sessionFile(dir)) !== undefined) unreadableDir = dir;
   }
@@ -258,7 +258,7 @@ export const readSessionAt = (
   case_id: string,
   dir: string,
 ): StoredSession | undefined => {
-  const matter = readMatterAt(store, dir);
+  const matter = readMatterAt(store, case_id, dir);
   return matter && storedSession(store, case_id, { dir, matter });
 };
 
@@ -267,20 +267,45 @@ const storedSession = (store: Store, case_id: string, record: SessionRecord): St
   session: serveSession(store, case_id, record),
 });
 
-const readMatterAt = (store: Store, dir: string): SessionMatter | undefined => {
-  const found = readRecord(
-    store.layout.root,
-    sessionFile(dir),
-    checkSessionIn(basename(dir)),
-  )?.matter;
+const readMatterAt = (store: Store, caseId: string, dir: string): SessionMatter | undefined => {
+  const check = checkOwn(store, caseId, dir);
+  const found = readRecord(store.layout.root, sessionFile(dir), check)?.matter;
   return found && heldMatter(store, dir, found);
 };
 
-const checkedMatter = (store: Store, dir: string, source: FrontMatter): SessionMatter => {
+const checkedMatter = (
+  store: Store,
+  caseId: string,
+  dir: string,
+  source: FrontMatter,
+): SessionMatter => {
   const file = relative(store.layout.root, sessionFile(dir));
+  const check = checkOwn(store, caseId, dir);
   return heldMatter(
     store,
     dir,
-    withReadableErrors(file, () => checkSessionIn(basename(dir))(source.data, source)),
+    withReadableErrors(file, () => check(source.data, source)),
+  );
+};
+
+const checkOwn =
+  (store: Store, caseId: string, dir: string) =>
+  (data: unknown, source: FrontMatter): SessionMatter => {
+    const matter = checkSessionIn(basename(dir))(data, source);
+    const problem = copyProblem(store, caseId, matter.id);
+    if (problem !== undefined) throw problem;
+    return matter;
+  };
+
+/**
+ * The problem of a session that is a copy of an open one in another Work item, as of a directory that was copied by hand. The
+ * decisions, the run and the stream of its id are those of the original. Undefined for all others.
+ */
+export const copyProblem = (store: Store, caseId: string, id: string): Problem | undefined => {
+  const owner = store.journal.runs.get(id)?.case_id;
+  if (owner === undefined || owner === caseId || !hasRecord(store, owner, id)) return undefined;
+  return new Problem(
+    'duplicate_id',
+    `This is a copy of session ${id} of Work item ${owner}. Remove the directory of the copy`,
   );
 };

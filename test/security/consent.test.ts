@@ -13,6 +13,7 @@ import {
 import { basename, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createKey } from '../../lib/guard/api-keys/keys.ts';
+import type { FileProblem } from '../../store/front-matter/problem.ts';
 import type { AttentionItem } from '../../store/records/attention.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Session } from '../../store/records/session.ts';
@@ -223,22 +224,44 @@ describe('a copy of a session in another Work item', () => {
     assert.equal((await read(it, id)).unconfirmed, undefined);
   });
 
-  it('takes no approval from the original where it is approved and cannot run', async (t) => {
+  it('has no run and no approval: what is done to it leaves the original, and it is listed', async (t) => {
     const it = await withCase(t, '```sh\nsleep 300\n```\n', { watch: true });
     const { id } = await it.planned();
     const dir = newestSession(it.running, it.item);
-    await it.post(`/sessions/${id}/approve`);
-    await it.untilEvent(id, 'tool_call');
-    assert.equal((await it.control('pause')).status, 200);
     const { body: other } = await it.running.call<Case>('POST', '/cases', {
       title: 'Other',
       type: 'chore',
     });
+    await it.post(`/sessions/${id}/approve`);
+    await it.untilEvent(id, 'tool_call');
+    const from = join(it.running.workspace, it.item.path, 'sessions');
     const copies = join(it.running.workspace, other.path, 'sessions');
-    cpSync(dir, join(copies, basename(dir)), { recursive: true });
-    const at = `/cases/${other.id}/sessions/${id}`;
-    assertProblem(await it.running.call('POST', `${at}/approve`), 409, 'worktree_missing');
-    assert.equal((await read(it, id)).unconfirmed, undefined);
+    cpSync(from, copies, { recursive: true });
+    const at = `/cases/${other.id}`;
+    const assertRefused = async (method: string, path: string, body?: object): Promise<void> => {
+      const answer = await it.running.call(method, path, body);
+      assertProblem(answer, 409, 'unreadable_record');
+      assert.match(
+        String(answer.body.detail),
+        /copy of session \S+ of Work item \S+\. Remove the dir/,
+      );
+    };
+    for (const path of ['', '/stream', '/plan'])
+      await assertRefused('GET', `${at}/sessions/${id}${path}`);
+    for (const what of ['pause', 'abort', 'resume']) {
+      await assertRefused('POST', `/api${at}/session/${what}`, { session_id: id });
+      await assertRefused('POST', `/api${at}/session/${what}`);
+    }
+    await assertRefused('POST', `${at}/sessions/${id}/approve`);
+    await assertRefused('POST', `${at}/sessions/${id}/messages`, { text: 'Stop.' });
+    assert.equal((await read(it, id)).status, 'working');
+    const copy = join(other.path, 'sessions', basename(dir), 'session.md');
+    const listed = async (): Promise<boolean> => {
+      const { body } = await it.running.call<FileProblem[]>('GET', '/api/diagnostics');
+      return body.some(({ file, code }) => file === copy && code === 'duplicate_id');
+    };
+    await until(listed);
+    assert.equal((await it.control('pause')).status, 200);
     assert.equal((await it.control('resume')).status, 200);
     await it.control('abort');
   });

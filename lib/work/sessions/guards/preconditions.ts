@@ -5,6 +5,7 @@ import { isSandboxed } from '../../../../store/sessions/consent.ts';
 import { readApproved } from '../../../../store/sessions/plan-versions.ts';
 import { readPlan } from '../../../../store/sessions/session-texts.ts';
 import {
+  hasRecord,
   readSession,
   type StoredSession,
   sessionDirOf,
@@ -47,7 +48,7 @@ export const activeSession = async (
 
 const assertReadable = (store: Store, caseId: string): void => {
   for (const [id, { case_id }] of store.journal.runs)
-    if (case_id === caseId) readSession(store, caseId, id);
+    if (case_id === caseId || hasRecord(store, caseId, id)) readSession(store, caseId, id);
 };
 
 const otherSession = ({ id, status }: Session): ServiceError =>

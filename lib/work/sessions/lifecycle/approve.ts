@@ -140,7 +140,7 @@ const approveAgain = async (
 ): Promise<Session> => {
   const { store } = service;
   const { case_id, id } = kept.session;
-  // A copy of the session in another Work item would take the approval, and could not run.
+  // Without its worktree the session would take the approval, and could not run.
   await refuseLost(store, kept.session);
   const at = store.clock().toISOString();
   const approved_name = await approverName(service, case_id, key);
