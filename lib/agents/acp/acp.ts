@@ -1,3 +1,4 @@
+import { messageOf } from '../../../store/base/attempt.ts';
 import { cleanEnvironment } from '../../tools/process/environment.ts';
 import { programStamp } from '../../tools/process/find-program.ts';
 import { boundaryOf, isolationOf, whyUnavailable } from '../launch.ts';
@@ -63,7 +64,8 @@ const probe = async (agent: AcpAgent, deps: AcpDeps): Promise<ProviderInfo> => {
   const missing = whyUnavailable(agent, deps);
   if (missing !== undefined) return { ...base, available: false, reason: missing };
   const { probeAgent } = await import('./probe.ts');
-  const hello = await probeAgent(agent, deps);
+  // For example the sandbox could not be prepared: the others are listed.
+  const hello = await probeAgent(agent, deps).catch(messageOf);
   if (typeof hello === 'string') return { ...base, available: false, reason: hello };
   return {
     ...base,

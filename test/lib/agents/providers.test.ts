@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { ProviderInfo } from '../../../lib/agents/provider.ts';
 import { createProviders, type ProvidersConfig } from '../../../lib/agents/providers.ts';
+import { createSandbox } from '../../../lib/sandbox/sandbox.ts';
 import { depsFor, makePlace, specFor, watch } from './fixture.ts';
 
 const providersOn = (t: TestContext, settings: ProvidersConfig) => {
@@ -47,6 +48,20 @@ describe('createProviders', () => {
     for (const { available, reason } of infos) {
       if (!available) assert.match(reason ?? '', /^\S+ is not installed\. Install the npm package/);
     }
+  });
+
+  it('lists an agent whose sandbox cannot be prepared with the reason, beside the others', async (t) => {
+    const place = makePlace(t);
+    const bwrap = '#!/bin/sh\ncase "$*" in *--chdir*) echo "no space" >&2; exit 1;; esac\n';
+    for (const [name, text] of Object.entries({ bwrap, 'claude-agent-acp': '#!/bin/sh\n' }))
+      writeFileSync(join(place.home, name), text, { mode: 0o755 });
+    const env = { PATH: `${place.home}:${process.env.PATH}`, HOME: place.home };
+    const deps = { ...depsFor(place), env, sandbox: createSandbox('auto', env) };
+    const infos = await createProviders({}, deps).list();
+    const claude = infos.find(({ id }) => id === 'claude');
+    assert.equal(claude?.available, false);
+    assert.match(claude?.reason ?? '', /^The sandbox could not be prepared: no space\./);
+    assert.equal(infos.find(({ id }) => id === 'manual')?.available, true);
   });
 
   it('names no package for a command of the settings that is none of the known programs', async (t) => {
