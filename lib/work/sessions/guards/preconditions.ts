@@ -14,6 +14,7 @@ import {
 import { settingsOf } from '../../../../store/settings/globals.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import type { Provider } from '../../../agents/provider.ts';
+import type { WithProviders } from '../../../agents/providers.ts';
 import { isWorktreeGone } from '../../../code/worktrees/create/create.ts';
 import { invalidState, orNotFound, ServiceError } from '../../../errors.ts';
 import { getCase } from '../../cases/read.ts';
@@ -128,11 +129,21 @@ export const hasSandbox = (provider: Provider | undefined): boolean =>
  */
 export const lostSandbox = (
   store: Store,
-  { id }: Pick<Session, 'id'>,
+  { id, mode }: Pick<Session, 'id' | 'mode'>,
   provider: Provider,
 ): string | undefined => {
   const { sandbox, reason } = provider.boundary();
   const isOff = sandboxSettings(settingsOf(store)).sandbox === 'off';
   if (sandbox !== 'none' || isOff || !isSandboxed(store, id)) return undefined;
-  return `The plan was made or approved while this machine had a sandbox, which it has no more, so nothing was started. ${reason} Once the sandbox works again, restart the daemon and resume the session. To run without one, set sandbox: off in workspace.md, or abort the session and plan again.`;
+  return `The plan was made or approved while this machine had a sandbox, which it has no more, so nothing was started. ${reason} Once the sandbox works again, restart the daemon and ${mode === 'work' ? 'resume the session' : 'approve the plan'}. To run without one, set sandbox: off in workspace.md, or abort the session and plan again.`;
+};
+
+/** Throws 422 `invalid_state` for a session whose plan would not run for that reason. */
+export const refuseLostSandbox = (
+  { store, providers }: WithProviders & WithStore,
+  session: Session,
+): void => {
+  const provider = providers().get(session.provider);
+  const lost = provider && lostSandbox(store, session, provider);
+  if (lost !== undefined) throw invalidState(lost);
 };

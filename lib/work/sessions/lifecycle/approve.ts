@@ -29,7 +29,12 @@ import { cleanEnvironment } from '../../../tools/process/environment.ts';
 import { checkTexts } from '../../cases/text.ts';
 import { checkPlanningGate } from '../../planning/gate.ts';
 import { decideWith } from '../guards/decide.ts';
-import { approvedPlan, hasSandbox, refuseLost } from '../guards/preconditions.ts';
+import {
+  approvedPlan,
+  hasSandbox,
+  refuseLost,
+  refuseLostSandbox,
+} from '../guards/preconditions.ts';
 import type { SessionNeeds } from '../live/needs.ts';
 import {
   type Approval,
@@ -69,6 +74,8 @@ export const approvePlan = async (
   yes: ApprovalInput = {},
 ): Promise<Session> => {
   const kept = await getStoredSession(service, caseId, id);
+  // An approval that was given earlier pauses the session with the reason.
+  if (yes.by === undefined) refuseLostSandbox(service, kept.session);
   if (kept.session.unconfirmed === 'approved') return approveAgain(service, kept, yes);
   // The work could not begin, and would fail with its approved plan.
   await refuseMissing(service.store, caseId);

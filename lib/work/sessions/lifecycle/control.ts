@@ -10,7 +10,12 @@ import type { Store } from '../../../../store/store.ts';
 import type { RunResult } from '../../../agents/provider.ts';
 import { invalidState, notFound, orNotFound, ServiceError } from '../../../errors.ts';
 import { decide, pauseLater, unblockCase } from '../guards/decide.ts';
-import { activeSession, approvedPlan, refuseLost } from '../guards/preconditions.ts';
+import {
+  activeSession,
+  approvedPlan,
+  refuseLost,
+  refuseLostSandbox,
+} from '../guards/preconditions.ts';
 import { type Engine, type LiveRun, stopLive } from '../live/engine.ts';
 import type { SessionNeeds, TurnNeeds } from '../live/needs.ts';
 import { noteStatus } from '../live/stream.ts';
@@ -120,6 +125,7 @@ export const resumeSession = async (
   const { session } = active;
   const run_marker = newRunMarker(service.store.layout, session.id);
   await refuseLost(service.store, session);
+  if (session.mode === 'work') refuseLostSandbox(service, session);
   const done = session.mode === 'work' ? await digestOf(service.engine, active) : undefined;
   const skipped = skippedBlock(session, done, from);
   const resumed = await withSessionLock(service, active, () =>
