@@ -1,4 +1,4 @@
-import { linkSync, renameSync } from 'node:fs';
+import { linkSync, lstatSync, renameSync, rmSync } from 'node:fs';
 import { lstat, rm, unlink, utimes, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { hasCode } from '../../../store/base/attempt.ts';
@@ -152,7 +152,7 @@ const LONG_AGO = 1000;
 
 /**
  * Restores the index with git's own protocol: `index.lock` is the lock, and renaming it is the write. The file is
- * complete before it is linked as the lock, so that a crash rarely leaves a stale lock.
+ * complete before it is linked as the lock, so that a lock that a crash left is recognized.
  */
 export const putIndex = async (
   git: GitAt<GitWorktree>,
@@ -160,6 +160,7 @@ export const putIndex = async (
 ): Promise<void> => {
   const index = join(git.place.git_dir, 'index');
   const next = `${index}.dossier`;
+  removeOwnLock(next, `${index}.lock`);
   await rm(next, { force: true });
   try {
     const content = index_blob === null ? '' : await blobOf(git, index_blob);
@@ -172,6 +173,12 @@ export const putIndex = async (
   } finally {
     await rm(next, { force: true });
   }
+};
+
+// A daemon that was killed between the link and the rename left one file under both names. git would keep the lock forever.
+const removeOwnLock = (file: string, lock: string): void => {
+  const [left, held] = [file, lock].map((path) => lstatSync(path, { throwIfNoEntry: false }));
+  if (left !== undefined && left.ino === held?.ino && left.dev === held.dev) rmSync(lock);
 };
 
 const holdIndex = (file: string, lock: string): void => {

@@ -352,6 +352,18 @@ describe('restore', () => {
     await assert.rejects(restore(made.git, made.worktree, before), /index\.lock/);
     assert.equal(existsSync(join(made.worktree.git_dir, 'index.lock')), true);
   });
+
+  it('takes over its own lock on the index that a kill left', async (t) => {
+    const made = await make(t);
+    const before = await snapshot(made.git, made.worktree);
+    made.operator('add', 'unstaged.txt');
+    const index = join(made.worktree.git_dir, 'index');
+    writeFileSync(`${index}.dossier`, '');
+    linkSync(`${index}.dossier`, `${index}.lock`);
+    const { left } = await restore(made.git, made.worktree, before);
+    assert.equal(left.changed, false);
+    assert.equal(existsSync(`${index}.lock`), false);
+  });
 });
 
 describe('setAside', () => {
