@@ -6,6 +6,7 @@ import type { Pictured } from '../../../store/records/baseline.ts';
 import { commitOf } from '../../tools/git/read/repository.ts';
 import { isWithheld } from '../../tools/git/read/secret-names.ts';
 import { blobOf, putFiles, removeFiles } from '../../tools/git/read/working-files.ts';
+import { ageOf } from '../../tools/git/run/command.ts';
 import { GitError, gitProblem } from '../../tools/git/run/error.ts';
 import type { Git, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { isTampered } from '../../tools/git/write/worktree.ts';
@@ -190,4 +191,4 @@ const holdIndex = (file: string, lock: string): void => {
 };
 
 const locked = (path: string): GitError =>
-  new GitError({ args: ['update-index'], failure: 'busy', lock: { path, age_s: 0 } });
+  new GitError({ args: ['update-index'], failure: 'busy', lock: { path, age_s: ageOf(path) } });

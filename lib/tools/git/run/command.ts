@@ -162,7 +162,8 @@ const lockIn = (stderr: string): string | undefined => {
   return /Unable to create '(.*\.lock)': File exists/.exec(stderr)?.[1];
 };
 
-const ageOf = (path: string): number => {
+/** The age of a lock file, in seconds; 0 if it is gone. */
+export const ageOf = (path: string): number => {
   const changed = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
   return changed === undefined ? 0 : Math.max(0, Math.round((Date.now() - changed) / 1000));
 };

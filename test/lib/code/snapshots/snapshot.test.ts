@@ -348,9 +348,15 @@ describe('restore', () => {
     const made = await make(t);
     const before = await snapshot(made.git, made.worktree);
     made.operator('add', 'unstaged.txt');
-    writeFileSync(join(made.worktree.git_dir, 'index.lock'), '');
-    await assert.rejects(restore(made.git, made.worktree, before), /index\.lock/);
-    assert.equal(existsSync(join(made.worktree.git_dir, 'index.lock')), true);
+    const lock = join(made.worktree.git_dir, 'index.lock');
+    writeFileSync(lock, '');
+    const hourAgo = Date.now() / 1000 - 3600;
+    utimesSync(lock, hourAgo, hourAgo);
+    await assert.rejects(
+      restore(made.git, made.worktree, before),
+      /index\.lock for 3[56]\d\d s\. Try again when it has ended; if none runs, delete the file/,
+    );
+    assert.equal(existsSync(lock), true);
   });
 
   it('takes over its own lock on the index that a kill left', async (t) => {
