@@ -97,7 +97,8 @@ export const adoptedFile = ({ adopted }: Layout, name: string): string =>
   join(adopted, `${name}.jsonl`);
 
 // Inside the directory of one session.
-export const sessionFile = (dir: string): string => join(dir, 'session.md');
+export const SESSION_FILE = 'session.md';
+export const sessionFile = (dir: string): string => join(dir, SESSION_FILE);
 export const planFile = (dir: string): string => join(dir, 'plan.md');
 /** The operator's comments on the plan. */
 export const commentsFile = (dir: string): string => join(dir, 'comments.md');

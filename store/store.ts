@@ -82,7 +82,7 @@ export const activityOf = remembered(() => ({ count: 0 }));
 /** Requests to the watcher. They have no effect until it is set up. */
 export interface Attention {
   /** Starts or ends the watch of a directory. */
-  watch: (dir: string, kind: 'item' | 'folder' | 'none') => void;
+  watch: (dir: string, kind: 'item' | 'folder' | 'record' | 'none') => void;
   /** Schedules a decision about missing Work items after the grace period. */
   scheduleMissingDecision: () => void;
   /** Schedules another read of a path after the grace period. Undefined until the watcher is set up. */

@@ -4,28 +4,34 @@ import { readSession, sessionDirOf } from '../sessions/sessions.ts';
 import { type Store, watchRequestsOf } from '../store.ts';
 
 /**
- * Watches the directories of sessions that wait for the operator, who may edit plan, comments and record there. Sessions at
- * work are not watched, since their agents write all the time.
+ * Watches the directories of sessions that wait for the operator, who may edit plan, comments and record there. Of sessions at
+ * work only the record is watched, since their agents write all the time.
  */
 export const watchPlanEvents = (store: Store): void =>
   store.journal.onEvents((events) => {
-    for (const { body } of events)
-      if ('session_id' in body.payload) watchPlan(store, body.payload.session_id);
+    for (const { body } of events) if ('session_id' in body.payload) watchPlan(store, body.payload);
   });
 
-/** Watches the sessions that wait already. */
+/** Watches the sessions that wait or work already. */
 export const watchPlans = (store: Store): void => {
-  for (const [id, { status }] of store.journal.runs) if (WAITS.has(status)) watchPlan(store, id);
+  for (const [session_id, { case_id, status }] of store.journal.runs)
+    if (status !== 'queued') watchPlan(store, { case_id, session_id });
 };
 
-const WAITS: ReadonlySet<string> = new Set(['plan_ready', 'paused']);
-
-const watchPlan = (store: Store, id: string): void => {
-  const run = store.journal.runs.get(id);
-  if (run === undefined) return;
+const watchPlan = (store: Store, { case_id, session_id: id }: SessionName): void => {
   // Unreadable sessions are reported elsewhere.
-  const kept = orElse(() => readSession(store, run.case_id, id), undefined);
+  const kept = orElse(() => readSession(store, case_id, id), undefined);
   if (kept === undefined) return;
   const dir = relative(store.layout.root, sessionDirOf(store, kept)).split(sep).join('/');
-  watchRequestsOf(store).watch(dir, WAITS.has(run.status) ? 'folder' : 'none');
+  watchRequestsOf(store).watch(dir, kindOf(store.journal.runs.get(id)?.status));
+};
+
+interface SessionName {
+  case_id: string;
+  session_id: string;
+}
+
+const kindOf = (status: string | undefined) => {
+  if (status === undefined) return 'none';
+  return status === 'plan_ready' || status === 'paused' ? 'folder' : 'record';
 };

@@ -3,6 +3,7 @@ import { basename, dirname, join, posix, relative, sep } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 import { headDirOf } from '../fs/git-dir.ts';
 import { directoryIdentity, statsAt } from '../fs/plain-path.ts';
+import { SESSION_FILE } from '../layout.ts';
 import { createPlainWatches, type WatchListener } from './plain-watches.ts';
 import type { PlaceKind, WatchEvents, WatchTask } from './watch.ts';
 
@@ -13,7 +14,8 @@ export const watchPlaces = ({ root, items, most }: WatchTask, { hint, failed }: 
   const tell = (path: string): void => hint(relative(root, path).split(sep).join(posix.sep));
   const chokidar = chokidarWatches(root, items.slice(0, most), { tell, failed });
   const watchPlain = createPlainWatches({ tell, failed });
-  for (const dir of items.slice(most)) directoriesOf(join(root, dir)).map(watchPlain.begin);
+  for (const dir of items.slice(most))
+    directoriesOf(join(root, dir)).map((path) => watchPlain.begin(path));
   // In a linked worktree, a submodule or a subdirectory of a repository, HEAD and the index are elsewhere.
   const git = headDirOf({ root });
   if (git !== undefined && git !== join(root, '.git')) watchPlain.begin(git);
@@ -27,10 +29,12 @@ export const watchPlaces = ({ root, items, most }: WatchTask, { hint, failed }: 
         return chokidar.place(dir);
       const wanted = kind === 'item' ? directoriesOf(path) : [path];
       // Changes from before the watch was set up.
-      if (wanted.map(watchPlain.begin).includes(true)) hint(dir);
+      if (wanted.map((each) => watchPlain.begin(each, ONLY[kind])).includes(true)) hint(dir);
     },
   };
 };
+
+const ONLY: Partial<Record<PlaceKind, string>> = { record: SESSION_FILE };
 
 // Memory and the files inside sessions cause no events, and watches are limited.
 const INSIDE = ['proof', 'sessions', 'webhooks'];

@@ -1,8 +1,8 @@
 import { type ResourceLimits, Worker } from 'node:worker_threads';
 import type { Layout } from '../layout.ts';
 
-/** A Work item's directory, any other directory, or one to stop watching. */
-export type PlaceKind = 'item' | 'folder' | 'none';
+/** A Work item's directory, any other directory, one of which only session.md is watched, or one to stop watching. */
+export type PlaceKind = 'item' | 'folder' | 'record' | 'none';
 
 export interface WatchEvents {
   /**

@@ -1,6 +1,7 @@
 import { orElse } from '../../../../store/base/attempt.ts';
 import { GRACE_MS } from '../../../../store/base/grace.ts';
 import { lockOn } from '../../../../store/base/locks.ts';
+import { gitStall } from '../../../../store/fs/git-dir.ts';
 import {
   directoryStatusOf,
   itemOf,
@@ -17,7 +18,7 @@ import {
 } from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
 import { finalize } from '../guards/decide.ts';
-import { stopLive } from '../live/engine.ts';
+import { type LiveRun, stopLive } from '../live/engine.ts';
 import type { EngineNeeds, SessionNeeds } from '../live/needs.ts';
 import { noteComments } from '../live/stream.ts';
 import { isRunning, TAKEN_AWAY } from '../rules/rules.ts';
@@ -26,7 +27,7 @@ import { mayReturn, recoverSession } from './recover.ts';
 
 /**
  * Follows changes of Work items. When the record of a session is removed, its run ends, and the session is paused once the
- * record is back; when a Work item is repaired, unblocked or reopened, its sessions continue with what was not possible
+ * record is back; the run of a record that git or an editor changed to another status ends, too; when a Work item is repaired, unblocked or reopened, its sessions continue with what was not possible
  * before, and a queued session that could not be read starts. A new trust decision starts queued sessions.
  */
 export const followCases = (service: SessionNeeds): void => {
@@ -56,16 +57,27 @@ export const followCases = (service: SessionNeeds): void => {
   onFilesChanged(store, (caseId) => {
     if (caseId === undefined || looking.has(caseId) || !hasComeOrGone(service, caseId)) return;
     looking.add(caseId);
-    // An editor that saves, or git, removes a file for a moment.
+    // An editor that saves, or git, removes a file for a moment, and a rebase puts older ones in its place.
     const later = (): void => {
+      if (isGitAtWork(store)) {
+        lookLater();
+        return;
+      }
       looking.delete(caseId);
       followRecords(service, caseId).catch((error: unknown) =>
         log.error({ err: error, case_id: caseId }, 'following the records of sessions failed'),
       );
     };
-    setTimeout(later, GRACE_MS).unref();
+    const lookLater = (): void => void setTimeout(later, GRACE_MS).unref();
+    lookLater();
   });
 };
+
+// One that makes no progress may have died.
+const isGitAtWork = ({ layout }: Store): boolean =>
+  (gitStall(layout) ?? Number.POSITIVE_INFINITY) < GIT_MS;
+
+const GIT_MS = 2000;
 
 const runsOf = ({ journal }: Store, caseId: string): string[] =>
   [...journal.runs].flatMap(([id, { case_id }]) => (case_id === caseId ? [id] : []));
@@ -104,23 +116,49 @@ const stopAway = async ({ engine }: EngineNeeds, id: string): Promise<void> => {
   engine.release(id);
 };
 
-/** The runs whose record is gone, and the sessions whose record is back. */
+/** Ends the run of a session whose record says, by the hand of another, that it does not run; its files stay as they are. */
+const stopChanged = async (service: SessionNeeds, caseId: string, id: string): Promise<void> => {
+  const { engine, store } = service;
+  const live = engine.live.get(id);
+  if (live !== undefined) await stopLive(live);
+  const kept = readSession(store, caseId, id);
+  if (kept === undefined) return;
+  engine.transcript(kept).append('error', { message: CHANGED });
+  await recoverSession(service, { case_id: caseId, id, why: CHANGED });
+};
+
+const CHANGED =
+  'The status in session.md was changed while the session ran, for example by git reset, so its programs were ended. The work so far is in the worktree.';
+
+/** The runs whose record is gone or has another status, and the sessions whose record is back. */
 const comeOrGone = ({ store, engine }: EngineNeeds, caseId: string) => {
   const { live, away } = engine;
   const ids = runsOf(store, caseId).filter((id) => live.has(id) || away.has(id));
   const item = ids.length === 0 ? undefined : itemOf(store, caseId);
   // A directory that is missing was moved, or is removed: that is decided in a moment.
   if (engine.closing || item === undefined || directoryStatusOf(store, item) !== 'there')
-    return { gone: [], back: [] };
+    return { gone: [], changed: [], back: [] };
   return {
     gone: ids.filter((id) => live.has(id) && !hasRecord(store, caseId, id)),
+    changed: ids.filter((id) => isChanged(store, live.get(id))),
     back: ids.filter((id) => !live.has(id) && hasRecord(store, caseId, id)),
   };
 };
 
+// A turn writes another status at its end, which is journaled under the same lock.
+const isChanged = (store: Store, live: LiveRun | undefined): boolean => {
+  if (live === undefined || live.attached || live.stopping) return false;
+  const { case_id, session_id: id, phase } = live;
+  const status = orElse(() => sessionStatus(store, case_id, id), undefined);
+  const told = store.journal.runs.get(id)?.status;
+  return status !== undefined && status !== RUNNING[phase] && told === RUNNING[phase];
+};
+
+const RUNNING = { plan: 'planning', work: 'working' } as const;
+
 const hasComeOrGone = (service: EngineNeeds, caseId: string): boolean => {
-  const { gone, back } = comeOrGone(service, caseId);
-  return gone.length + back.length > 0 || isReadableAgain(service, caseId);
+  const { gone, changed, back } = comeOrGone(service, caseId);
+  return gone.length + changed.length + back.length > 0 || isReadableAgain(service, caseId);
 };
 
 const isReadableAgain = ({ store, engine }: EngineNeeds, caseId: string): boolean =>
@@ -131,8 +169,10 @@ const isReadableAgain = ({ store, engine }: EngineNeeds, caseId: string): boolea
   );
 
 const followRecords = async (service: SessionNeeds, caseId: string): Promise<void> => {
-  const { gone, back } = comeOrGone(service, caseId);
+  const look = async () => comeOrGone(service, caseId);
+  const { gone, changed, back } = await service.store.locks.take(lockOn.decision(caseId), look);
   for (const id of gone) await stopAway(service, id);
+  for (const id of changed) await stopChanged(service, caseId, id);
   for (const id of back) {
     const why = service.engine.away.get(id);
     if (why !== undefined) await recoverSession(service, { case_id: caseId, id, why });

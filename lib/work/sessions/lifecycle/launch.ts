@@ -27,7 +27,7 @@ import { update } from '../../cases/change.ts';
 import { isClosed } from '../../cases/moves.ts';
 import { decide, pauseLater, refuseAttached } from '../guards/decide.ts';
 import { checkTrustOf, isBlockedByTrust } from '../guards/trust.ts';
-import { isLive, newRun, type WithEngine } from '../live/engine.ts';
+import { isLive, newRun, stopLive, type WithEngine } from '../live/engine.ts';
 import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
 import { fillSlots, isAtCapacity, waitForSlot } from '../live/slots.ts';
 import { noteStatus } from '../live/stream.ts';
@@ -133,13 +133,14 @@ export const withSessionLock = async <T>(
   const { id, case_id, status } = session;
   const { store } = service;
   const live = service.engine.live.get(id);
-  // A terminal that was closed is gone in a moment.
-  if (live?.attached && live.stopping) await live.finished;
+  const waits = status === 'plan_ready' || status === 'paused';
+  // A terminal that was closed is gone in a moment. A run whose record was changed to one that waits must not meet the next.
+  if (live?.attached === true ? live.stopping : waits) await (live && stopLive(live));
   refuseAttached(service, session);
   refuseElsewhere(session);
   refuseUnconfirmed(session);
   await checkTrustOf(service, session);
-  if (status !== 'plan_ready' && status !== 'paused') return work();
+  if (!waits) return work();
   const isOurs = (): boolean => readLock(store, case_id)?.holder?.session_id === id;
   if (!isOurs() && !(await acquireLock(store, case_id, lockOf(store, id))) && !isOurs())
     throw new ServiceError(

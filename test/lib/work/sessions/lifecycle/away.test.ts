@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { createSandbox } from '../../../../../lib/sandbox/sandbox.ts';
 import { startQueued } from '../../../../../lib/work/sessions/lifecycle/launch.ts';
 import type { FileProblem } from '../../../../../store/front-matter/problem.ts';
 import { reconcile } from '../../../../../store/reconcile/reconcile.ts';
@@ -22,6 +23,9 @@ import { repositoryIn } from '../../../../helpers/many-items.ts';
 import { alive } from '../../../../helpers/processes.ts';
 import { newestSession } from '../../../../helpers/service.ts';
 import { type SessionTest, withCase } from '../../../../helpers/sessions.ts';
+
+const { kind, reason } = createSandbox('auto', { PATH: process.env.PATH ?? '' });
+const skip = kind === 'none' && (reason ?? 'no sandbox');
 
 const WORK = '```sh\necho begun > begun.txt\nuntil test -e go; do sleep 0.05; done\n```\n';
 
@@ -39,8 +43,9 @@ interface Scene {
 const atWork = async (
   t: TestContext,
   before: (git: Git) => void = () => undefined,
+  sandbox: 'off' | 'auto' = 'off',
 ): Promise<Scene> => {
-  const test = await withCase(t, WORK, { watch: true, settings: 'sandbox: off' });
+  const test = await withCase(t, WORK, { watch: true, settings: `sandbox: ${sandbox}` });
   const { path } = test.item;
   const aside = join(test.workspace, '.dossier/aside');
   renameSync(join(test.workspace, path), aside);
@@ -197,6 +202,65 @@ describe('a session whose record is taken away while it works', () => {
     assert.equal(existsSync(scene.dir), false);
     assert.equal((await scene.test.control('abort')).status, 422);
   });
+});
+
+// Without a sandbox the change waits until the operator confirms it.
+describe('a session whose record has another status while it works', { skip }, () => {
+  const begun = async (t: TestContext, before?: (git: Git) => void): Promise<Scene> => {
+    const scene = await atWork(t, before, 'auto');
+    await eventually(() => assertWork(scene));
+    return scene;
+  };
+
+  const assertWork = async ({ test }: Scene): Promise<void> => {
+    const at = `/api/cases/${test.item.id}/worktree`;
+    const { path } = (await test.call<{ path: string }>('GET', at)).body;
+    assert.ok(existsSync(join(path, 'begun.txt')));
+  };
+
+  const assertEnded = async (scene: Scene): Promise<void> => {
+    await assertStopped(scene);
+    const error = await scene.test.untilEvent(scene.id, 'error');
+    assert.match(String(error.data.message), /status in session\.md was changed/);
+    await assertWork(scene);
+  };
+
+  it('is stopped by git reset to before the approval, and its plan waits again', async (t) => {
+    const scene = await begun(t, commitAll);
+    const { test, git, id } = scene;
+    git('reset', '--quiet', '--hard');
+    await assertEnded(scene);
+    await test.until(id, 'plan_ready');
+    assert.equal((await test.post(`/sessions/${id}/approve`)).status, 200);
+    await test.until(id, 'working');
+    await assertAborted(test);
+  });
+
+  it('runs once where its plan is approved again before the daemon has noticed', async (t) => {
+    const scene = await begun(t, commitAll);
+    const { test, git, id, marker } = scene;
+    git('reset', '--quiet', '--hard');
+    assert.equal((await test.post(`/sessions/${id}/approve`)).status, 200);
+    assert.equal(await alive(marker), false);
+    assert.equal(test.service.engine.live.size, 1);
+    await assertAborted(test);
+  });
+
+  for (const status of ['paused', 'aborted'])
+    it(`is stopped by an editor that writes ${status}`, async (t) => {
+      const scene = await begun(t);
+      const { test, id, dir } = scene;
+      const file = join(dir, 'session.md');
+      const text = readFileSync(file, 'utf8');
+      writeFileSync(file, text.replace('status: working', `status: ${status}`));
+      await assertEnded(scene);
+      await test.until(id, status);
+      await eventually(async () => {
+        const lock = `/api/worktrees/${test.item.id}/lock`;
+        const { body } = await test.call<{ locked: boolean }>('GET', lock);
+        assert.equal(body.locked, status === 'paused');
+      });
+    });
 });
 
 describe('a session whose recovery fails', () => {
