@@ -57,6 +57,19 @@ describe('POST /api/cases/{id}/session/pause', () => {
     assert.equal(readFileSync(done, 'utf8'), 'first\nsecond\nsecond\n');
   });
 
+  it('pauses the session that works, also where git brought an older one back as open', async (t) => {
+    const it = await withCase(t, LONG);
+    await it.planned();
+    const record = join(newestSession(it, it.item), 'session.md');
+    const open = readFileSync(record);
+    assert.equal((await it.control('abort')).status, 200);
+    writeFileSync(record, open);
+    const { id } = await it.planned();
+    assert.equal((await it.post(`/sessions/${id}/approve`)).status, 200);
+    const paused = await it.control('pause');
+    assert.deepEqual([paused.status, paused.body.id, paused.body.status], [200, id, 'paused']);
+  });
+
   for (const what of ['pause', 'abort'] as const)
     it(`tells of the block that a ${what} cuts off that it was killed`, async (t) => {
       const { it, id } = await working(t);

@@ -2,6 +2,7 @@ import { StoreError } from '../../../../store/base/errors.ts';
 import { sandboxSettings } from '../../../../store/records/applied.ts';
 import { isEnded, type Session } from '../../../../store/records/session.ts';
 import { isSandboxed } from '../../../../store/sessions/consent.ts';
+import { readLock } from '../../../../store/sessions/locks.ts';
 import { readApproved } from '../../../../store/sessions/plan-versions.ts';
 import { readPlan } from '../../../../store/sessions/session-texts.ts';
 import {
@@ -36,7 +37,7 @@ export const activeSession = async (
   if (meant !== undefined) orNotFound(readSession(store, caseId, meant), 'session', meant);
   const open = (sessionsOf(store, caseId) ?? []).filter(({ session }) => !isEnded(session.status));
   const ours = open.filter(({ session }) => session.elsewhere !== true);
-  const running = ours.find(({ session }) => session.status !== 'queued');
+  const running = holderOf(store, caseId, ours);
   // The one that holds the lock may be one that cannot be read.
   if (meant === undefined && running === undefined) assertReadable(store, caseId);
   const active = running ?? ours[0];
@@ -45,6 +46,17 @@ export const activeSession = async (
   if (active !== undefined) return active;
   for (const { session } of open) refuseElsewhere(session);
   throw invalidState('The Work item has no active session.');
+};
+
+// git may bring an older session back as open. It does not hold the lock.
+const holderOf = (
+  store: Store,
+  caseId: string,
+  open: readonly StoredSession[],
+): StoredSession | undefined => {
+  const begun = open.filter(({ session }) => session.status !== 'queued');
+  const holder = readLock(store, caseId)?.holder?.session_id;
+  return begun.find(({ session }) => session.id === holder) ?? begun[0];
 };
 
 const assertReadable = (store: Store, caseId: string): void => {
