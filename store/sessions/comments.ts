@@ -5,7 +5,7 @@ import { etagOf, meets } from '../base/names.ts';
 import { editText, readText, type TextFile, textOf } from '../front-matter/text-file.ts';
 import { doOrDefer } from '../reconcile/deferred.ts';
 import type { EventBody } from '../records/event.ts';
-import type { Store } from '../store.ts';
+import { readyToWrite, type Store } from '../store.ts';
 import { heldText, intendText, noteText } from './held-sessions.ts';
 import { assertRecord, placeOf } from './session-texts.ts';
 import { sessionsOf } from './sessions.ts';
@@ -26,6 +26,7 @@ export const editComments = async (
   rule: (before: string) => string,
   ifMatch?: string,
 ): Promise<void> => {
+  await readyToWrite(store);
   assertRecord(dir);
   const { content } = await editText(store.layout, placeOf(dir, COMMENTS), (bytes) => {
     const before = withoutHeldEdits(store, dir, bytes && textOf(COMMENTS, bytes));

@@ -13,7 +13,7 @@ import { syncDirectory } from '../fs/synced.ts';
 import { sessionLockFile, sessionsDir } from '../layout.ts';
 import { itemsOf, pathOfItem } from '../reconcile/items.ts';
 import { type Lock, LockMatter } from '../records/lock.ts';
-import type { Store } from '../store.ts';
+import { readyToWrite, type Store } from '../store.ts';
 
 /** The session lock of a Work item, from its file; undefined if there is no such Work item. */
 export const readLock = (store: Store, caseId: string): Lock | undefined => {
@@ -112,6 +112,7 @@ const inSessionsFolder = async (
 ): Promise<boolean> => {
   const dir = pathOfItem(store, caseId);
   if (dir === undefined) return false;
+  await readyToWrite(store);
   const folder = sessionsDir(dir);
   assertCreatable(store.layout.root, folder);
   makeDirectory(folder);

@@ -6,7 +6,7 @@ import { readRegularFile } from '../front-matter/record-file.ts';
 import { editText, readText, type TextFile } from '../front-matter/text-file.ts';
 import { approvedFile, planFile } from '../layout.ts';
 import type { Session, SessionMatter } from '../records/session.ts';
-import type { Store } from '../store.ts';
+import { readyToWrite, type Store } from '../store.ts';
 import { type CurrentPlan, createSessionFile, placeOf, readPlanNow } from './session-texts.ts';
 
 const APPROVED = 'approved.md';
@@ -24,6 +24,7 @@ export const keepApproved = async (
   dir: string,
   check: (plan: CurrentPlan) => void,
 ): Promise<TextFile | undefined> => {
+  await readyToWrite(store);
   const now = readPlanNow(store, dir);
   check(now);
   const { plan, bytes } = now;

@@ -7,7 +7,7 @@ import { putFile, readText, type TextFile, textOf, writeText } from '../front-ma
 import { createFile } from '../fs/durable.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { diffFile, sessionFile, sinceApprovalFile } from '../layout.ts';
-import type { Store } from '../store.ts';
+import { readyToWrite, type Store } from '../store.ts';
 import { heldText, intendText, noteText } from './held-sessions.ts';
 
 const PLAN = 'plan.md';
@@ -41,6 +41,7 @@ export const writePlan = async (
   ifMatch?: string,
 ): Promise<void> => {
   const { layout } = store;
+  await readyToWrite(store);
   assertRecord(dir);
   const found = readText(layout, dir, PLAN);
   const read = heldText(store, dir, 'plan', found);
@@ -98,11 +99,13 @@ export const readSinceApproval = ({ layout }: Store, dir: string): Buffer | unde
 
 /** Writes a file beside session.md, such as diff.patch. */
 export const replaceSessionFile = async (
-  { layout }: Store,
+  store: Store,
   dir: string,
   name: string,
   bytes: Buffer,
 ): Promise<void> => {
+  const { layout } = store;
+  await readyToWrite(store);
   assertRecord(dir);
   const path = join(dir, name);
   const { assertMeant } = placeOf(dir, name);
@@ -111,15 +114,17 @@ export const replaceSessionFile = async (
 
 /** Creates a file beside session.md and returns its name, with a number if the name is taken. */
 export const createSessionFile = async (
-  { layout }: Store,
+  store: Store,
   dir: string,
   name: string,
   bytes: Buffer,
 ): Promise<string> => {
+  await readyToWrite(store);
   assertRecord(dir);
   const { name: stem, ext } = parse(name);
   for (let number = 1; ; number += 1) {
     const wanted = number === 1 ? name : `${stem}-${number}${ext}`;
-    if (await createFile(layout, join(dir, wanted), bytes, placeOf(dir, wanted))) return wanted;
+    if (await createFile(store.layout, join(dir, wanted), bytes, placeOf(dir, wanted)))
+      return wanted;
   }
 };

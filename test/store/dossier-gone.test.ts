@@ -7,6 +7,7 @@ import { describe, it } from 'node:test';
 import type { Case } from '../../store/records/case.ts';
 import { until } from '../helpers/eventually.ts';
 import { openReceiver } from '../helpers/receiver.ts';
+import { withCase as withSession } from '../helpers/sessions.ts';
 import { assertProblem, told, withCase } from '../helpers/work-item.ts';
 import { openRoot } from '../helpers/workspace.ts';
 
@@ -24,6 +25,24 @@ describe('a workspace whose .dossier/ is removed', () => {
       assert.deepEqual(told(events), ['case_updated', 'case_updated', 'proof_created']);
       assert.equal((await call('DELETE', at)).status, 204);
     });
+
+  it('takes each write to a session, and the session lock', async (t) => {
+    const test = await withSession(t, '```sh\ntrue\n```\n', { settings: 'sandbox: off' });
+    const { id } = await test.planned();
+    const at = `${test.at}/sessions/${id}`;
+    const calls = [
+      ['PUT', `${at}/comments`, 'Why?\n'],
+      ['PUT', `${at}/plan`, '```sh\ntrue # as edited\n```\n'],
+      ['POST', `${at}/approve`],
+      ['POST', `/api/worktrees/${test.item.id}/lock`, { name: 'Ann' }],
+    ] as const;
+    for (const [method, path, body] of calls) {
+      rmSync(join(test.workspace, '.dossier/tmp'), { recursive: true });
+      const { status, text } = await test.call(method, path, body);
+      assert.ok(status < 300, `${method} ${path} ${text}`);
+      if (path.endsWith('approve')) await test.until(id, 'completed');
+    }
+  });
 
   it('delivers what was not delivered, when its journal is removed', async (t) => {
     const { call, at, running } = await withCase(t);
