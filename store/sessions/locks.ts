@@ -70,15 +70,16 @@ const readMatter = ({ layout }: Store, dir: string, ofMany = false): LockMatter 
 
 /** Acquires the session lock; false if it is held. It is held until released, across restarts, without a timeout. */
 export const acquireLock = (store: Store, caseId: string, matter: LockMatter): Promise<boolean> =>
-  inSessionsFolder(store, caseId, (dir) =>
-    withSessionLocksBlocked(store, () => {
+  inSessionsFolder(store, caseId, async (dir) => {
+    await readyToWrite(store);
+    return withSessionLocksBlocked(store, () => {
       assertLockOrder(lockOn.sessionLock(caseId));
       const text = renderFrontMatter({ ...matter }, NOTE);
       return createFile(store.layout, sessionLockFile(dir), text).finally(() =>
         itemsOf(store).locked.add(caseId),
       );
-    }),
-  );
+    });
+  });
 
 /** Runs `work` while no session lock can be acquired through this daemon. */
 export const withSessionLocksBlocked = <T>(store: Store, work: () => Promise<T>): Promise<T> =>
@@ -112,7 +113,6 @@ const inSessionsFolder = async (
 ): Promise<boolean> => {
   const dir = pathOfItem(store, caseId);
   if (dir === undefined) return false;
-  await readyToWrite(store);
   const folder = sessionsDir(dir);
   assertCreatable(store.layout.root, folder);
   makeDirectory(folder);

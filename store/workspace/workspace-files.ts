@@ -16,6 +16,8 @@ const GITIGNORE = `# Of this machine only: secrets, deliveries, worktrees, tempo
 # Left by editors
 *~
 .*.sw?
+.#*
+\\#*#
 `;
 
 // No merge=union: it keeps lines that one side removed, and silently repeats YAML keys and event numbers.
