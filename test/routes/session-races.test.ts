@@ -1,7 +1,14 @@
 /** What happens to sessions at the same moment, and to their Work item by hand. */
 
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { sha256 } from '../../store/base/sha256.ts';
@@ -10,7 +17,7 @@ import type { Session } from '../../store/records/session.ts';
 import { eventually, untilSoon } from '../helpers/eventually.ts';
 import { alive } from '../helpers/processes.ts';
 import { newestSession } from '../helpers/service.ts';
-import { withCase, withScript } from '../helpers/sessions.ts';
+import { type SessionTest, withCase, withScript } from '../helpers/sessions.ts';
 
 const FOREVER = '```sh\nsleep 300\n```\n';
 
@@ -101,6 +108,40 @@ describe('a plan.md that is edited while the session plans', () => {
     await it.until(id, 'plan_ready');
     assert.equal(readFileSync(join(dir, 'sent-back.md'), 'utf8'), 'Mine.\n');
     assert.ok(!readdirSync(dir).includes('edited-plan.md'));
+  });
+});
+
+describe('a text below the front matter of session.md', () => {
+  const files = (it: SessionTest): string[] => readdirSync(newestSession(it.running, it.item));
+  const read = (it: SessionTest, name: string): string =>
+    readFileSync(join(newestSession(it.running, it.item), name), 'utf8');
+
+  it('is kept beside the summary that replaces it, and that is told', async (t) => {
+    const it = await withCase(t);
+    const { id } = await it.planned();
+    appendFileSync(join(newestSession(it.running, it.item), 'session.md'), '\nMy note.\n');
+    assert.equal((await it.post(`/sessions/${id}/approve`)).status, 200);
+    await it.until(id, 'completed');
+    assert.equal(read(it, 'edited-summary.md'), 'My note.\n');
+    assert.match(read(it, 'session.md'), /\n---\n\n## How it ended\n/);
+    assert.match(
+      String((await it.untilEvent(id, 'error')).data.message),
+      /is in edited-summary\.md/,
+    );
+  });
+
+  it('is not kept where the daemon wrote it, also before a restart', async (t) => {
+    const it = await withCase(t, '```sh\nuntil test -e go; do sleep 0.02; done\n```\n');
+    const { id } = await it.planned();
+    assert.equal((await it.post(`/sessions/${id}/approve`)).status, 200);
+    await it.untilEvent(id, 'tool_call');
+    assert.equal((await it.control('pause')).status, 200);
+    assert.match(read(it, 'session.md'), /How it ended/);
+    await it.running.restart();
+    assert.equal((await it.control('resume')).status, 200);
+    assert.equal((await it.control('pause')).status, 200);
+    assert.equal((await it.control('abort')).status, 200);
+    assert.ok(!files(it).includes('edited-summary.md'));
   });
 });
 

@@ -2,6 +2,7 @@ import { visible } from '../../../../store/base/visible.ts';
 import { notice } from '../../../../store/reconcile/items.ts';
 import { runLimits } from '../../../../store/records/applied.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import { keepEditedSummary } from '../../../../store/sessions/edited-summary.ts';
 import { awaitPlan } from '../../../../store/sessions/session-texts.ts';
 import {
   type StoredSession,
@@ -238,7 +239,7 @@ const recordQuestion = async (
   readQuestionEvent(live.questions, event.type, { ...event.data, at });
   if (live.stopping || engine.closing) return;
   const { case_id, id } = kept.session;
-  await updateSession(store, case_id, id, () => ({
-    summary: visible(questionsPart(live.questions.values()).join('\n\n')),
-  }));
+  const summary = visible(questionsPart(live.questions.values()).join('\n\n'));
+  await keepEditedSummary(store, kept, summary);
+  await updateSession(store, case_id, id, () => ({ summary }));
 };

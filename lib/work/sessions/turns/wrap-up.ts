@@ -3,6 +3,7 @@ import { visible, visibleWithin } from '../../../../store/base/visible.ts';
 import { readCase } from '../../../../store/cases/cases.ts';
 import { imageName } from '../../../../store/codehost/images.ts';
 import type { WorkCommit } from '../../../../store/records/work-commit.ts';
+import { keepEditedSummary } from '../../../../store/sessions/edited-summary.ts';
 import { messagesOf } from '../../../../store/sessions/messages.ts';
 import { readPlan } from '../../../../store/sessions/session-texts.ts';
 import {
@@ -110,7 +111,19 @@ const summarize = async (
     usage: isRunning(session.status) ? totalUsage(session.usage, turn?.usage) : session.usage,
   });
   const summed = { at, summary: visible(summary), turn, commit: noted };
+  await keepEdited(service, kept, summed.summary);
   return { ...summed, commands: visibleWithin(commands, shortVisible) };
+};
+
+const keepEdited = async (
+  { store, engine }: EngineNeeds,
+  kept: StoredSession,
+  summary: string,
+): Promise<void> => {
+  const edited = await keepEditedSummary(store, kept, summary);
+  if (edited === undefined) return;
+  const message = `session.md has the summary of the session. The text that it had before, such as a note of yours, is in ${edited} beside it.`;
+  engine.transcript(kept).append('error', { message });
 };
 
 const withNotes = (
