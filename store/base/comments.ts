@@ -25,10 +25,11 @@ interface PlanComments {
   bare: string[];
 }
 
-const SENT = /^\*Sent (\d{4}-[^,*]*)(?:, on plan ([0-9a-f]{6,64}))?\.?\*\s*$/;
+// Formatters of Markdown, such as Prettier, write `_` for `*`.
+const SENT = /^(?:\*|_)Sent (\d{4}-[^,*_]*)(?:, on plan ([0-9a-f]{6,64}))?\.?(?:\*|_)\s*$/;
 const QUOTED = /^ {0,3}> ?/;
 // The start of a line of a comment that would read as a quote or as the end of a round.
-const MISREAD = /^(?=\\* {0,3}>|\\*\*Sent )/;
+const MISREAD = /^(?=\\* {0,3}>|\\*[*_]Sent )/;
 
 /**
  * Parses comments.md: quotes with comments below them. Any other text belongs to the comment above it. A line `*Sent …*`
@@ -89,7 +90,7 @@ const addLine = (found: Draft[], line: string, at: number): void => {
   } else if (isQuote) {
     found.push({ quote: [line.replace(QUOTED, '')], body: [], start: at, end });
   } else if (last !== undefined) {
-    last.body.push(line.replace(/^\\(?=\\* {0,3}>|\\*\*Sent )/, ''));
+    last.body.push(line.replace(/^\\(?=\\* {0,3}>|\\*[*_]Sent )/, ''));
     if (line.trim() !== '') last.end = end;
   } else if (line.trim() !== '') found.push({ quote: [], body: [line], start: at, end });
 };

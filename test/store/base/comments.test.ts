@@ -70,6 +70,15 @@ describe('comments.md', () => {
     );
   });
 
+  it('is sent once, also after Prettier has written `_` for `*`', () => {
+    const sent =
+      asSent('> npm test\n\nWith coverage.\n', '> npm test\n\nWith coverage.', SENT) ?? '';
+    const formatted = sent.replace(/^\*(Sent .*)\*$/m, '_$1_');
+    assert.notEqual(formatted, sent);
+    assert.deepEqual(readComments(formatted), readComments(sent));
+    assert.equal(readComments(formatted).pending, '');
+  });
+
   it('notes what was sent, and what was written since is not', () => {
     const file = '> a\n\nOne.\n\n> b\n\nTwo.\n';
     const { pending } = readComments(file);
