@@ -17,6 +17,7 @@ import { readLocal } from '../settings/local.ts';
 import type { WebhookFile } from '../settings/read-webhooks.ts';
 import { untrustedProblem } from '../settings/trust/waiting.ts';
 import { holderOf } from '../workspace/daemon-lock.ts';
+import { conflictCopies } from './conflict-copies.ts';
 import { error, type Finding, warning } from './finding.ts';
 import { checkGitignore, checkGlobals } from './globals.ts';
 import { checkItems, type FoundItem } from './items.ts';
@@ -57,6 +58,7 @@ export const checkWorkspace = async (
     ...globals.findings,
     ...findings,
     ...machine,
+    ...conflictCopies(layout),
     ...checkGitignore(layout),
     ...checkTrust(layout),
     ...advice.map((problem) => warning(problem)),

@@ -181,6 +181,23 @@ describe('dossier check', () => {
     assert.deepEqual(await found(root), wanted);
   });
 
+  it('names the copies that sync tools leave, as warnings', async (t) => {
+    const { root, item } = await used(t);
+    const copies = [
+      'workspace.sync-conflict-20260101-120000-ABCDEFG.md',
+      'memory/global (conflicted copy 2026-01-01).md',
+      `${item.path}/case (operator's conflicted copy 2026-01-01).md`,
+      `${item.path}/memory/notes.Conflict.md`,
+      `${item.path}/proof/log_conflict-20260101-120000.md`,
+    ];
+    writeFiles(root, Object.fromEntries(copies.map((name) => [name, 'anything\n'])));
+    assert.deepEqual(
+      await found(root),
+      copies.toSorted().map((name) => `${name} conflict_copy`),
+    );
+    assert.equal((await run(root)).code, 0);
+  });
+
   it('names the first line of events.ndjson that is no event, and not one that is being written', async (t) => {
     const session = 'sessions/2026-11-21T07-03-46Z-3043939f';
     const { root, item } = await used(t);
