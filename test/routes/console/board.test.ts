@@ -212,6 +212,15 @@ describe('the board', { skip: noBrowser }, () => {
     assert.match((await atHand()) ?? '', /^Left/);
   });
 
+  it('is no wider than a phone while a card of a far column moves', async (t) => {
+    const { board, make, dossier } = await start(t);
+    const { id } = await make('Far');
+    await dossier.call('PUT /cases/{id}/state', { id, body: { state: 'VERIFYING' } });
+    const { page } = await look(t, `${board}?move=${id}`, { size: 'narrow' });
+    await page.getByLabel('New state').waitFor();
+    await assertFits(page);
+  });
+
   it('filters, moves and pages without scripts', async (t) => {
     const { board, make, stateOf } = await start(t);
     const { id } = await make('The one', 'with a needle in it\n');
