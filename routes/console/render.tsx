@@ -6,7 +6,7 @@ import type { Asked, Shown } from '../../lib/http/console-page.ts';
 import { consoleUrl } from './common/console-url.ts';
 import { loadPage } from './common/load.ts';
 import type { Frame } from './common/page.ts';
-import { sendForm } from './common/send-form.ts';
+import { sendForm, sentBy } from './common/send-form.ts';
 import { Document, PlainPage, plainDocument } from './document.tsx';
 import { pageAt } from './pages/index.ts';
 import { Keys, type KeysShown } from './pages/keys.tsx';
@@ -66,7 +66,8 @@ export const doForm = async (asked: Asked): Promise<Shown | string> => {
   const back = consoleUrl(form.get('_back'), url);
   const end = await sendForm(apiFor(asked), form, form.get('_showing') ?? '', file);
   const on = end.on === undefined ? back : consoleUrl(end.on, url);
-  const sent = form.get('_markdown')?.replaceAll('\r\n', '\n');
+  // A first call that was made has saved the text.
+  const sent = end.on === undefined ? sentBy(form) : undefined;
   if ('problem' in end) return showPage({ ...asked, url: on }, { problem: end.problem, sent });
   if (end.once !== undefined) return showPage({ ...asked, url: on }, { once: end.once });
   return on.pathname + on.search;

@@ -58,8 +58,17 @@ export interface Frame {
   down?: 'lost' | 'out' | undefined;
   /** A value from the response to the last form that is shown once, such as a secret. */
   once?: string | undefined;
-  /** The Markdown that the refused form sent, for a page without scripts. */
-  sent?: string | undefined;
+  /** What the refused form sent, for a page without scripts. */
+  sent?: SentText | undefined;
+}
+
+/** The text of a form, which nothing has saved. */
+export interface SentText {
+  call: string;
+  /** Stands in its field again. */
+  markdown: string | undefined;
+  /** The other fields that were not empty, by the name of their member. */
+  fields: readonly (readonly [name: string, text: string])[];
 }
 
 /** A page of the console: the calls that load it and the view of their results, on the server and in the browser. */

@@ -1,6 +1,6 @@
 import { type Dossier, Problem } from '../../../lib/client/client.ts';
 import { ownValue } from '../../../store/base/own-value.ts';
-import type { ProblemSummary } from './page.ts';
+import type { ProblemSummary, SentText } from './page.ts';
 
 type Json = Record<string, unknown>;
 
@@ -46,6 +46,19 @@ export const sendForm = async (
     return { problem: problemSummary(error), on };
   }
 };
+
+/** The text of a form, to give back if the form is refused. */
+export const sentBy = (form: URLSearchParams): SentText => {
+  const { directives, members } = splitFields(form);
+  const fields = members.filter(([, text]) => text.trim() !== '');
+  return {
+    call: directives.get('_call') ?? '',
+    markdown: directives.get('_markdown')?.replaceAll('\r\n', '\n'),
+    fields: fields.map(([name, text]) => [name.replace(SUFFIX, ''), text]),
+  };
+};
+
+const SUFFIX = /(?:\?|:json|:lines|:null|\[\])$/;
 
 const onceOf = (directives: ReadonlyMap<string, string>, made: Json): string | undefined => {
   const name = directives.get('_once');

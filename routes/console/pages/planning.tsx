@@ -1,3 +1,4 @@
+import { useContext } from 'preact/hooks';
 import type {
   Case,
   PlanningArtifact,
@@ -7,7 +8,7 @@ import type {
 import { visible } from '../../../store/base/visible.ts';
 import { type Api, definePage, followsItem } from '../common/page.ts';
 import { Section } from '../parts/facts.tsx';
-import { ApiForm, CallButton } from '../parts/form.tsx';
+import { ApiForm, CallButton, PageContext } from '../parts/form.tsx';
 import { Item } from '../parts/frames.tsx';
 import { labelOf } from '../parts/labels.ts';
 import { Markdown } from '../parts/markdown.tsx';
@@ -133,6 +134,9 @@ const STAGES: Readonly<Record<Name, { title: string; call: string; from: string 
 const PlanningFile = ({ id, filename, of, text, etag }: PlanningText & { id: string }) => {
   const { title, call, from } = STAGES[filename];
   const isEdited = of?.edited === true;
+  const save = `PUT /api/cases/${id}/planning-artifacts/${filename}`;
+  const { sent } = useContext(PageContext);
+  const again = sent?.call === save ? sent.markdown : undefined;
   return (
     <section class="row" data-row={filename} tabIndex={-1} aria-label={title}>
       <div class="head">
@@ -155,17 +159,18 @@ const PlanningFile = ({ id, filename, of, text, etag }: PlanningText & { id: str
           {wordOf(of !== undefined, isEdited)}
         </CallButton>
       </div>
-      <details class="edit">
+      <details class="edit" open={again !== undefined}>
         <summary data-key="e">{of === undefined ? 'Write' : 'Edit'}</summary>
-        <ApiForm
-          call={`PUT /api/cases/${id}/planning-artifacts/${filename}`}
-          if_match={etag}
-          keep
-          class="fields"
-        >
+        <ApiForm call={save} if_match={etag} keep class="fields">
           <label>
             {filename}
-            <textarea name="_markdown" class="code" rows={14} required defaultValue={text} />
+            <textarea
+              name="_markdown"
+              class="code"
+              rows={14}
+              required
+              defaultValue={again ?? text}
+            />
           </label>
           <button type="submit" class="primary">
             Save

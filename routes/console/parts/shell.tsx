@@ -1,6 +1,6 @@
 import type { ComponentType } from 'preact';
 import { visible } from '../../../store/base/visible.ts';
-import type { Done, Frame, Missing, Page } from '../common/page.ts';
+import type { Done, Frame, Missing, Page, SentText } from '../common/page.ts';
 import { PageContext, ProblemBox } from './form.tsx';
 
 const NAV = [
@@ -44,12 +44,27 @@ export const Shell = ({ frame, page, shown }: ShellProps) => {
         {frame.problem && frame.refused === undefined && (
           <ProblemBox {...frame.problem} class="notice" />
         )}
+        {frame.sent && <Sent {...frame.sent} />}
         {frame.missing && <MissingBanner {...frame.missing} isAll={shown === undefined} />}
         {shown !== undefined && <View {...shown} />}
       </main>
     </PageContext.Provider>
   );
 };
+
+/** Gives back the text of a refused form, whose fields are new where there are no scripts. */
+const Sent = ({ fields }: SentText) =>
+  fields.length === 0 ? null : (
+    <section class="box fields" aria-label="What was not saved">
+      <p>This was not saved:</p>
+      {fields.map(([name, text]) => (
+        <label key={name}>
+          {name.replaceAll('_', ' ')}
+          <textarea readOnly rows={text.includes('\n') ? 6 : 1} defaultValue={text} />
+        </label>
+      ))}
+    </section>
+  );
 
 interface NavLinkProps {
   href: string;

@@ -115,6 +115,24 @@ describe('the page for a new Work item', { skip: noBrowser }, () => {
     assert.deepEqual(await titles(), []);
   });
 
+  it('gives back what was refused without scripts', async (t) => {
+    const { console, titles } = await start(t);
+    const { page } = await look(t, `${console}/new`, { javaScriptEnabled: false });
+    await page.getByLabel('Title').fill('t'.repeat(201));
+    await page.getByLabel('Description').fill('A long text.\nOf two lines.');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('alert').getByText('Title must have 200 characters or fewer.').waitFor();
+    const given = page.getByRole('region', { name: 'What was not saved' });
+    const text = given.getByLabel('description');
+    assert.equal(await text.inputValue(), 'A long text.\nOf two lines.');
+    assert.equal(await given.getByLabel('title').inputValue(), 't'.repeat(201));
+    await page.getByLabel('Title').last().fill('Short enough');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { name: 'Short enough' }).waitFor();
+    assert.equal(await given.count(), 0);
+    assert.deepEqual(await titles(), ['Short enough']);
+  });
+
   it('keeps what is typed until it is sent or discarded, each tab its own', async (t) => {
     const { console, titles } = await start(t);
     const { page, complaints } = await look(t, `${console}/new`);

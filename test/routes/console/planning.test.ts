@@ -67,6 +67,7 @@ describe('the planning of a Work item', { skip: noBrowser }, () => {
     await put('# By hand\n');
     await hypotheses.getByRole('button', { name: 'Save' }).click();
     await other.getByRole('alert').waitFor();
+    assert.equal(await hypotheses.getByLabel('hypotheses.md').inputValue(), '# Yours\n');
     const kept = { id, filename: 'hypotheses.md' };
     assert.equal(
       await dossier.call('GET /api/cases/{id}/planning-artifacts/{filename}', kept),

@@ -86,7 +86,7 @@ export const EditPlan = (props: EditProps) => {
 const useDraft = ({ session: { id, status }, plan, etag }: EditProps) => {
   const { sent } = useContext(PageContext);
   const box = useRef<HTMLDivElement>(null);
-  const [draft, setDraft] = useState<Draft>({ text: sent ?? plan, etag });
+  const [draft, setDraft] = useState<Draft>({ text: sent?.markdown ?? plan, etag });
   const name = nameOf(id);
   const drop = (next?: Draft): void => {
     writeStored(name, undefined);
@@ -107,7 +107,8 @@ const useDraft = ({ session: { id, status }, plan, etag }: EditProps) => {
   });
   // An editor without changes follows the file.
   useEffect(() => {
-    if (readStored(name) === undefined && sent === undefined) setDraft({ text: plan, etag });
+    if (readStored(name) === undefined && sent?.markdown === undefined)
+      setDraft({ text: plan, etag });
   }, [etag]);
   return { draft, type, drop, box };
 };
