@@ -280,6 +280,32 @@ describe('the board', { skip: noBrowser }, () => {
     assert.deepEqual(complaints, []);
   });
 
+  it('keeps the rows that are shown where further ones cannot be loaded, and loads them again', async (t) => {
+    const { board } = await start(t, (root) => {
+      for (let n = 0; n < 300; n += 1) write(join(root, dirOf(n), 'case.md'), caseText(n));
+    });
+    const { page } = await look(t, `${board}?view=list&order=oldest`);
+    const rows = page.locator('.list');
+    const toEnd = () => rows.evaluate((list) => list.scrollTo(0, list.scrollHeight));
+    const isAt = async (n: number) => {
+      await toEnd();
+      const last = await rows.locator('.title').last().textContent();
+      assert.ok(Number(last?.slice(7)) >= n, `only ${last}`);
+    };
+    await eventually(() => isAt(100));
+    let refused = 0;
+    await page.route(/\/cases\?.*after=/, (route) => {
+      refused += 1;
+      return route.fulfill({ status: 503, body: '' });
+    });
+    await toEnd();
+    await eventually(() => assert.equal(refused, 2));
+    await isAt(100);
+    await page.unroute(/\/cases\?.*after=/);
+    await page.evaluate(() => window.dispatchEvent(new Event('focus')));
+    await eventually(() => isAt(299));
+  });
+
   it('fits a hand-held screen, by light and in the dark', async (t) => {
     const { board, make } = await start(t);
     await make('A title that is long '.repeat(8).trim());

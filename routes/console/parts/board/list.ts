@@ -29,15 +29,16 @@ const useFurtherCards = (first: Cards, wanted: CaseFilter) => {
   now.current = { first, rest };
   const isBusy = useRef(false);
   const isOld = useRef(false);
-  // If the last card left the list, paging starts again from the first page.
+  // If the last card left the list, paging starts again from the first page. What is shown stays until then.
   const fetchMore = async (known: readonly Card[], count: number): Promise<void> => {
     isBusy.current = true;
     isOld.current = false;
     const after = known.at(-1)?.id ?? now.current.first.cards.at(-1)?.id;
     const more = await loadCards(wanted, after, count).catch(() => undefined);
     isBusy.current = false;
-    setRest(more && { ...more, cards: [...known, ...more.cards] });
-    if (isOld.current) await fetchMore([], known.length + (more?.cards.length ?? 0));
+    if (more !== undefined) setRest({ ...more, cards: [...known, ...more.cards] });
+    const isCut = more === undefined && known.length > 0;
+    if (isOld.current || isCut) await fetchMore([], known.length + (more?.cards.length ?? 0));
   };
   useEffect(() => {
     const count = now.current.rest?.cards.length ?? 0;
