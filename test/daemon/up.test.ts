@@ -274,10 +274,10 @@ describe('the repository in which dossier is called', () => {
     const [one, two, odd] = [
       repositoryIn(t, 'shop'),
       repositoryIn(t, 'shop'),
-      repositoryIn(t, 'ein Haus!'),
+      repositoryIn(t, 'ein Büro!'),
     ];
     for (const each of [one, two, odd, one, two]) assert.equal((await run(each)).code, 0);
-    const wanted = { shop: one, 'shop-2': two, 'ein-Haus-': odd };
+    const wanted = { shop: one, 'shop-2': two, 'ein-Buro': odd };
     assert.deepEqual(await projectsOf(owner().url), wanted);
   });
 

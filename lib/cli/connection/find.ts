@@ -4,7 +4,7 @@ import { counted } from '../../text/wording.ts';
 import { Refusal } from '../args/refusal.ts';
 import type { Verb } from '../verbs/verb.ts';
 
-type Named = Pick<Case, 'id' | 'title'>;
+type Named = Pick<Case, 'id' | 'title' | 'project'>;
 
 const SHOWN = 10;
 // Fewer letters are part of too many titles.
@@ -25,14 +25,15 @@ export const findItem = async (dossier: Dossier, word = ''): Promise<string> => 
   const isOnly = found.length === 1 && word.trim().length >= SHORTEST;
   const exact = exactOf(found, word.trim()) ?? (isOnly ? only : undefined);
   if (exact !== undefined) return exact.id;
-  const lines = found.slice(0, SHOWN).map(({ id, title }) => `  ${id.slice(0, 8)}  ${title}`);
   const more = found.length > SHOWN ? ['  …'] : [];
+  const several = `${word} matches ${counted(found.length, 'Work item')}:`;
   throw new Refusal(
-    [`${word} matches ${counted(found.length, 'Work item')}; use an id:`, ...lines, ...more].join(
-      '\n',
-    ),
+    [several, ...found.slice(0, SHOWN).map(lineOf), ...more, 'Use an id'].join('\n'),
   );
 };
+
+const lineOf = ({ id, title, project }: Named): string =>
+  `  ${id.slice(0, 8)}  ${title}${project === undefined ? '' : ` (${project})`}`;
 
 // Prefers an exact id, then an exact title.
 const exactOf = (found: readonly Named[], word: string): Named | undefined => {
@@ -45,7 +46,7 @@ const exactOf = (found: readonly Named[], word: string): Named | undefined => {
 const candidates = async (dossier: Dossier, word: string): Promise<Named[]> => {
   const list = async (query: { id_prefix: string } | { search: string }): Promise<Named[]> =>
     (await dossier.call('GET /cases', {
-      query: { ...query, fields: 'title', limit: 100, order: 'newest' },
+      query: { ...query, fields: 'title,project', limit: 100, order: 'newest' },
     })) as Named[];
   const byId = /^[0-9a-f-]{1,36}$/i.test(word) ? await list({ id_prefix: word }) : [];
   const wanted = word.toLowerCase().split(/\s+/);

@@ -119,8 +119,11 @@ const freeName = (path: string, projects: readonly Named[]): string => {
 };
 
 const plainName = (path: string): string => {
-  const plain = basename(path, '.git').replace(/[^A-Za-z0-9._-]+/g, '-');
-  return plain.replace(/^[^A-Za-z0-9]+/, '').slice(0, LONGEST) || 'repository';
+  const letters = basename(path, '.git')
+    .normalize('NFKD')
+    .replace(/[\u0300-\u036f]/g, '');
+  const plain = letters.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+|-+$/g, '');
+  return plain.slice(0, LONGEST) || 'repository';
 };
 
 const LONGEST = 90;

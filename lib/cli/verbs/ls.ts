@@ -26,8 +26,9 @@ export const ls = verb(async ({ dossier, words, values, out }) => {
           dossier.call('GET /api/sessions/queue'),
           dossier.call('GET /api/worktrees/uncommitted'),
         ]);
+  const areOfOne = new Set(items.map(({ project }) => project)).size < 2;
   out.table(
-    items.map(({ id, state, title, merged }) => {
+    items.map(({ id, state, title, project, merged }) => {
       const waits = queued.find(({ case_id }) => case_id === id);
       const left = uncommitted.find(({ case_id }) => case_id === id);
       const told = [
@@ -36,7 +37,7 @@ export const ls = verb(async ({ dossier, words, values, out }) => {
         ...(waits === undefined ? [] : [statusText(waits)]),
         ...(left === undefined ? [] : [counted(left.files, 'uncommitted file')]),
       ];
-      return [id.slice(0, 8), told.join(', '), title];
+      return [id.slice(0, 8), told.join(', '), title, ...(areOfOne ? [] : [project])];
     }),
   );
   const total = Number(headers.get('x-total-count'));

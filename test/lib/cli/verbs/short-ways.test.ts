@@ -22,7 +22,22 @@ describe('a Work item that is named', () => {
     assert.match((await said('show', 'fix')).stdout, /^Fix\n/);
     const several = await said('show', 'Fi');
     assert.equal(several.code, 1);
-    assert.match(several.stderr, /^dossier: Fi matches 3 Work items; use an id:\n {2}[0-9a-f]{8} /);
+    assert.match(
+      several.stderr,
+      /^dossier: Fi matches 3 Work items:\n(?: {2}[0-9a-f]{8} {2}Fix(?: it| that)? \(default\)\n){3}Use an id\.\n$/,
+    );
+  });
+});
+
+describe('dossier ls', () => {
+  it('names the projects where it lists Work items of several', async (t) => {
+    const { api, said } = await withItems(t, 'One');
+    assert.match((await said('ls')).stdout, /^[0-9a-f]{8}\tOPEN\tOne\n$/);
+    const { root } = makeRepository(t, { files: { 'a.txt': 'one\n' } });
+    await api.call('PUT /settings', { body: { projects: { other: root } } });
+    const body = { title: 'Two', type: 'bug', project: 'other' };
+    await api.call('POST /cases', { body });
+    assert.match((await said('ls')).stdout, /\tTwo\tother\n[^\n]+\tOne\tdefault\n$/);
   });
 });
 
