@@ -84,5 +84,5 @@ export const remove = verb(async (given) => {
     }
   }
   await dossier.call('DELETE /cases/{id}', { id, query: { force: values.force === true } });
-  given.report({ id, title }, `Deleted ${title}`);
+  given.report({ id, title }, `Deleted ${title}. To undo it: dossier help every-day`);
 });

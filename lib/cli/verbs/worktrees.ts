@@ -73,7 +73,7 @@ const titlesOf = async (
   return titles;
 };
 
-const remove = async ({ dossier, words, values, report, typed }: Verb): Promise<undefined> => {
+const remove = async ({ dossier, url, words, values, report, typed }: Verb): Promise<undefined> => {
   const id = await findItem(dossier, words[1]);
   const id8 = id.slice(0, 8);
   const read = dossier.call('GET /api/cases/{id}/worktree', { id });
@@ -85,11 +85,14 @@ const remove = async ({ dossier, words, values, report, typed }: Verb): Promise<
     dossier.call('DELETE /api/cases/{id}/worktree', { id, query: { force } }),
     force ? {} : { work_would_be_lost: lost },
   );
+  const saved = await dossier.call('GET /api/worktrees/{case_id}/recoveries', { case_id: id });
+  const back =
+    saved.length === 0 ? '' : ` Restore saved work: ${url}/dashboard/settings/worktrees/${id}`;
   report(
     { case_id: id, path, branch },
     attached === true
       ? `${path} is no longer the worktree of the Work item. The directory and the branch ${branch} are kept.`
-      : `Removed ${path}. The branch ${branch} is kept.`,
+      : `Removed ${path}. The branch ${branch} is kept.${back}`,
   );
 };
 

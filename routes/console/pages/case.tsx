@@ -35,6 +35,8 @@ interface Overview {
   way: Pick<CaseProgress, 'planning' | 'isProven' | 'pull' | 'isToMerge'>;
   issue: Data<'GET /api/cases/{id}/github'>['issue'];
   lock: SessionLock;
+  /** How often work of its worktree was saved. */
+  saved: number;
 }
 
 const View = ({ item, etag, sessions, usage, worktree, memory, history, ...rest }: Overview) => (
@@ -70,7 +72,7 @@ const View = ({ item, etag, sessions, usage, worktree, memory, history, ...rest 
         <Facts of={item} usage={usage} />
         {rest.issue !== null && <Issue id={item.id} issue={rest.issue} />}
         {worktree !== undefined && <WorktreeFacts of={worktree} />}
-        <WorktreeActions lock={rest.lock} isThere={worktree !== undefined} />
+        <WorktreeActions lock={rest.lock} isThere={worktree !== undefined} saved={rest.saved} />
         <Export id={item.id} />
         <Delete of={item} etag={etag} sessions={sessions.length} worktree={worktree} />
       </aside>
@@ -97,16 +99,18 @@ const worktreeOf = async ({ call }: Api, id: string): Promise<WorktreeShown | un
 
 // An unreadable file is shown as a problem and must not hide the rest.
 const progressOf = async ({ call }: Api, id: string) => {
-  const [planning, proof, link] = await Promise.all([
+  const [planning, proof, link, saved] = await Promise.all([
     orProblem(call('GET /api/cases/{id}/planning/gate', { id })),
     orProblem(call('GET /cases/{id}/proof/gate', { id })),
     orProblem(call('GET /api/cases/{id}/github', { id })),
+    orProblem(call('GET /api/worktrees/{case_id}/recoveries', { case_id: id })),
   ]);
   return {
     planning: planning.value?.status ?? 'not_started',
     isProven: proof.value?.satisfied === true,
     pull: link.value?.pr ?? null,
     issue: link.value?.issue ?? null,
+    saved: saved.value?.length ?? 0,
   };
 };
 
@@ -143,7 +147,7 @@ export const page = definePage<Overview>({
       progressOf(api, id),
       call('GET /api/worktrees/{case_id}/lock', { case_id: id }),
     ]);
-    const [waits, { issue, ...way }, lock] = more;
+    const [waits, { issue, saved, ...way }, lock] = more;
     const { data, etag } = read;
     const isDone = sessions.at(-1)?.status === 'completed' && way.pull === null;
     const isToMerge = isDone && (await isUnmerged(api, data as Case, worktree));
@@ -160,6 +164,7 @@ export const page = definePage<Overview>({
       way: { ...way, isToMerge },
       issue,
       lock,
+      saved,
     };
   },
   View,

@@ -122,6 +122,9 @@ describe('the page of one worktree', { skip: noBrowser }, () => {
     await assertAccessible(page);
     const narrow = await openTab(browser, at(`/${case_id}`), { size: 'narrow' });
     await assertFits(narrow.page);
+    await page.goto(at('').replace(/settings\/worktrees$/, `cases/${case_id}`));
+    await page.getByRole('link', { name: 'Saved work (1)' }).click();
+    await page.getByText('The Work item has no worktree.').waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('R');
     await page.getByText('1 uncommitted file.').waitFor();

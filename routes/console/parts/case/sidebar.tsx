@@ -52,8 +52,9 @@ export const Delete = ({ of: { id }, etag, sessions, worktree }: DeleteProps) =>
     <p class="quiet">
       This deletes {sessions === 1 ? 'its session' : `its ${sessions} sessions`}, its proofs and
       everything else in its directory
-      {worktree !== undefined && `, and its worktree (${lostOf(worktree)})`}. It cannot be undone.
-      Issue and pull request stay on the code host.
+      {worktree !== undefined && `, and its worktree (${lostOf(worktree)})`}. Only the git history
+      of the workspace, if it has one, keeps the files. Issue and pull request stay on the code
+      host.
     </p>
     <ApiForm call={`DELETE /cases/${id}`} if_match={etag} then="/dashboard/board">
       <ConfirmDelete />

@@ -43,8 +43,14 @@ export const WorktreeFacts = ({ of }: { of: WorktreeShown }) => {
   );
 };
 
-/** The lock of the worktree, and actions on it. */
-export const WorktreeActions = ({ lock, isThere }: { lock: SessionLock; isThere: boolean }) => {
+interface ActionsProps {
+  lock: SessionLock;
+  isThere: boolean;
+  saved: number;
+}
+
+/** The lock of the worktree, actions on it, and the way to its saved work. */
+export const WorktreeActions = ({ lock, isThere, saved }: ActionsProps) => {
   const { case_id } = lock;
   const at = `/api/cases/${case_id}/worktree`;
   return (
@@ -54,6 +60,11 @@ export const WorktreeActions = ({ lock, isThere }: { lock: SessionLock; isThere:
         <CallButton call="POST /api/worktrees" body={{ case_id }}>
           Create worktree
         </CallButton>
+      )}
+      {saved > 0 && (
+        <p>
+          <a href={`/dashboard/settings/worktrees/${case_id}`}>Saved work ({saved})</a>
+        </p>
       )}
       {isThere && (
         <details class="edit">

@@ -93,7 +93,10 @@ describe('dossier close, reopen and rm', () => {
     );
     assert.equal((await said('close', id, '--state', 'done')).code, 2);
     assert.match((await said('close', id, '--state', 'RESOLVED')).stderr, /proof is missing/);
-    assert.equal((await said('rm', id)).code, 0);
+    assert.match(
+      (await said('rm', id)).stdout,
+      /^Deleted One\. To undo it: dossier help every-day\n$/,
+    );
     assert.deepEqual(await api.call('GET /cases'), []);
   });
 });

@@ -57,7 +57,8 @@ describe('dossier worktrees', () => {
     const unsaved = await said('rm', 'Two', '--force');
     assert.match(unsaved.stderr, /refuses: git~1\. They cannot be saved, even with force/);
     rmSync(join(two.path, 'git~1'));
-    assert.equal((await said('rm', 'Two', '--force')).code, 0);
+    const page = new RegExp(`kept\\. Restore saved work: \\S+/worktrees/${two.case_id}\\n$`);
+    assert.match((await said('rm', 'Two', '--force')).stdout, page);
     const at = { case_id: two.case_id };
     assert.equal((await api.call('GET /api/worktrees/{case_id}/recoveries', at)).length, 1);
     for (const wrong of [
