@@ -87,7 +87,7 @@ export const toListenError = (error: unknown, { host, port, workspace }: Config)
         `The workspace ${workspace} already has a daemon: process ${holder.pid}, listening on ${holder.url}. Use it, or stop it first: ${dossierCommand('stop', workspace)}`,
       );
     return new Refusal(
-      `Port ${port} is in use by another program. Give another with --port, or --port 0 for any free one.`,
+      `Port ${port} is in use by another program. Give another with --port or DOSSIER_PORT; 0 is any free one.`,
     );
   }
   if (hasCode(error, 'EACCES'))

@@ -144,9 +144,10 @@ const noRemote = ({ project, known }: RemoteChoice, wanted?: string): ServiceErr
       ? `No remote of the project ${project} is on a code host.`
       : `The setting base_remote names ${wanted}, but there is no such remote on a code host.`;
   const there = each === '' ? 'There is no remote.' : each;
+  const free = ['origin', 'upstream'].find((name) => !known.some((one) => one.name === name));
   return new ServiceError(
     'codehost_no_remote',
-    `${what} ${there} Add one (git remote add origin …), or name the repository in workspace.md under codehost.`,
+    `${what} ${there} Add one (git remote add ${free ?? 'NAME'} …), or name the repository in workspace.md under codehost.`,
     { members: { remotes } },
   );
 };

@@ -146,6 +146,12 @@ describe('detect', () => {
     const { code, message, members } = await refusal(detecting(t, wrong));
     assert.equal(code, 'codehost_no_remote');
     assert.match(message, /backup is a path on this machine\. lab does not name an owner/);
+    assert.match(message, /git remote add origin …/);
+    const taken = await refusal(detecting(t, [add('origin', '/srv/app.git')]));
+    assert.match(
+      taken.message,
+      /origin is a path on this machine\. Add one \(git remote add upstream …\)/,
+    );
     assert.doesNotMatch(JSON.stringify([message, members]), /glpat/);
     assert.deepEqual(
       (members.remotes as { name: string }[]).map(({ name }) => name),
