@@ -28,8 +28,12 @@ const refuseSession = async ({ dossier, typed }: Verb, id: string, done: string)
   const session = (await listSessions(dossier, id)).find(({ status }) => !hasEnded(status));
   if (session === undefined) return;
   const { title } = await dossier.call('GET /cases/{id}', { id });
+  const first =
+    session.elsewhere === true
+      ? `If that machine no longer exists, set \`status: aborted\` in ${session.path}/session.md first`
+      : `Abort it first: ${typed(`abort ${id.slice(0, 8)}`)}`;
   throw new Refusal(
-    `${title} has a session that is ${statusText(session)}, so nothing was ${done}. Abort it first: ${typed(`abort ${id.slice(0, 8)}`)}`,
+    `${title} has a session that is ${statusText(session)}, so nothing was ${done}. ${first}`,
   );
 };
 

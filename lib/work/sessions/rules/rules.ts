@@ -246,9 +246,9 @@ export const refuseUnconfirmed = ({ id, case_id, unconfirmed, approved_sha256 }:
 };
 
 /** Throws 422 `invalid_state` for a session of another machine, which has its agent, worktree and lock. */
-export const refuseElsewhere = ({ id, status, elsewhere }: Session): void => {
+export const refuseElsewhere = ({ id, status, elsewhere, path }: Session): void => {
   if (elsewhere !== true) return;
   throw invalidState(
-    `Session ${id} (${status}) was started on another machine and can continue only there. If that machine or its .dossier/ no longer exists, set \`status: aborted\` in its session.md.`,
+    `Session ${id} (${status}) was started on another machine and can continue only there. If that machine or its .dossier/ no longer exists, set \`status: aborted\` in ${path}/session.md.`,
   );
 };

@@ -44,8 +44,14 @@ describe('a session of another machine', () => {
     for (const verb of ['pause', 'resume', 'abort']) {
       const refused = await said(verb);
       assertSentence(refused, /started on another machine and can continue only there/);
-      assert.match(refused.stderr, new RegExp(`session\\.md\\. See dossier show ${id8}`));
+      const where = `in cases/\\S+-${sid8}/session\\.md\\. See dossier show ${id8}`;
+      assert.match(refused.stderr, new RegExp(where));
     }
+    for (const verb of ['rm', 'close'])
+      assertSentence(
+        await said(verb),
+        new RegExp(`set \`status: aborted\` in cases/\\S+-${sid8}/session\\.md first`),
+      );
     const { stdout } = await said('comment', 'No.');
     assert.equal(stdout, 'Saved. The machine where the session started can send it\n');
   });
