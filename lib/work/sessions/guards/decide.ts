@@ -18,7 +18,7 @@ import {
 import { removeTold } from '../../../../store/sessions/told.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import { CONFLICT, rebaseUnderWay } from '../../../code/worktrees/rebase/rebase-state.ts';
-import { orNotFound, ServiceError } from '../../../errors.ts';
+import { asSentence, orNotFound, ServiceError } from '../../../errors.ts';
 import { forgetState } from '../../../sandbox/state/open.ts';
 import { update } from '../../cases/change.ts';
 import { isClosed, moveTo, unblock } from '../../cases/moves.ts';
@@ -124,7 +124,7 @@ export const pauseLater = (
   const { id } = session;
   const isOver = (): boolean => engine.closing || engine.live.has(id);
   const rule = interrupt(messageOf(error));
-  const message = `The session does not run, and its record could not be written: ${messageOf(error)}. The daemon tries again within ten minutes, and then pauses the session.`;
+  const message = `The session does not run, and its record could not be written: ${asSentence(messageOf(error))} The daemon tries again within ten minutes, and then pauses the session.`;
   const { since = store.clock().toISOString() } = engine.unrecorded.get(id) ?? {};
   engine.unrecorded.set(id, { since, message });
   notice(store, session.case_id);
