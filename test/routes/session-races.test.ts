@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import {
   appendFileSync,
+  existsSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -11,6 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { sha256 } from '../../store/base/sha256.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Session } from '../../store/records/session.ts';
@@ -96,6 +98,22 @@ describe('a plan.md that is edited while the session plans', () => {
     assert.equal(readFileSync(kept, 'utf8'), 'Mine, before the restart.\n');
     const told = (await it.eventsOf(id)).findLast(({ event }) => event === 'error');
     assert.match(String(told?.data.message), /is in edited-plan\.md/);
+  });
+
+  it('is kept also where it is saved again while the edit before is kept', async (t) => {
+    const options = withScript(t, { plan: 'until test -e "$HOME/go"; do sleep 0.02; done' });
+    const it = await withCase(t, '', options);
+    const { id } = await it.start();
+    const dir = newestSession(it.running, it.item);
+    const { live } = it.running.service.engine;
+    await eventually(() => assert.ok(live.get(id)?.run));
+    writeFileSync(join(dir, 'plan.md'), 'Mine.\n');
+    writeFileSync(join(options.env?.HOME ?? '', 'go'), '');
+    while (!existsSync(join(dir, 'edited-plan.md'))) await setImmediate();
+    writeFileSync(join(dir, 'plan.md'), 'Mine, again.\n');
+    await it.until(id, 'plan_ready');
+    const texts = readdirSync(dir).map((name) => readFileSync(join(dir, name), 'utf8'));
+    assert.ok(texts.includes('Mine, again.\n'));
   });
 
   it('is not kept twice where the plan was sent back', async (t) => {

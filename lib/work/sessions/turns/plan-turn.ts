@@ -1,6 +1,9 @@
+import { hasCode } from '../../../../store/base/attempt.ts';
+import { etagOf } from '../../../../store/base/names.ts';
 import { sha256 } from '../../../../store/base/sha256.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import { storable } from '../../../../store/front-matter/text.ts';
+import { readText } from '../../../../store/front-matter/text-file.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { journalComments, markSent } from '../../../../store/sessions/comments.ts';
 import { noteSandboxed, planGivenTo } from '../../../../store/sessions/consent.ts';
@@ -128,13 +131,30 @@ const savePlan = async (
   if (isolation === 'operator' && !isGiven) return undefined;
   const text = storable(visible(plan));
   if (readPlan(store, dir)?.content === text) return sha256(text);
-  const edit = await keepEditedPlan(store, dir, written);
-  await writePlan(store, dir, text);
+  const edit = await replacePlan(store, dir, { text, written });
   if (edit !== undefined) {
     const message = `plan.md has the agent's plan. The text that it had before, such as an edit of yours, is in ${edit} beside it.`;
     engine.transcript(kept).append('error', { message });
   }
   return sha256(text);
+};
+
+// Again where plan.md is saved meanwhile. Returns the name under which an edit is kept.
+const replacePlan = async (
+  store: Store,
+  dir: string,
+  plan: { text: string; written: string | undefined },
+): Promise<string | undefined> => {
+  // With held edits, too.
+  const before = readText(store.layout, dir, 'plan.md');
+  const edit = await keepEditedPlan(store, dir, plan.written);
+  try {
+    await writePlan(store, dir, plan.text, before && etagOf(before.sha256));
+    return edit;
+  } catch (error) {
+    if (!hasCode(error, 'precondition_failed')) throw error;
+    return replacePlan(store, dir, plan);
+  }
 };
 
 const announcePlan = async (
