@@ -83,7 +83,9 @@ const Places = ({ machine, version }: Pick<Diagnostics, 'machine' | 'version'>) 
       <Fact name="Disk">
         {(machine.disk.free / GIB).toFixed(1)} GiB free of {(machine.disk.total / GIB).toFixed(1)}
       </Fact>
-      <Fact name="Log">Standard error of the daemon</Fact>
+      <Fact name="Log">
+        <code>dossier logs</code>, or the standard error of <code>dossier serve</code>
+      </Fact>
       <Fact name="Version">
         {version.name} {version.version}
         {version.commit !== null && `, commit ${version.commit.slice(0, 8)}`}, Node {version.node},{' '}
