@@ -58,10 +58,14 @@ const Sent = ({ fields }: SentText) =>
     <section class="box fields" aria-label="What was not saved">
       <p>This was not saved:</p>
       {fields.map(([name, text]) => (
-        <label key={name}>
-          {name.replaceAll('_', ' ')}
-          <textarea readOnly rows={text.includes('\n') ? 6 : 1} defaultValue={text} />
-        </label>
+        <div key={name}>
+          <label for={`sent-${name}`}>{name.replaceAll('_', ' ')}</label>
+          {text.includes('\n') ? (
+            <textarea id={`sent-${name}`} readOnly defaultValue={text} />
+          ) : (
+            <input id={`sent-${name}`} readOnly defaultValue={text} />
+          )}
+        </div>
       ))}
     </section>
   );
