@@ -215,14 +215,15 @@ const answerOf = async (
   request: Request,
   { asked, service }: { asked: Asked; service: Service },
 ): Promise<PageResult> => {
+  let sent: Partial<Asked> = {};
   try {
     if (page.method === 'GET') return await page.handler(asked, service);
-    const sent = await formOf(request);
-    checkForm(sent.form, request.raw.req.headers.cookie, asked.form_key);
+    sent = await formOf(request);
+    checkForm(sent.form ?? asked.form, request.raw.req.headers.cookie, asked.form_key);
     return await page.handler({ ...asked, ...sent }, service);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    return page.refused(error, asked, service);
+    return page.refused(error, { ...asked, ...sent }, service);
   }
 };
 

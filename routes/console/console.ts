@@ -91,7 +91,8 @@ const loginPages: readonly ConsolePage[] = [
   },
 ];
 
-const refused: ConsolePage['refused'] = async (error) => (await loadRenderer()).showRefusal(error);
+const refused: ConsolePage['refused'] = async (error, asked) =>
+  (await loadRenderer()).showRefusal(error, asked);
 
 /** The console's pages and forms. `pages/index.ts` lists the pages. */
 export const operatorConsole: Console = {

@@ -98,16 +98,22 @@ const fileBody = async (file: Blob, headers: Record<string, string>) => ({
   headers: { ...(file.type !== '' && { 'content-type': file.type }), ...headers },
 });
 
-/** A page for an error of a request that is not for a page of the console. */
-export const showRefusal = ({ status, message }: ServiceError): Shown => ({
-  status,
-  html: plainDocument(
-    'Refused',
+/** The page of a form that has expired, with its text; else a page for an error of a request that is not for one. */
+export const showRefusal = async (error: ServiceError, asked: Asked): Promise<Shown> => {
+  const { code, status, message } = error;
+  const { form, url } = asked;
+  if (code === 'form_expired') {
+    const problem = { status, title: 'The form has expired', detail: message };
+    const page = { ...asked, url: consoleUrl(form.get('_back'), url) };
+    return showPage(page, { problem, sent: sentBy(form) });
+  }
+  const told = (
     <PlainPage>
       <FormError error={message} />
-    </PlainPage>,
-  ),
-});
+    </PlainPage>
+  );
+  return { status, html: plainDocument('Refused', told) };
+};
 
 /** Key pages load their data in the daemon, because no API call lists keys, and run no scripts. */
 export const showKeys = async (asked: Asked, shown: KeysShown, status = 200): Promise<Shown> => {

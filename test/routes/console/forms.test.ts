@@ -131,6 +131,18 @@ describe('POST /dashboard/do', () => {
     assert.equal((await session()).body.status, 'plan_ready');
   });
 
+  it('gives back the text of a form from before a restart, on the page that it was on', async (t) => {
+    const { send, call } = await browse(t);
+    const fields = { title: 'Kept', type: 'bug', description: 'One line,\nand another.' };
+    const form = { _call: 'POST /cases', _back: '/dashboard/new', form_key: 'A'.repeat(43) };
+    const { status, text } = await send({ ...form, ...fields });
+    assert.equal(status, 403);
+    assert.match(text, /role="alert"[^>]*>The form was loaded before the daemon was restarted/);
+    assert.match(text, /<textarea id="sent-description" readonly[^>]*>One line,\nand another\.</);
+    assert.match(text, /<h1[^>]*>What should be done\?[\s\S]*name="_call" value="POST \/cases"/);
+    assert.deepEqual((await call('GET', '/cases')).body, []);
+  });
+
   it('leads nowhere but into the console', async (t) => {
     const { send } = await browse(t);
     const away = ['https://example.org/', '//example.org', '/cases', 'javascript:alert(1)'];
