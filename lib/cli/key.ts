@@ -6,7 +6,7 @@ import { UsageError } from '../config.ts';
 import { keyName, newKey } from '../guard/api-keys/keys.ts';
 import type { Call } from './args/command.ts';
 import { Refusal } from './args/refusal.ts';
-import { toStandardOutput as say, sayJson } from './output/terminal.ts';
+import { isTerminal, toStandardOutput as say, sayJson } from './output/terminal.ts';
 
 /** Creates an API key and shows it once, or lists or revokes keys, with or without a daemon. */
 export const key = async ({ config, words, values }: Call): Promise<number> => {
@@ -26,11 +26,7 @@ export const key = async ({ config, words, values }: Call): Promise<number> => {
     if (values.json === true) sayJson(say, value);
     else for (const line of lines) say(line);
   };
-  if (list)
-    tell(
-      known.map(toJson),
-      known.map((each) => `${each.id}  ${each.created_at}  ${each.name}`),
-    );
+  if (list) tell(known.map(toJson), linesOf(known));
   else if (revoke !== undefined) {
     const found = known.find(({ id }) => id === revoke);
     if (found === undefined || !(await removeKeyIn(layout, found)))
@@ -42,6 +38,11 @@ export const key = async ({ config, words, values }: Call): Promise<number> => {
     tell({ ...toJson(made.key), key: made.text }, [made.text]);
   }
   return 0;
+};
+
+const linesOf = (known: readonly ApiKey[]): string[] => {
+  if (known.length === 0 && isTerminal()) return ['No API keys. Create one: dossier key NAME'];
+  return known.map(({ id, created_at, name }) => `${id}  ${created_at}  ${name}`);
 };
 
 // Leaves the hash out.

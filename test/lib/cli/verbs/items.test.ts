@@ -518,6 +518,8 @@ describe('dossier new, start, inbox and ls', () => {
     const ls = async (...words: string[]) =>
       (await atTerminal(t, ['ls', ...words, '--workspace', workspace])).text.trim();
     assert.equal(await ls(), 'No Work items. Create one: dossier new "TITLE"');
+    const keys = await atTerminal(t, ['key', '--list', '--workspace', workspace]);
+    assert.equal(keys.text.trim(), 'No API keys. Create one: dossier key NAME');
     await make();
     for (const words of [['nothing'], ['--state', 'blocked']])
       assert.equal(await ls(...words), 'No Work item matches. List all: dossier ls');
