@@ -17,6 +17,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { restoreWorktree } from '../../lib/code/worktrees/recovery/restore.ts';
+import { ServiceError } from '../../lib/errors.ts';
+import type { Git } from '../../lib/tools/git/run/git.ts';
 import type { Recovery } from '../../store/records/recovery.ts';
 import { readWorktree } from '../../store/worktrees/worktrees.ts';
 import { untilSoon } from '../helpers/eventually.ts';
@@ -290,6 +293,31 @@ describe('POST /api/worktrees/{case_id}/recoveries/{recovery_id}/restore', () =>
     const { path } = readWorktree(store, fixture.item.id) ?? { path: '' };
     assert.equal(readFileSync(join(path, 'new.txt'), 'utf8'), 'new');
     assert.equal((await call).status, 201);
+  });
+
+  it('says that the worktree may be incomplete where git fails while it is filled', async (t) => {
+    const fixture = await start(t);
+    const id = await kept(fixture);
+    const { git } = fixture.service;
+    const failing: Git = {
+      ...git,
+      turn: (place, work) =>
+        git.turn(place, (now) =>
+          work({
+            ...now,
+            run: (args, options) => {
+              if (args[0] !== 'update-index') return now.run(args, options);
+              throw new ServiceError('git_failed', 'git update-index: failed');
+            },
+          }),
+        ),
+    };
+    await assert.rejects(
+      restoreWorktree({ ...fixture.service, git: failing }, fixture.item.id, id),
+      /update-index: failed\. Before that, the worktree \S+ was created, and may be incomplete\. .* restore again\.$/,
+    );
+    await remove(fixture);
+    assert.equal((await restore(fixture, id)).status, 201);
   });
 
   it('answers two at once with one 201 and one 409', async (t) => {

@@ -3,7 +3,7 @@ import type { RecoveryNote } from '../../../../store/records/recovery.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { readyToWrite, type WithStore } from '../../../../store/store.ts';
 import { pathKind, withWorktreeLock } from '../../../../store/worktrees/worktrees.ts';
-import { invalidState, ServiceError } from '../../../errors.ts';
+import { afterDone, invalidState, ServiceError } from '../../../errors.ts';
 import { commitOf, type Repository } from '../../../tools/git/read/repository.ts';
 import type { Git, GitWorktree, WithGit } from '../../../tools/git/run/git.ts';
 import { putGitFiles } from '../../../tools/git/write/git-files.ts';
@@ -93,8 +93,13 @@ const make = async (service: ProjectNeeds, kept: Kept): Promise<WorktreeRecord> 
   // The record is saved last: after a crash the next start removes the incomplete worktree. If filling it fails, it can be
   // inspected. The recovery still exists.
   try {
-    if (note.picture !== null) await fill(git, worktree, { ...note.picture, branch });
-    if (note.picture !== null) await syncAll(service, worktree);
+    const { picture } = note;
+    const done = `the worktree ${path} was created, and may be incomplete. The recovery still exists: remove the worktree with force, then restore again`;
+    if (picture !== null)
+      await afterDone(done, async () => {
+        await fill(git, worktree, { ...picture, branch });
+        await syncAll(service, worktree);
+      });
   } finally {
     await keepWorktree(store, record);
     await endWorktreeChange(store, case_id);
@@ -114,7 +119,7 @@ const fill = async (
   if (differing.length === 0) return;
   throw new ServiceError(
     'git_failed',
-    `The worktree was created, but these files differ from the recovery: ${differing.slice(0, 10).join(', ')}. The recovery still exists.`,
+    `These files differ from the recovery: ${differing.slice(0, 10).join(', ')}.`,
   );
 };
 
