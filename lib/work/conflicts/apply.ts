@@ -15,9 +15,10 @@ import {
 } from '../../code/worktrees/rebase/unmerged.ts';
 import { invalidState, ServiceError } from '../../errors.ts';
 import { commitOf } from '../../tools/git/read/repository.ts';
+import { unfilteredFiles } from '../../tools/git/read/required-filters.ts';
 import { status } from '../../tools/git/read/status.ts';
 import type { Git } from '../../tools/git/run/git.ts';
-import { refuseUnfiltered } from '../../tools/git/write/commit-files.ts';
+import { pathText } from '../../tools/git/run/path-text.ts';
 import { continueRebase, type RebaseState } from '../../tools/git/write/rebase.ts';
 import { exclusively } from '../sessions/lifecycle/operation.ts';
 import type { SessionNeeds, TurnNeeds } from '../sessions/live/needs.ts';
@@ -105,8 +106,22 @@ const toStage = async (
   if (isRestoring(conflict)) return files;
   await refuseOthers(git, worktree, files);
   const paths = files.map(({ path }) => path);
-  await refuseUnfiltered(git.at(worktree), paths);
+  await refuseUnfiltered(git, worktree, paths);
   return files;
+};
+
+// Without its filter, git sees the file as changed also once it is staged by hand. The content that git stores needs none.
+const refuseUnfiltered = async (
+  git: Git,
+  worktree: WorktreeRecord,
+  paths: readonly string[],
+): Promise<void> => {
+  const files = [...(await unfilteredFiles(git.at(worktree), paths))].map(pathText);
+  if (files.length === 0) return;
+  throw changesInTheWay(
+    files,
+    `cannot be staged by the daemon, which runs no filter of a repository, so nothing was staged. In ${worktree.path}, stage each file yourself, then replace it with what git stores: git add FILE && git cat-file blob :FILE > FILE. Then apply again.`,
+  );
 };
 
 interface Resolution {
@@ -234,6 +249,7 @@ const refuseOthers = async (
     )
     .map(({ path }) => path);
   if (changed.length === 0) return;
+  await refuseUnfiltered(git, worktree, changed);
   throw changesInTheWay(
     changed,
     `changed too, but only files in conflict are staged by this call. Stage them with git add in ${worktree.path}, or undo the changes, then apply again.`,

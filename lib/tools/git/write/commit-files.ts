@@ -183,7 +183,7 @@ export const commitWorkingFiles = (
 const MOST_NAMED = 100;
 
 /** Throws 409 `uncommitted_changes` if one of these files (latin1) needs a filter that is not run. */
-export const refuseUnfiltered = async (
+const refuseUnfiltered = async (
   git: GitAt<GitWorktree>,
   paths: readonly string[],
 ): Promise<void> => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { gitIn, makeRepository, writeFiles } from '../../../helpers/repository.ts';
@@ -9,6 +9,32 @@ const LONG = Array.from({ length: 30 }, (_, at) => `line ${at}\n`).join('');
 const BINARY = (byte: number) => Buffer.from([0, 1, 2, byte, 0, 255]);
 
 describe('files in conflict', () => {
+  it('that need a filter of the repository are refused until they have what git stores', async (t) => {
+    const scene = await rebaseScene(t, {
+      start: { '.gitattributes': '*.dat filter=upper\n', 'a.dat': 'ONE\n' },
+    });
+    const { git, main, worktree, running } = scene;
+    main('config', 'filter.upper.clean', 'tr a-z A-Z');
+    commit(main, running.repository.root, { 'a.dat': 'BASE\n' });
+    commit(git, worktree.path, { 'a.dat': 'BRANCH\n' });
+    assert.equal((await scene.post('pr/rebase')).body.status, 'conflicted');
+    writeFiles(worktree.path, { 'a.dat': 'both\n' });
+    for (const modified_at of [1, 2]) {
+      if (modified_at === 2) git('add', 'a.dat');
+      // git compares the content of a file whose time differs from the index.
+      utimesSync(join(worktree.path, 'a.dat'), modified_at, modified_at);
+      const { status, body } = await scene.post('conflicts/apply', {});
+      assert.deepEqual([status, body.code], [409, 'uncommitted_changes']);
+      assert.match(
+        body.detail,
+        /^a\.dat cannot be staged by the daemon, .* git cat-file blob :FILE > FILE/,
+      );
+    }
+    writeFiles(worktree.path, { 'a.dat': git('cat-file', 'blob', ':a.dat') });
+    assert.equal((await scene.post('conflicts/apply', {})).body.status, 'clean');
+    assert.equal(git('show', 'HEAD:a.dat'), 'BOTH\n');
+  });
+
   it('of every kind are told, shown, and applied as they are then', async (t) => {
     const scene = await rebaseScene(t, {
       start: {
