@@ -27,8 +27,9 @@ import { mayReturn, recoverSession } from './recover.ts';
 
 /**
  * Follows changes of Work items. When the record of a session is removed, its run ends, and the session is paused once the
- * record is back; the run of a record that git or an editor changed to another status ends, too; when a Work item is repaired, unblocked or reopened, its sessions continue with what was not possible
- * before, and a queued session that could not be read starts. A new trust decision starts queued sessions.
+ * record is back; the run of a record that git or an editor changed to another status ends, too. When a Work item is repaired,
+ * unblocked or reopened, its sessions continue with what was not possible before, and a queued session that could not be read
+ * starts. A new trust decision starts queued sessions.
  */
 export const followCases = (service: SessionNeeds): void => {
   const { store, engine, log } = service;
