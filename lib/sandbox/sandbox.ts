@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { messageOf, orElse } from '../../store/base/attempt.ts';
+import { readFileSync } from 'node:fs';
+import { isDone, messageOf, orElse } from '../../store/base/attempt.ts';
 import { ServiceError } from '../errors.ts';
 import type { Environment } from '../tools/process/environment.ts';
 import { findProgram } from '../tools/process/find-program.ts';
@@ -136,13 +137,15 @@ const refusalOf = (host: Host): string | undefined => {
   if (filter === undefined) return undefined;
   const argv = [...filter, host.bwrap, ...filterArguments(), ...FLAGS, ...BARE, 'true'];
   const { failure = '', isAnswer } = outcomeOf(argv, host);
-  return failure === '' || !isAnswer || PASSING.test(failure) ? undefined : failure;
+  if (failure === '' || !isAnswer || PASSING.test(failure)) return undefined;
+  // bubblewrap did not begin where the shell could not open its filter.
+  const [, , , file] = filter;
+  return file === undefined || isDone(() => readFileSync(file)) ? failure : undefined;
 };
 
-// EAGAIN, ENOMEM, EMFILE, ENFILE and EIO, and what the shell says where it cannot open the filter. A limit of 0 namespaces is
-// ENOSPC.
+// EAGAIN, ENOMEM, EMFILE, ENFILE and EIO. A limit of 0 namespaces is ENOSPC.
 const PASSING =
-  /Resource temporarily unavailable|Cannot allocate memory|Too many open files|Input\/output error|: cannot open /;
+  /Resource temporarily unavailable|Cannot allocate memory|Too many open files|Input\/output error/;
 
 const outcomeOf = ([file = '', ...args]: readonly string[], { env }: Host) => {
   const limits = { timeout: 10_000, encoding: 'utf8' } as const;

@@ -5,11 +5,13 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createSandbox } from '../../../lib/sandbox/sandbox.ts';
+import { withFilter } from '../../../lib/sandbox/seccomp.ts';
 import type { SandboxView } from '../../../lib/sandbox/view.ts';
 import { cleanEnvironment } from '../../../lib/tools/process/environment.ts';
 import { killRun } from '../../../lib/tools/process/process-tree.ts';
 import { createRuns } from '../../../lib/tools/process/runs.ts';
 import { startProgram } from '../../../lib/tools/process/spawn.ts';
+import { inject } from '../../helpers/faults.ts';
 import { alive } from '../../helpers/processes.ts';
 import { temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
 
@@ -76,7 +78,7 @@ describe('createSandbox', () => {
   for (const [why, kind] of [
     ['Creating new namespace failed: Resource temporarily unavailable', 'bubblewrap'],
     ['reading seccomp data: Input/output error', 'bubblewrap'],
-    ['cannot open /workspace/.dossier/tmp/filter: No such file', 'bubblewrap'],
+    ['error while loading shared libraries: libcap.so.2: cannot open shared object file', 'none'],
     ['Creating new namespace failed: Operation not permitted', 'none'],
   ] as const)
     it(`is ${kind} where bubblewrap fails with "${why}"`, (t) => {
@@ -87,6 +89,20 @@ describe('createSandbox', () => {
       assert.equal(failing.kind, kind);
       assert.match(failing.reason ?? '', new RegExp(why));
     });
+
+  it('is bubblewrap where the filter of system calls cannot be opened', async (t) => {
+    const bin = temporaryDirectory(t);
+    writeFileSync(join(bin, 'bwrap'), '#!/bin/sh\nexit 0\n', { mode: 0o755 });
+    const [, , , filter] = withFilter();
+    if (filter === undefined) return t.skip('this architecture has no filter');
+    const faults = await inject(t, process.pid, `openat:error=EIO:-P${filter}`);
+    if (faults === undefined) return;
+    const unread = createSandbox('auto', { ...env, PATH: `${bin}:${env.PATH}` });
+    const { kind, reason } = unread;
+    await faults.end();
+    assert.equal(kind, 'bubblewrap', reason);
+    assert.match(reason ?? '', /could not be prepared/);
+  });
 
   it('is none when it is switched off or not installed, and says why', () => {
     for (const off of [createSandbox('off', env), createSandbox('auto', { PATH: '/no/such' })]) {
