@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, type Stats } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { orElse } from '../base/attempt.ts';
@@ -80,7 +80,7 @@ export const gitMark = (layout: Layout): string => {
 
 const MARKS = ['HEAD', 'index', ...REPLAYS];
 
-const timeOf = (dir: string, name: string): number => statsAt(join(dir, name))?.ctimeMs ?? 0;
+const timeOf = (dir: string, name: string): number => statsIn(dir, name)?.ctimeMs ?? 0;
 
 const PATIENCE_MS = 2000;
 const LOOK_AGAIN_MS = 10;
@@ -96,11 +96,15 @@ export const whenGitIdle = async (layout: Layout): Promise<void> => {
 
 const isFreshlyLocked = (layout: Layout): boolean => {
   const dir = headDirOf(layout);
-  const lock = dir === undefined ? undefined : statsAt(join(dir, 'index.lock'));
+  const lock = dir === undefined ? undefined : statsIn(dir, 'index.lock');
   return lock !== undefined && Math.abs(Date.now() - lock.mtimeMs) < PATIENCE_MS;
 };
 
-const isThere = (dir: string, name: string): boolean => statsAt(join(dir, name)) !== undefined;
+const isThere = (dir: string, name: string): boolean => statsIn(dir, name) !== undefined;
+
+// A file that cannot be looked at is treated as none, like an unreadable repository.
+const statsIn = (dir: string, name: string): Stats | undefined =>
+  orElse(() => statsAt(join(dir, name)), undefined);
 
 /** The directory with HEAD and the index of the repository that contains the workspace; undefined if there is none. */
 export const headDirOf = ({ root }: Pick<Layout, 'root'>): string | undefined =>
