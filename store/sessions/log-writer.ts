@@ -25,7 +25,7 @@ interface LogOptions {
 /** Writes a session's log: completely into events.ndjson up to its limit, then without texts, with the complete log in `rest`. */
 export const openLog = ({ path, rest }: LogFiles, { limit, shown, assertMeant }: LogOptions) => {
   const kept = openEventLog(path, assertMeant);
-  const whole = rest && openEventLog(rest);
+  const whole = rest && openEventLog(rest, () => makeSyncedDirectory(dirname(rest()), 0o700));
   const last = [lastOf(path), ...(rest ? [lastOf(rest)] : [])].toSorted((a, b) => b.seq - a.seq)[0];
   let seq = last?.seq ?? 0;
   const textOf = (events: readonly Numbered[], at: string): string =>
@@ -37,7 +37,6 @@ export const openLog = ({ path, rest }: LogFiles, { limit, shown, assertMeant }:
   const split = (at: string): void => {
     seq += 1;
     kept.add(textOf([{ id: seq, untold: keptElsewhereEvent(limit) }], at));
-    makeSyncedDirectory(dirname(rest?.() ?? ''), 0o700);
     whole?.add(textOf([{ id: seq, untold: logContinuedEvent }], at));
   };
   return {
@@ -83,7 +82,7 @@ const lastOf = (path: () => string): { seq: number; event: TranscriptEvent | und
 };
 
 /** A log file that is open for appending. */
-const openEventLog = (path: () => string, assertMeant?: () => void) => {
+const openEventLog = (path: () => string, beforeOpening?: () => void) => {
   let log: OpenLog | undefined;
   const close = (): void => {
     if (log !== undefined) closeSync(log.descriptor);
@@ -91,7 +90,7 @@ const openEventLog = (path: () => string, assertMeant?: () => void) => {
   };
   const opened = (): OpenLog => {
     if (log !== undefined && !isUnchanged(log, path())) close();
-    if (log === undefined) assertMeant?.();
+    if (log === undefined) beforeOpening?.();
     log ??= openFile(path());
     return log;
   };

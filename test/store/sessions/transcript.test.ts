@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createPieces } from '../../../store/sessions/log-reader.ts';
@@ -260,6 +260,21 @@ describe('a transcript that has reached its limit', () => {
       elsewhere.slice(-5).map(({ event, data }) => `${event} ${data.reason ?? ''}`.trim()),
       ['gap kept_elsewhere', 'gap not_readable', 'tool_call', 'gap not_readable', 'complete'],
     );
+  });
+
+  it('goes on where the directory of the complete log was removed', (t) => {
+    const { path, open } = place(t);
+    const dir = join(temporaryDirectory(t), 'transcripts');
+    const long = { rest: () => join(dir, 'one.ndjson'), kept: 200 };
+    const before = open(long);
+    say(before, 3, 'x'.repeat(200));
+    before.sync();
+    rmSync(dir, { recursive: true });
+    const after = open(long);
+    say(after, 1, 'later');
+    after.sync();
+    assert.match(readFileSync(join(dir, 'one.ndjson'), 'utf8'), /later/);
+    assert.ok(statSync(path).size > 0);
   });
 
   it('tells readers that wait', async (t) => {
