@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { type Dirent, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { orElse } from '../base/attempt.ts';
 import type { Layout } from '../layout.ts';
@@ -6,15 +6,21 @@ import { type Finding, warning } from './finding.ts';
 
 /** Copies that sync tools leave where two machines changed a file. No record is read from them, so nothing else names them. */
 export const conflictCopies = ({ root }: Layout): Finding[] =>
-  [...namesIn(root), ...['cases', 'memory', 'webhooks'].flatMap((dir) => namesBelow(root, dir))]
+  [...filesIn(root, '').map(({ name }) => name), ...PLACES.flatMap((dir) => namesBelow(root, dir))]
     .filter((file) => COPY.test(file))
     .map((file) => warning({ file, code: 'conflict_copy', message: COPIED }));
 
-const namesIn = (path: string, recursive = false): string[] =>
-  orElse(() => readdirSync(path, { recursive, encoding: 'utf8' }), []);
+const filesIn = (root: string, dir: string): Dirent[] =>
+  orElse(() => readdirSync(join(root, dir), { withFileTypes: true }), []);
 
+// One that cannot be listed hides no other.
 const namesBelow = (root: string, dir: string): string[] =>
-  namesIn(join(root, dir), true).map((name) => join(dir, name));
+  filesIn(root, dir).flatMap((entry) => {
+    const path = join(dir, entry.name);
+    return entry.isDirectory() ? namesBelow(root, path) : path;
+  });
+
+const PLACES = ['cases', 'memory', 'webhooks'];
 
 // Of Syncthing, Dropbox, Resilio, and ownCloud and Nextcloud.
 const COPY = /(?:\.sync-conflict-\d|conflicted copy|\.Conflict\.|_conflict-\d)[^/]*$/;
