@@ -84,7 +84,7 @@ const Places = ({ machine, version }: Pick<Diagnostics, 'machine' | 'version'>) 
         {(machine.disk.free / GIB).toFixed(1)} GiB free of {(machine.disk.total / GIB).toFixed(1)}
       </Fact>
       <Fact name="Log">
-        <code>dossier logs</code>, or the standard error of <code>dossier serve</code>
+        <Command words="logs" />, or its standard error if it runs at a terminal
       </Fact>
       <Fact name="Version">
         {version.name} {version.version}

@@ -29,6 +29,7 @@ describe('the commands that the console shows', () => {
       `dossier key NAME ${where}`,
       `dossier import export.zip ${where}`,
       `dossier check ${where}`,
+      `dossier logs ${where}`,
       `dossier merge ${id8} ${where}`,
     ]);
   });
@@ -41,6 +42,7 @@ describe('the commands that the console shows', () => {
       'dossier key NAME',
       'dossier import export.zip',
       'dossier check',
+      'dossier logs',
       `dossier merge ${id8}`,
     ]);
   });

@@ -146,7 +146,7 @@ describe('the page of diagnostics', { skip: noBrowser }, () => {
     const { page, complaints, browser } = await look(t, at('settings/diagnostics'));
     await page.getByText(`${file}:`).first().waitFor();
     await page.getByRole('heading', { name: 'This machine' }).waitFor();
-    await page.getByText('dossier logs, or the standard error of dossier serve').waitFor();
+    await page.getByText('dossier logs').waitFor();
     await assertAccessible(page);
     const narrow = await openTab(browser, at('settings/diagnostics'), { size: 'narrow' });
     await assertFits(narrow.page);

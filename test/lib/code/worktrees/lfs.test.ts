@@ -91,7 +91,7 @@ describe('pointers of git-lfs, where that is not installed', () => {
     writeFiles(worktree.path, { 'big.bin': 'the content itself' });
     const refused = await scene.post('conflicts/apply');
     assert.deepEqual([refused.status, refused.body.code], [409, 'uncommitted_changes']);
-    assert.match(refused.text, /has a filter for big\.bin/);
+    assert.match(refused.text, /big\.bin cannot be staged by the daemon/);
     assert.equal(git('rev-parse', 'HEAD'), head);
     writeFiles(worktree.path, { 'big.bin': pointer('4', 4) });
     const done = await scene.post('conflicts/apply');
