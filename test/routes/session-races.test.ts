@@ -1,6 +1,7 @@
 /** What happens to sessions at the same moment, and to their Work item by hand. */
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
   existsSync,
@@ -12,16 +13,37 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { sha256 } from '../../store/base/sha256.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Session } from '../../store/records/session.ts';
 import { eventually, untilSoon } from '../helpers/eventually.ts';
 import { alive } from '../helpers/processes.ts';
+import { temporaryDirectory } from '../helpers/repository.ts';
 import { newestSession } from '../helpers/service.ts';
 import { type SessionTest, withCase, withScript } from '../helpers/sessions.ts';
 
 const FOREVER = '```sh\nsleep 300\n```\n';
+
+describe('an approval', () => {
+  it('ends no run that another one started while it looked for the name of the operator', async (t) => {
+    const [bin, home] = [temporaryDirectory(t), temporaryDirectory(t)];
+    const git = execFileSync('which', ['git'], { encoding: 'utf8' }).trim();
+    const slow = `#!/bin/sh\ncase " $* " in *" user.name "*) sleep 0.3;; esac\nexec ${git} "$@"\n`;
+    writeFileSync(join(bin, 'git'), slow, { mode: 0o755 });
+    // Then git is asked.
+    writeFileSync(join(home, '.gitconfig'), '[include]\n\tpath = other\n');
+    const env = { HOME: home, PATH: `${bin}:${process.env.PATH}` };
+    const it = await withCase(t, FOREVER, { settings: 'sandbox: off', env });
+    const { id } = await it.planned();
+    const first = it.post(`/sessions/${id}/approve`);
+    await delay(100);
+    const second = await it.post(`/sessions/${id}/approve`);
+    assert.deepEqual([(await first).status, second.status], [200, 409]);
+    assert.equal(it.running.service.engine.live.get(id)?.stopping, false);
+    assert.equal((await it.until(id, 'working')).status, 'working');
+  });
+});
 
 describe('an abort', () => {
   it('leaves nothing running, whatever is approved at the same moment', async (t) => {

@@ -37,9 +37,7 @@ export const activeSession = async (
   if (meant !== undefined) orNotFound(readSession(store, caseId, meant), 'session', meant);
   const open = (sessionsOf(store, caseId) ?? []).filter(({ session }) => !isEnded(session.status));
   const ours = open.filter(({ session }) => session.elsewhere !== true);
-  const running = holderOf(store, caseId, ours);
-  // The one that holds the lock may be one that cannot be read.
-  if (meant === undefined && running === undefined) assertReadable(store, caseId);
+  const running = runningOf(store, caseId, ours, meant);
   const active = running ?? ours[0];
   if (active !== undefined && (meant ?? active.session.id) !== active.session.id)
     throw otherSession(active.session);
@@ -48,15 +46,19 @@ export const activeSession = async (
   throw invalidState('The Work item has no active session.');
 };
 
-// git may bring an older session back as open. It does not hold the lock.
-const holderOf = (
+const runningOf = (
   store: Store,
   caseId: string,
   open: readonly StoredSession[],
+  meant: string | undefined,
 ): StoredSession | undefined => {
-  const begun = open.filter(({ session }) => session.status !== 'queued');
   const holder = readLock(store, caseId)?.holder?.session_id;
-  return begun.find(({ session }) => session.id === holder) ?? begun[0];
+  const begun = open.filter(({ session }) => session.status !== 'queued');
+  // git may bring an older session back as open. It does not hold the lock.
+  const running = begun.find(({ session }) => session.id === holder) ?? begun[0];
+  // The one that holds the lock may be one that cannot be read.
+  if (meant === undefined && running?.session.id !== holder) assertReadable(store, caseId);
+  return running;
 };
 
 const assertReadable = (store: Store, caseId: string): void => {

@@ -18,7 +18,8 @@ import {
 } from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
 import { finalize } from '../guards/decide.ts';
-import { type LiveRun, stopLive } from '../live/engine.ts';
+import { CHANGED, isStatusChanged, noteChanged } from '../live/changed-status.ts';
+import { stopLive } from '../live/engine.ts';
 import type { EngineNeeds, SessionNeeds } from '../live/needs.ts';
 import { noteComments } from '../live/stream.ts';
 import { isRunning, TAKEN_AWAY } from '../rules/rules.ts';
@@ -117,19 +118,16 @@ const stopAway = async ({ engine }: EngineNeeds, id: string): Promise<void> => {
   engine.release(id);
 };
 
-/** Ends the run of a session whose record says, by the hand of another, that it does not run; its files stay as they are. */
+/** Ends the run of a session whose status git or an editor changed. Its files stay as they are. */
 const stopChanged = async (service: SessionNeeds, caseId: string, id: string): Promise<void> => {
   const { engine, store } = service;
   const live = engine.live.get(id);
   if (live !== undefined) await stopLive(live);
   const kept = readSession(store, caseId, id);
   if (kept === undefined) return;
-  engine.transcript(kept).append('error', { message: CHANGED });
+  noteChanged(engine, kept);
   await recoverSession(service, { case_id: caseId, id, why: CHANGED });
 };
-
-const CHANGED =
-  'The status in session.md was changed while the session ran, for example by git reset, so its programs were ended. The work so far is in the worktree.';
 
 /** The runs whose record is gone or has another status, and the sessions whose record is back. */
 const comeOrGone = ({ store, engine }: EngineNeeds, caseId: string) => {
@@ -141,21 +139,10 @@ const comeOrGone = ({ store, engine }: EngineNeeds, caseId: string) => {
     return { gone: [], changed: [], back: [] };
   return {
     gone: ids.filter((id) => live.has(id) && !hasRecord(store, caseId, id)),
-    changed: ids.filter((id) => isChanged(store, live.get(id))),
+    changed: ids.filter((id) => isStatusChanged(store, live.get(id))),
     back: ids.filter((id) => !live.has(id) && hasRecord(store, caseId, id)),
   };
 };
-
-// A turn writes another status at its end, which is journaled under the same lock.
-const isChanged = (store: Store, live: LiveRun | undefined): boolean => {
-  if (live === undefined || live.attached || live.stopping) return false;
-  const { case_id, session_id: id, phase } = live;
-  const status = orElse(() => sessionStatus(store, case_id, id), undefined);
-  const told = store.journal.runs.get(id)?.status;
-  return status !== undefined && status !== RUNNING[phase] && told === RUNNING[phase];
-};
-
-const RUNNING = { plan: 'planning', work: 'working' } as const;
 
 const hasComeOrGone = (service: EngineNeeds, caseId: string): boolean => {
   const { gone, changed, back } = comeOrGone(service, caseId);

@@ -6,7 +6,7 @@ import { caseStateOf } from '../../../../store/reconcile/item.ts';
 import { itemOf, notice } from '../../../../store/reconcile/items.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { LockMatter } from '../../../../store/records/lock.ts';
-import { isEnded } from '../../../../store/records/session.ts';
+import { isEnded, type Session } from '../../../../store/records/session.ts';
 import { acquireLock, readLock, releaseLock } from '../../../../store/sessions/locks.ts';
 import { newRunMarker } from '../../../../store/sessions/run-marker.ts';
 import {
@@ -27,6 +27,7 @@ import { update } from '../../cases/change.ts';
 import { isClosed } from '../../cases/moves.ts';
 import { decide, pauseLater, refuseAttached } from '../guards/decide.ts';
 import { checkTrustOf, isBlockedByTrust } from '../guards/trust.ts';
+import { isStatusChanged, noteChanged } from '../live/changed-status.ts';
 import { isLive, newRun, stopLive, type WithEngine } from '../live/engine.ts';
 import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
 import { fillSlots, isAtCapacity, waitForSlot } from '../live/slots.ts';
@@ -132,15 +133,12 @@ export const withSessionLock = async <T>(
 ): Promise<T> => {
   const { id, case_id, status } = session;
   const { store } = service;
-  const live = service.engine.live.get(id);
-  const waits = status === 'plan_ready' || status === 'paused';
-  // A terminal that was closed is gone in a moment. A run whose record was changed to one that waits must not meet the next.
-  if (live?.attached === true ? live.stopping : waits) await (live && stopLive(live));
+  await endOutdatedRun(service, session);
   refuseAttached(service, session);
   refuseElsewhere(session);
   refuseUnconfirmed(session);
   await checkTrustOf(service, session);
-  if (!waits) return work();
+  if (!isWaiting(status)) return work();
   const isOurs = (): boolean => readLock(store, case_id)?.holder?.session_id === id;
   if (!isOurs() && !(await acquireLock(store, case_id, lockOf(store, id))) && !isOurs())
     throw new ServiceError(
@@ -149,6 +147,23 @@ export const withSessionLock = async <T>(
     );
   return work().finally(() => releaseIfNotStarted(store, case_id, id));
 };
+
+// What another call decided since the session was read counts: its run goes on.
+const endOutdatedRun = async (
+  { engine, store }: WithEngine & WithStore,
+  { id, case_id }: Session,
+): Promise<void> => {
+  const live = engine.live.get(id);
+  if (live === undefined) return;
+  // A terminal that was closed ends by itself.
+  const isOver = live.attached ? live.stopping : isWaiting(sessionStatus(store, case_id, id));
+  if (!isOver) return;
+  if (isStatusChanged(store, live)) noteChanged(engine, readSession(store, case_id, id));
+  await stopLive(live);
+};
+
+const isWaiting = (status: Session['status'] | undefined): boolean =>
+  status === 'plan_ready' || status === 'paused';
 
 const isNext = (service: EngineNeeds, caseId: string, id: string): boolean => {
   const { store, engine } = service;
