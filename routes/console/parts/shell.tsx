@@ -59,7 +59,7 @@ const Sent = ({ fields }: SentText) =>
       <p>This was not saved:</p>
       {fields.map(([name, text]) => (
         <div key={name}>
-          <label for={`sent-${name}`}>{name.replaceAll('_', ' ')}</label>
+          <label for={`sent-${name}`}>Sent: {name.replaceAll('_', ' ')}</label>
           {text.includes('\n') ? (
             <textarea id={`sent-${name}`} readOnly defaultValue={text} />
           ) : (

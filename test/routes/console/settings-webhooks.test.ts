@@ -53,10 +53,10 @@ describe('the page of webhooks', { skip: noBrowser }, () => {
   it('adds one with events of its own and takes it away, as plain forms', async (t) => {
     const { workspace, dossier, at } = await start(t);
     const { page } = await look(t, at(), WITHOUT_SCRIPTS);
-    await page.getByLabel('URL').fill('ftp://127.0.0.1/');
+    await page.getByLabel('URL', { exact: true }).fill('ftp://127.0.0.1/');
     await page.getByRole('button', { name: 'Add webhook' }).click();
     await page.getByRole('alert').getByText('must be an http or https URL').waitFor();
-    await page.getByLabel('URL').fill('http://127.0.0.1:9/hook');
+    await page.getByLabel('URL', { exact: true }).fill('http://127.0.0.1:9/hook');
     await page.getByLabel('Default events').uncheck();
     await page.getByText('Choose events').click();
     await page.getByLabel('session_failed').check();

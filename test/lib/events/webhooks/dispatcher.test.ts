@@ -255,6 +255,8 @@ describe('a delivery', () => {
     const file = join(life.root, 'webhooks', `${id}.md`);
     await life.happen(['case_updated', 'proof_created']);
     await until(() => /^disabled: true$/m.test(readFileSync(file, 'utf8')));
+    // What waited is closed after the registration is disabled.
+    await until(() => readDeliveries(life.store.layout, id).length === 2);
 
     const tried = readDeliveries(life.store.layout, id);
     writeFileSync(file, readFileSync(file, 'utf8').replace('disabled: true\n', ''));
