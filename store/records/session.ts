@@ -184,6 +184,8 @@ export const SessionMatter = Type.Object({
   native_cost_usd: Type.Optional(Type.Number()),
   /** The marker in the environment of the latest run's processes, by which a restarted daemon finds them. */
   run_marker: Type.Optional(Id),
+  /** The hash of the body, if the daemon wrote it. */
+  summary_sha256: Type.Optional(Sha256),
 });
 export type SessionMatter = Static<typeof SessionMatter>;
 

@@ -6,7 +6,6 @@ import { listDirectory, namesIn } from '../front-matter/folder.ts';
 import { type FrontMatter, textOfBody } from '../front-matter/front-matter.ts';
 import { ifReadable, Problem, toProblem } from '../front-matter/problem.ts';
 import {
-  editRecord,
   readable,
   readRecord,
   readRegularFile,
@@ -24,6 +23,7 @@ import { sessionFile, sessionsDir } from '../layout.ts';
 import { pathOfItem } from '../reconcile/items.ts';
 import { byAge, isEnded, type Session, type SessionMatter } from '../records/session.ts';
 import { readyToWrite, type Store } from '../store.ts';
+import { editSession, type Summary, summaryEdit } from './edited-summary.ts';
 import { heldMatter, intendMatter, noteMatter } from './held-sessions.ts';
 import { type SessionRecord, serveSession } from './served-session.ts';
 import { checkSessionIn } from './session-file.ts';
@@ -152,13 +152,16 @@ export const claimSession = async (store: Store, { session }: StoredSession): Pr
 
 export interface SessionChange extends Partial<Omit<SessionMatter, 'id' | 'created_at'>> {
   /** The body of session.md, a summary for people. */
-  summary?: string;
+  summary?: Summary;
 }
 
 /** Computes the change of a session; undefined for none. It may throw to refuse. */
 export type SessionRule = (current: Session, matter: SessionMatter) => SessionChange | undefined;
 
-/** Applies a rule to a session under the lock of its Work item. `journalSession` journals the events of the change. */
+/**
+ * Applies a rule to a session under the lock of its Work item. A body of session.md that the operator wrote is kept before a
+ * summary replaces it. `journalSession` journals the events of the change.
+ */
 export const updateSession = (
   store: Store,
   caseId: string,
@@ -170,29 +173,22 @@ export const updateSession = (
     if (dir === undefined) return undefined;
     await readyToWrite(store);
     let [matter, isChanged]: [SessionMatter?, boolean?] = [];
-    const isThere = await editRecord(store.layout, sessionFile(dir), ({ source }) => {
+    const isThere = await editSession(store, dir, (source) => {
       matter = checkedMatter(store, caseId, dir, source);
       const change = rule(serveSession(store, caseId, { dir, matter }), matter);
       isChanged = change !== undefined;
       if (change === undefined) return undefined;
-      const { summary, ...changes } = change;
+      const { summary, ...others } = change;
+      const edit = summary && summaryEdit(summary, matter, source);
+      const changes = { ...others, ...edit?.changes };
       matter = { ...matter, ...changes };
       intendMatter(store, matter);
-      return summary === undefined ? { changes } : { changes, body: bodyOf(summary) };
+      return { ...edit, changes };
     });
     if (!isThere || matter === undefined) return undefined;
     if (isChanged === true) noteMatter(store, caseId, matter);
     return storedSession(store, caseId, { dir, matter });
   });
-
-// A record over the limit of a file could not be read again.
-const bodyOf = (summary: string): string =>
-  summary.length <= LONGEST_SUMMARY
-    ? `\n${summary}\n`
-    : `\n${summary.slice(0, LONGEST_SUMMARY)}\n\n[… ${summary.length - LONGEST_SUMMARY} characters left out …]\n`;
-
-// In bytes of UTF-8, three times as much at most.
-const LONGEST_SUMMARY = 262_144;
 
 /** Whether the journal lags behind the session's record: a follow-up step is not done yet. */
 export const isBehindJournal = (

@@ -1,6 +1,6 @@
 /** What an agent asks the operator in either mode, and how that is answered, withdrawn and kept. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { AttentionItem } from '../../store/records/attention.ts';
@@ -104,6 +104,19 @@ describe('a question of an agent', () => {
       record(),
       /## Questions[\s\S]*The operator answered:\n\n```text\nbase: postgres\nport: 5432\n/,
     );
+  });
+
+  it('replaces a text of the operator in session.md, which is kept and told', async (t) => {
+    const { it, id, asked, answer, record } = await scene(t);
+    const question = await asked();
+    await eventually(() => assert.match(record(), /It waits for your answer/));
+    const dir = newestSession(it.running, it.item);
+    appendFileSync(join(dir, 'session.md'), '\nMy note.\n');
+    assert.equal((await answer(question, POSTGRES)).status, 200);
+    await it.until(id, 'plan_ready');
+    assert.match(readFileSync(join(dir, 'edited-summary.md'), 'utf8'), /\nMy note\.\n$/);
+    const { data } = await it.untilEvent(id, 'error');
+    assert.match(String(data.message), /is in edited-summary\.md/);
   });
 
   it('waits in Work mode, and the work goes on with the answer', async (t) => {

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { sha256 } from '../../store/base/sha256.ts';
 import type { Case } from '../../store/records/case.ts';
@@ -170,18 +170,66 @@ describe('a text below the front matter of session.md', () => {
     );
   });
 
-  it('is not kept where the daemon wrote it, also before a restart', async (t) => {
+  const paused = async (t: TestContext) => {
     const it = await withCase(t, '```sh\nuntil test -e go; do sleep 0.02; done\n```\n');
     const { id } = await it.planned();
     assert.equal((await it.post(`/sessions/${id}/approve`)).status, 200);
     await it.untilEvent(id, 'tool_call');
     assert.equal((await it.control('pause')).status, 200);
     assert.match(read(it, 'session.md'), /How it ended/);
-    await it.running.restart();
+    return { it, id, record: join(newestSession(it.running, it.item), 'session.md') };
+  };
+  const pausedAgain = async (it: SessionTest): Promise<void> => {
     assert.equal((await it.control('resume')).status, 200);
     assert.equal((await it.control('pause')).status, 200);
+  };
+  const untilTold = async (it: SessionTest, id: string, name: string): Promise<void> =>
+    eventually(async () => {
+      const told = (await it.eventsOf(id)).filter(({ event }) => event === 'error');
+      assert.ok(told.some(({ data }) => String(data.message).includes(` is in ${name} `)));
+    });
+
+  it('is not kept where the daemon wrote it, also before a restart', async (t) => {
+    const { it } = await paused(t);
+    await it.running.restart();
+    await pausedAgain(it);
     assert.equal((await it.control('abort')).status, 200);
     assert.ok(!files(it).includes('edited-summary.md'));
+  });
+
+  it('is kept also where it is below the summary of a pause before a restart', async (t) => {
+    const { it, id, record } = await paused(t);
+    await it.running.restart();
+    appendFileSync(record, '\nMy note.\n');
+    await pausedAgain(it);
+    assert.match(read(it, 'edited-summary.md'), /^## How it ended\n[\s\S]*\n\nMy note\.\n$/);
+    assert.doesNotMatch(read(it, 'session.md'), /My note/);
+    await untilTold(it, id, 'edited-summary.md');
+    assert.equal((await it.control('abort')).status, 200);
+    assert.ok(!files(it).includes('edited-summary-2.md'));
+  });
+
+  it('is kept once where an older release wrote the record, without a hash of its body', async (t) => {
+    const { it, id, record } = await paused(t);
+    const text = readFileSync(record, 'utf8').replace(/^summary_sha256: .*\n/m, '');
+    writeFileSync(record, text);
+    await it.running.restart();
+    await pausedAgain(it);
+    const [, body = ''] = text.split('\n---\n\n');
+    assert.equal(read(it, 'edited-summary.md'), body);
+    await untilTold(it, id, 'edited-summary.md');
+    await pausedAgain(it);
+    assert.ok(!files(it).includes('edited-summary-2.md'));
+  });
+
+  it('is kept also where it is saved again while the text before is kept', async (t) => {
+    const { it, record } = await paused(t);
+    appendFileSync(record, '\nMy note.\n');
+    const ended = pausedAgain(it);
+    while (!files(it).includes('edited-summary.md')) await setImmediate();
+    appendFileSync(record, '\nMy other note.\n');
+    await ended;
+    assert.ok(files(it).some((name) => read(it, name).includes('\nMy other note.\n')));
   });
 });
 

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
-import { chmodSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { chmodSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Case } from '../../../store/records/case.ts';
 import type { Session } from '../../../store/records/session.ts';
-import { readSession, sessionDirOf } from '../../../store/sessions/sessions.ts';
+import { readSession, sessionDirOf, updateSession } from '../../../store/sessions/sessions.ts';
 import { eventually } from '../../helpers/eventually.ts';
-import { startForTest } from '../../helpers/service.ts';
+import { newestSession, startForTest } from '../../helpers/service.ts';
+import { withCase } from '../../helpers/sessions.ts';
 
 const NOBODY = 65_534;
 
@@ -43,5 +44,25 @@ describe('readSession', () => {
       }),
     );
     assert.equal(readSession(service.store, id, sid)?.session.id, sid);
+  });
+});
+
+describe('updateSession', () => {
+  it('does not keep a summary that was too long for session.md as a text of the operator', async (t) => {
+    const it = await withCase(t);
+    const { id } = await it.planned();
+    const { store } = it.running.service;
+    const dir = newestSession(it.running, it.item);
+    const kept: string[] = [];
+    const onKept = (name: string): number => kept.push(name);
+    for (const last of ['one', 'two']) {
+      const summary = { text: `${'x'.repeat(262_144)}${last}`, onKept };
+      await updateSession(store, it.item.id, id, () => ({ summary }));
+    }
+    assert.match(
+      readFileSync(join(dir, 'session.md'), 'utf8'),
+      /x\n\n\[… 3 characters left out …\]\n$/,
+    );
+    assert.deepEqual([kept, readdirSync(dir).includes('edited-summary.md')], [[], false]);
   });
 });

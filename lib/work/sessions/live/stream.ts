@@ -1,3 +1,5 @@
+import { visible } from '../../../../store/base/visible.ts';
+import type { Summary } from '../../../../store/sessions/edited-summary.ts';
 import { messagesOf } from '../../../../store/sessions/messages.ts';
 import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { Transcript } from '../../../../store/sessions/transcript.ts';
@@ -80,6 +82,15 @@ export const noteComments = (engine: Engine, kept: StoredSession): void => {
   const transcript = engine.transcript(kept);
   if (!transcript.complete) transcript.append('comments_changed', {});
 };
+
+/** A text for the body of session.md. If it replaces a text of the operator, the stream says where that is kept. */
+export const toldSummary = (engine: Engine, kept: StoredSession, text: string): Summary => ({
+  text: visible(text),
+  onKept: (name) => {
+    const message = `session.md has a new summary. The text that it had before, such as a note of yours, is in ${name} beside it.`;
+    engine.transcript(kept).append('error', { message });
+  },
+});
 
 export const PROCESSES_LEFT = 'processes_left';
 

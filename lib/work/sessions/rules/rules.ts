@@ -9,6 +9,7 @@ import type {
   Usage,
 } from '../../../../store/records/session.ts';
 import type { WorkCommit } from '../../../../store/records/work-commit.ts';
+import type { Summary } from '../../../../store/sessions/edited-summary.ts';
 import type { SessionChange, SessionRule } from '../../../../store/sessions/sessions.ts';
 import type { Outage } from '../../../agents/outage.ts';
 import type { RunResult } from '../../../agents/provider.ts';
@@ -29,7 +30,7 @@ export const startPlanning =
 export interface SessionEnding {
   at: string;
   /** The body of session.md. */
-  summary: string;
+  summary: Summary;
   turn?: FinishedTurn | undefined;
   /** The results of its commands so far. */
   commands?: CommandsMatter | undefined;

@@ -1,8 +1,6 @@
-import { visible } from '../../../../store/base/visible.ts';
 import { notice } from '../../../../store/reconcile/items.ts';
 import { runLimits } from '../../../../store/records/applied.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
-import { keepEditedSummary } from '../../../../store/sessions/edited-summary.ts';
 import { awaitPlan } from '../../../../store/sessions/session-texts.ts';
 import {
   type StoredSession,
@@ -42,7 +40,7 @@ import { type Engine, type LiveRun, mustStop, type WithEngine } from '../live/en
 import { showsPromptReceived } from '../live/messages.ts';
 import type { EngineNeeds, SessionNeeds } from '../live/needs.ts';
 import { yieldSlotLater } from '../live/slots.ts';
-import { noteLeftProcesses } from '../live/stream.ts';
+import { noteLeftProcesses, toldSummary } from '../live/stream.ts';
 import { refuseUnconfirmed } from '../rules/rules.ts';
 import { loadMessages, noteDelivered, takeMessages } from './messages.ts';
 import { namedPaths } from './prompt.ts';
@@ -239,7 +237,7 @@ const recordQuestion = async (
   readQuestionEvent(live.questions, event.type, { ...event.data, at });
   if (live.stopping || engine.closing) return;
   const { case_id, id } = kept.session;
-  const summary = visible(questionsPart(live.questions.values()).join('\n\n'));
-  await keepEditedSummary(store, kept, summary);
+  const text = questionsPart(live.questions.values()).join('\n\n');
+  const summary = toldSummary(engine, kept, text);
   await updateSession(store, case_id, id, () => ({ summary }));
 };

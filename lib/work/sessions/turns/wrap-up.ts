@@ -3,7 +3,6 @@ import { visible, visibleWithin } from '../../../../store/base/visible.ts';
 import { readCase } from '../../../../store/cases/cases.ts';
 import { imageName } from '../../../../store/codehost/images.ts';
 import type { WorkCommit } from '../../../../store/records/work-commit.ts';
-import { keepEditedSummary } from '../../../../store/sessions/edited-summary.ts';
 import { messagesOf } from '../../../../store/sessions/messages.ts';
 import { readPlan } from '../../../../store/sessions/session-texts.ts';
 import {
@@ -25,6 +24,7 @@ import { makeReadable } from '../../../tools/git/read/working-files.ts';
 import { imagesIn } from '../../issue-text/references.ts';
 import type { WorktreeChanges } from '../live/changes-part.ts';
 import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
+import { toldSummary } from '../live/stream.ts';
 import { type Outcome, summaryOf } from '../live/summary.ts';
 import { digestOf } from '../live/transcript-summary.ts';
 import { commandsOf } from '../rules/commands.ts';
@@ -110,20 +110,13 @@ const summarize = async (
     messages: messagesOf(store, kept),
     usage: isRunning(session.status) ? totalUsage(session.usage, turn?.usage) : session.usage,
   });
-  const summed = { at, summary: visible(summary), turn, commit: noted };
-  await keepEdited(service, kept, summed.summary);
-  return { ...summed, commands: visibleWithin(commands, shortVisible) };
-};
-
-const keepEdited = async (
-  { store, engine }: EngineNeeds,
-  kept: StoredSession,
-  summary: string,
-): Promise<void> => {
-  const edited = await keepEditedSummary(store, kept, summary);
-  if (edited === undefined) return;
-  const message = `session.md has the summary of the session. The text that it had before, such as a note of yours, is in ${edited} beside it.`;
-  engine.transcript(kept).append('error', { message });
+  return {
+    at,
+    summary: toldSummary(service.engine, kept, summary),
+    turn,
+    commit: noted,
+    commands: visibleWithin(commands, shortVisible),
+  };
 };
 
 const withNotes = (

@@ -38,7 +38,8 @@ const ID = '3f2b8c1e-0000-4000-8000-000000000001';
 const AT = '2026-01-02T03:04:05.006Z';
 const PLAN = { sha256: sha256('Do it.'), content: 'Do it.' };
 
-const ENDING = { at: AT, summary: 'What was done.' };
+const SUMMARY = { text: 'What was done.', onKept: () => undefined };
+const ENDING = { at: AT, summary: SUMMARY };
 
 const MATTER: SessionMatter = {
   id: ID,
@@ -293,7 +294,7 @@ describe('what the record of a session keeps', () => {
   });
 
   it('of an end: its summary, commands and commit, and none of an earlier pause', () => {
-    const ended = { ended_at: AT, summary: 'What was done.' };
+    const ended = { ended_at: AT, summary: SUMMARY };
     const completed = { status: 'completed', usage: null, ...ended };
     assert.deepEqual(of(completeSession(ENDING), 'working'), completed);
     assert.deepEqual(of(completeSession({ ...ENDING, ...more }), 'working'), {
@@ -316,16 +317,19 @@ describe('what the record of a session keeps', () => {
 
   it('of a pause: its reason, and when it may go on', () => {
     const paused = { status: 'paused', usage: null };
-    const told = { ...paused, summary: 'So far.', error: null, pause_reason: 'operator' };
-    assert.deepEqual(of(pause({ summary: 'So far.' }), 'working'), told);
-    assert.deepEqual(of(pause({ summary: 'So far.', ...more }), 'working', before), {
+    const told = { ...paused, summary: SUMMARY, error: null, pause_reason: 'operator' };
+    assert.deepEqual(of(pause({ summary: SUMMARY }), 'working'), told);
+    assert.deepEqual(of(pause({ summary: SUMMARY, ...more }), 'working', before), {
       ...{ ...told, ...more, resume_at: null },
     });
-    assert.throws(() => of(pause({ summary: '' }), 'paused'), /is paused; .* nothing to pause/);
+    assert.throws(
+      () => of(pause({ summary: SUMMARY }), 'paused'),
+      /is paused; .* nothing to pause/,
+    );
     const stopped = { ...paused, error: 'Gone.', pause_reason: 'interrupted' };
     assert.deepEqual(of(interrupt('Gone.'), 'working'), stopped);
     const outage = { reason: 'usage_limit', resume_at: AT } as const;
-    const kept = { summary: 'So far.', ...more };
+    const kept = { summary: SUMMARY, ...more };
     assert.deepEqual(of(interrupt('Gone.', { ...kept, outage }), 'working'), {
       ...{ ...stopped, ...kept, pause_reason: 'usage_limit', resume_at: AT },
     });

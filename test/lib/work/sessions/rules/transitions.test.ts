@@ -102,7 +102,7 @@ const OPEN = STATUSES.filter((status) => !isEnded(status));
 const ID = '3f2b8c1e-0000-4000-8000-000000000001';
 const AT = '2026-01-02T03:04:05.006Z';
 const PLAN = { sha256: sha256('Do it.'), content: 'Do it.' };
-const ENDING = { at: AT, summary: 'What was done.' };
+const ENDING = { at: AT, summary: { text: 'What was done.', onKept: () => undefined } };
 
 const MATTER = { id: ID, type: 'implementing', created_at: AT } as SessionMatter;
 
