@@ -292,16 +292,18 @@ describe('the board', { skip: noBrowser }, () => {
       const last = await rows.locator('.title').last().textContent();
       assert.ok(Number(last?.slice(7)) >= n, `only ${last}`);
     };
-    await eventually(() => isAt(100));
-    let refused = 0;
+    let [asked, isRefusing] = [0, true];
     await page.route(/\/cases\?.*after=/, (route) => {
-      refused += 1;
-      return route.fulfill({ status: 503, body: '' });
+      asked += 1;
+      const isRefused = isRefusing && asked > 1;
+      return isRefused ? route.fulfill({ status: 503, body: '' }) : route.continue();
     });
+    await eventually(() => isAt(100));
+    // The third page is refused, and then the second one again.
     await toEnd();
-    await eventually(() => assert.equal(refused, 2));
+    await eventually(() => assert.ok(asked >= 3));
     await isAt(100);
-    await page.unroute(/\/cases\?.*after=/);
+    isRefusing = false;
     await page.evaluate(() => window.dispatchEvent(new Event('focus')));
     await eventually(() => isAt(299));
   });
