@@ -76,8 +76,9 @@ const post = async ({ url, pid }: ServerProcess, count: number): Promise<Load> =
   const headers = { 'content-type': 'application/json' };
   const request = async (): Promise<void> => {
     const answer = await pool.request({ method: 'POST', path: '/cases', body, headers });
+    if (answer.statusCode !== 201)
+      throw new Error(`POST /cases answered ${answer.statusCode}: ${await answer.body.text()}`);
     await answer.body.dump();
-    if (answer.statusCode !== 201) throw new Error(`POST /cases answered ${answer.statusCode}`);
   };
   const cost = await costOfEach(pid, count, () => repeat(count, AT_ONCE, request));
   await pool.close();
