@@ -68,6 +68,18 @@ describe('an abort', () => {
   });
 });
 
+/** A session whose agent plans until `goOn`. */
+const planning = async (t: TestContext) => {
+  const options = withScript(t, { plan: 'until test -e "$HOME/go"; do sleep 0.02; done' });
+  const it = await withCase(t, '', options);
+  const { id } = await it.start();
+  const dir = newestSession(it.running, it.item);
+  const { live } = it.running.service.engine;
+  await eventually(() => assert.ok(live.get(id)?.run));
+  const goOn = (): void => writeFileSync(join(options.env?.HOME ?? '', 'go'), '');
+  return { it, id, dir, goOn };
+};
+
 describe('a plan.md that is edited while the session plans', () => {
   it('is not overwritten where the operator writes the plan', async (t) => {
     const it = await withCase(t);
@@ -84,15 +96,9 @@ describe('a plan.md that is edited while the session plans', () => {
   });
 
   it('is kept beside the plan of an agent, and that is told', async (t) => {
-    const wait = 'until test -e "$HOME/go"; do sleep 0.02; done';
-    const options = withScript(t, { plan: wait });
-    const it = await withCase(t, '', options);
-    const { id } = await it.start();
-    const dir = newestSession(it.running, it.item);
-    const { live } = it.running.service.engine;
-    await eventually(() => assert.ok(live.get(id)?.run));
+    const { it, id, dir, goOn } = await planning(t);
     writeFileSync(join(dir, 'plan.md'), 'Mine.\n');
-    writeFileSync(join(options.env?.HOME ?? '', 'go'), '');
+    goOn();
     await it.until(id, 'plan_ready');
     assert.equal(readFileSync(join(dir, 'plan.md'), 'utf8'), 'The plan.');
     assert.equal(readFileSync(join(dir, 'edited-plan.md'), 'utf8'), 'Mine.\n');
@@ -103,18 +109,13 @@ describe('a plan.md that is edited while the session plans', () => {
   });
 
   it('is kept also where the edit is older than a pause, or a restart', async (t) => {
-    const options = withScript(t, { plan: 'until test -e "$HOME/go"; do sleep 0.02; done' });
-    const it = await withCase(t, '', options);
-    const { id } = await it.start();
-    const plan = join(newestSession(it.running, it.item), 'plan.md');
-    const kept = join(newestSession(it.running, it.item), 'edited-plan.md');
-    const { live } = it.running.service.engine;
-    await eventually(() => assert.ok(live.get(id)?.run));
+    const { it, id, dir, goOn } = await planning(t);
+    const [plan, kept] = [join(dir, 'plan.md'), join(dir, 'edited-plan.md')];
     writeFileSync(plan, 'Mine, before the restart.\n');
     await it.running.restart();
     await it.until(id, 'paused');
     assert.equal((await it.control('resume')).status, 200);
-    writeFileSync(join(options.env?.HOME ?? '', 'go'), '');
+    goOn();
     await it.until(id, 'plan_ready');
     assert.equal(readFileSync(plan, 'utf8'), 'The plan.');
     assert.equal(readFileSync(kept, 'utf8'), 'Mine, before the restart.\n');
@@ -123,14 +124,9 @@ describe('a plan.md that is edited while the session plans', () => {
   });
 
   it('is kept also where it is saved again while the edit before is kept', async (t) => {
-    const options = withScript(t, { plan: 'until test -e "$HOME/go"; do sleep 0.02; done' });
-    const it = await withCase(t, '', options);
-    const { id } = await it.start();
-    const dir = newestSession(it.running, it.item);
-    const { live } = it.running.service.engine;
-    await eventually(() => assert.ok(live.get(id)?.run));
+    const { it, id, dir, goOn } = await planning(t);
     writeFileSync(join(dir, 'plan.md'), 'Mine.\n');
-    writeFileSync(join(options.env?.HOME ?? '', 'go'), '');
+    goOn();
     while (!existsSync(join(dir, 'edited-plan.md'))) await setImmediate();
     writeFileSync(join(dir, 'plan.md'), 'Mine, again.\n');
     await it.until(id, 'plan_ready');
@@ -235,13 +231,10 @@ describe('a text below the front matter of session.md', () => {
 
 describe('a worktree that is moved away by hand while its session plans', () => {
   it('is named by the failed session, with what to do', async (t) => {
-    const options = withScript(t, { plan: 'until test -e "$HOME/go"; do sleep 0.02; done' });
-    const it = await withCase(t, '', options);
-    const { id } = await it.start();
-    await eventually(() => assert.ok(it.running.service.engine.live.get(id)?.run));
+    const { it, id, goOn } = await planning(t);
     const { body } = await it.running.call('GET', `/api/worktrees/${it.item.id}/status`);
     renameSync(String(body.path), `${body.path}-away`);
-    writeFileSync(join(options.env?.HOME ?? '', 'go'), '');
+    goOn();
     const { error } = await it.until(id, 'failed');
     assert.match(error ?? '', /The worktree \S+ is missing\. Put it back; /);
   });
