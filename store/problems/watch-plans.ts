@@ -1,5 +1,6 @@
 import { relative, sep } from 'node:path';
 import { orElse } from '../base/attempt.ts';
+import { isWaiting } from '../records/session.ts';
 import { readSession, sessionDirOf } from '../sessions/sessions.ts';
 import { type Store, watchRequestsOf } from '../store.ts';
 
@@ -33,5 +34,5 @@ interface SessionName {
 
 const kindOf = (status: string | undefined) => {
   if (status === undefined) return 'none';
-  return status === 'plan_ready' || status === 'paused' ? 'folder' : 'record';
+  return isWaiting(status) ? 'folder' : 'record';
 };

@@ -5,6 +5,8 @@ import { Problem, toProblem } from '../front-matter/problem.ts';
 import { type Standing, standing } from '../fs/plain-path.ts';
 import { CASE_FILE } from '../layout.ts';
 
+const DEEPEST = 6;
+
 /**
  * A directory of the walk: a Work item (it has a case.md), a folder of Work items, or one that is not entered: without read
  * permission, on a disk that fails, a link, or with a name that is not UTF-8.
@@ -15,8 +17,6 @@ export interface WalkedDirectory {
   /** What is in it. */
   names: readonly string[];
 }
-
-const DEEPEST = 6;
 
 /** Whether a directory is there, but what is in it cannot be seen. */
 export const isClosed = (kind: WalkedDirectory['kind'] | undefined): boolean =>

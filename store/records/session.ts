@@ -21,6 +21,10 @@ const ENDED: readonly Status[] = ['completed', 'failed', 'aborted'];
 /** Whether a session has ended. */
 export const isEnded = (status: string): boolean => ENDED.some((ended) => ended === status);
 
+/** Whether a session waits for the operator. */
+export const isWaiting = (status: string | undefined): boolean =>
+  status === 'plan_ready' || status === 'paused';
+
 /** The order in which sessions are listed and started: by creation. */
 export const byAge = (a: Made, b: Made): number => (ageOf(a) < ageOf(b) ? -1 : 1);
 

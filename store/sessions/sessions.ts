@@ -90,7 +90,7 @@ export const sessionsOf = (store: Store, caseId: string): StoredSession[] | unde
     .toSorted((a, b) => byAge(a.session, b.session));
 };
 
-/** The same, for what goes on without them: none where a disk fault hides one. */
+/** The same, but none if a disk fault hides one: for callers that can do without. */
 export const sessionsOrNone = (store: Store, caseId: string): StoredSession[] =>
   orElse(() => sessionsOf(store, caseId), undefined) ?? [];
 

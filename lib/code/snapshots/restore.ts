@@ -1,7 +1,8 @@
-import { linkSync, lstatSync, renameSync, rmSync } from 'node:fs';
+import { linkSync, renameSync, rmSync } from 'node:fs';
 import { lstat, rm, unlink, utimes, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { hasCode } from '../../../store/base/attempt.ts';
+import { isSameFile, statsAt } from '../../../store/fs/plain-path.ts';
 import type { Pictured } from '../../../store/records/baseline.ts';
 import { commitOf } from '../../tools/git/read/repository.ts';
 import { isWithheld } from '../../tools/git/read/secret-names.ts';
@@ -178,8 +179,8 @@ export const putIndex = async (
 
 // A daemon that was killed between the link and the rename left one file under both names. git would keep the lock forever.
 const removeOwnLock = (file: string, lock: string): void => {
-  const [left, held] = [file, lock].map((path) => lstatSync(path, { throwIfNoEntry: false }));
-  if (left !== undefined && left.ino === held?.ino && left.dev === held.dev) rmSync(lock);
+  const held = statsAt(lock);
+  if (held !== undefined && isSameFile(statsAt(file), held)) rmSync(lock);
 };
 
 const holdIndex = (file: string, lock: string): void => {

@@ -65,7 +65,7 @@ export interface Frame {
 /** The text of a form, which nothing has saved. */
 export interface SentText {
   call: string;
-  /** Stands in its field again. */
+  /** It is put back into its field. */
   markdown: string | undefined;
   /** The other fields that were not empty, by the name of their member. */
   fields: readonly (readonly [name: string, text: string])[];

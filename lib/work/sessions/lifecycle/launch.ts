@@ -6,7 +6,7 @@ import { caseStateOf } from '../../../../store/reconcile/item.ts';
 import { itemOf, notice } from '../../../../store/reconcile/items.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { LockMatter } from '../../../../store/records/lock.ts';
-import { isEnded, type Session } from '../../../../store/records/session.ts';
+import { isEnded, isWaiting, type Session } from '../../../../store/records/session.ts';
 import { acquireLock, readLock, releaseLock } from '../../../../store/sessions/locks.ts';
 import { newRunMarker } from '../../../../store/sessions/run-marker.ts';
 import {
@@ -148,7 +148,7 @@ export const withSessionLock = async <T>(
   return work().finally(() => releaseIfNotStarted(store, case_id, id));
 };
 
-// What another call decided since the session was read counts: its run goes on.
+// Reads the status again: a run that another call started since then goes on.
 const endOutdatedRun = async (
   { engine, store }: WithEngine & WithStore,
   { id, case_id }: Session,
@@ -161,9 +161,6 @@ const endOutdatedRun = async (
   if (isStatusChanged(store, live)) noteChanged(engine, readSession(store, case_id, id));
   await stopLive(live);
 };
-
-const isWaiting = (status: Session['status'] | undefined): boolean =>
-  status === 'plan_ready' || status === 'paused';
 
 const isNext = (service: EngineNeeds, caseId: string, id: string): boolean => {
   const { store, engine } = service;

@@ -3,7 +3,7 @@ import { type StoredSession, sessionStatus } from '../../../../store/sessions/se
 import type { Store } from '../../../../store/store.ts';
 import type { Engine, LiveRun } from './engine.ts';
 
-/** Whether git or an editor changed the status of a session's record while its run goes on. */
+/** Whether git or an editor changed the status in session.md while the session runs. */
 export const isStatusChanged = (store: Store, live: LiveRun | undefined): boolean => {
   if (live === undefined || live.attached || live.stopping) return false;
   const { case_id, session_id: id, phase } = live;

@@ -1,5 +1,10 @@
 import type { MessageMatter } from '../../../../store/records/message.ts';
-import type { Attached, Session, SessionMatter } from '../../../../store/records/session.ts';
+import {
+  type Attached,
+  isWaiting,
+  type Session,
+  type SessionMatter,
+} from '../../../../store/records/session.ts';
 import type { SessionRule } from '../../../../store/sessions/sessions.ts';
 import { CONFLICT } from '../../../code/worktrees/rebase/rebase-state.ts';
 import { invalidState, ServiceError } from '../../../errors.ts';
@@ -50,7 +55,7 @@ export const refuseAttach = ({ id, status, type }: Session): void => {
     throw invalidState(
       `Session ${id} resolves conflicts of a rebase, and no terminal is attached to it. Resolve them in the worktree, or send a message.`,
     );
-  if (status === 'paused' || status === 'plan_ready') return;
+  if (isWaiting(status)) return;
   if (status === 'planning' || status === 'working')
     throw new ServiceError(
       'session_active',
