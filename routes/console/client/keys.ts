@@ -21,6 +21,13 @@ export const listenForKeys = (): void => {
     event.preventDefault();
     press(found);
   });
+  document.addEventListener('keydown', submitText);
+};
+
+// In a text of several lines, Enter alone begins the next one.
+const submitText = ({ key, ctrlKey, metaKey, target }: KeyboardEvent): void => {
+  if (key !== 'Enter' || !(ctrlKey || metaKey) || !(target instanceof HTMLTextAreaElement)) return;
+  target.form?.querySelector<HTMLElement>('[type=submit]')?.click();
 };
 
 /** The keys of every page. */

@@ -60,8 +60,8 @@ describe('the page for a new Work item', { skip: noBrowser }, () => {
     await assertAccessible(page);
     await page.getByLabel('Start a session').focus();
     await page.keyboard.press('Space');
-    await page.getByLabel('Title').focus();
-    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Preview' }).press('Enter');
+    await page.getByLabel('Description').press('Control+Enter');
     await page.getByText('No sessions.').waitFor();
     assert.deepEqual(await titles(), ['By keyboard']);
     assert.deepEqual(complaints, []);

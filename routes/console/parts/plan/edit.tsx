@@ -65,9 +65,6 @@ export const EditPlan = (props: EditProps) => {
             rows={24}
             value={draft.text}
             onInput={({ currentTarget }) => type({ ...draft, text: currentTarget.value })}
-            onKeyDown={({ key, ctrlKey, metaKey, currentTarget }) => {
-              if (key === 'Enter' && (ctrlKey || metaKey)) currentTarget.form?.requestSubmit();
-            }}
           />
           <div class="line">
             <button type="submit" class="primary" title="Ctrl+Enter">
