@@ -21,6 +21,7 @@ import {
   refOf,
   uncommitted,
 } from './own-git.ts';
+import { failureOf, stateBefore, takeBack } from './undo-merge.ts';
 import { noWorktree, type Verb, verb, withRefusals } from './verb.ts';
 
 /**
@@ -93,9 +94,10 @@ const perform = async (plan: Merge, { branch }: Worktree): Promise<string> => {
   if (refused !== undefined) throw new Refusal(refused);
   const tip = await commitOf(checkout, refOf(branch));
   if (tip === undefined) throw new Refusal(`Nothing to merge: there is no branch ${branch}`);
+  const before = await stateBefore(checkout, tip);
   const [first = [], ...rest] = steps;
-  const why = await checkout.run(...first);
-  if (why !== undefined) throw new Refusal(await takenBack(plan, { branch, tip, why }));
+  const why = await failureOf(checkout, first, before);
+  if (why !== undefined) throw new Refusal(await takeBack({ ...plan, branch, tip, before }, why));
   if (squash && (await checkout.read(...IS_NOTHING_STAGED)) !== undefined) {
     // The operator's next commit would begin with the SQUASH_MSG that git wrote.
     const kept = await checkout.run('reset', '--merge');
@@ -103,7 +105,7 @@ const perform = async (plan: Merge, { branch }: Worktree): Promise<string> => {
     throw new Refusal(kept === undefined ? nothing : `${nothing}. git reset failed: ${kept}`);
   }
   for (const step of rest) {
-    const failed = await checkout.run(...step);
+    const failed = await failureOf(checkout, step, before);
     if (failed !== undefined)
       throw new Refusal(
         `git ${step[0]} failed: ${failed}. The merge is staged; finish it: ${checkout.typed(...step)}`,
@@ -113,32 +115,6 @@ const perform = async (plan: Merge, { branch }: Worktree): Promise<string> => {
 };
 
 const IS_NOTHING_STAGED = ['diff', '--cached', '--quiet', '--ignore-submodules=none'];
-
-// Takes back what the merge left, and returns why it failed. The checkout was clean before, so a change is of the merge.
-const takenBack = async (
-  plan: Merge,
-  { branch, tip, why }: { branch: string; tip: string; why: string },
-): Promise<string> => {
-  const { checkout, onto, rebase } = plan;
-  const isConflict = Boolean(await checkout.read('ls-files', '--unmerged'));
-  const undo = await undoOf(plan, tip);
-  if (undo === undefined) return `Nothing was merged: ${why}. Fix that, then merge again`;
-  const kept = await checkout.run(...undo);
-  if (kept !== undefined) return `The merge failed: ${why}. It could not be aborted: ${kept}`;
-  if (isConflict)
-    return `${branch} conflicts with ${onto}, so the merge was aborted. Rebase it first: ${rebase}`;
-  return `The merge was not committed, so it was aborted: ${why}. Fix that, then merge again`;
-};
-
-/** The command that takes back what a failed merge of a commit left; undefined if it left nothing. */
-const undoOf = async ({ checkout, squash }: Merge, tip: string): Promise<string[] | undefined> => {
-  if (!squash && (await commitOf(checkout, 'MERGE_HEAD')) === tip) return ['merge', '--abort'];
-  if ((await uncommitted(checkout, '--untracked-files=no')) === 0) return undefined;
-  if (squash) return ['reset', '--merge'];
-  // A fast-forward whose ref could not be updated is in the index; git reset would update that ref, too.
-  const isForwarded = (await checkout.read('diff', '--cached', '--quiet', tip, '--')) !== undefined;
-  return isForwarded ? ['read-tree', '-m', '-u', tip, 'HEAD'] : undefined;
-};
 
 // git does not know that a squashed branch is merged, so deleting it needs -D.
 const offerRemoval = async (

@@ -248,6 +248,59 @@ describe('dossier merge', () => {
     await fails('pre-merge-commit', move);
   });
 
+  it('says what a merge left that ended while it wrote files, and how to take it back', {
+    skip: noTerminal,
+  }, async (t) => {
+    const file = 'a.txt; echo new > new.txt; echo last > z.txt';
+    const { root, git, shown } = await completed(t, { file });
+    const script = join(temporaryDirectory(t), 'smudge');
+    git('config', 'filter.ends.smudge', script);
+    git('config', 'filter.ends.required', 'true');
+    writeFileSync(join(root, '.git/info/attributes'), 'z.txt filter=ends\n');
+    writeFileSync(join(root, 'own.txt'), 'mine\n');
+    const lock = join(root, '.git/index.lock');
+    const ended = async (line: string, ...more: string[]) => {
+      writeFileSync(script, `#!/bin/sh\n${line}\n`, { mode: 0o755 });
+      const { code, text } = await shown([[RUN, 'y\r']], ...more);
+      assert.equal(code, 1, text);
+      assert.match(
+        text,
+        /dossier: The merge failed: .*\. It left 1 changed file and \d new files? in /,
+      );
+      assert.doesNotMatch(text, /Nothing was merged|was aborted/);
+      assert.equal(
+        text.includes(`If no git command runs there, remove ${lock}. `),
+        existsSync(lock),
+      );
+      const isKilled = existsSync(lock);
+      rmSync(lock, { force: true });
+      const [, command = ''] = /To take them back: (git -C .*)\n$/.exec(text) ?? [];
+      execFileSync('sh', ['-c', command], { stdio: 'pipe' });
+      assert.equal(git('status', '--porcelain'), '?? own.txt\n');
+      assert.equal(readFileSync(join(root, 'a.txt'), 'utf8'), 'one\n');
+      return isKilled;
+    };
+    assert.equal(await ended('kill -KILL $PPID'), true);
+    assert.equal(await ended('kill -KILL $PPID', '--squash'), true);
+    assert.equal(await ended('exit 1'), false);
+    assert.equal(await ended('exit 1', '--squash'), false);
+    git('commit', '-q', '--allow-empty', '-m', 'theirs');
+    assert.equal(await ended('kill -KILL $PPID'), true);
+    assert.equal(await ended('exit 1'), false);
+  });
+
+  it('knows a merge that was done when git ended', { skip: noTerminal }, async (t) => {
+    const { root, git, branch, shown } = await completed(t);
+    const hook = join(root, '.git/hooks/post-merge');
+    writeFileSync(hook, '#!/bin/sh\nkill -KILL $PPID\n', { mode: 0o755 });
+    const { code, text } = await shown([
+      [RUN, 'y\r'],
+      [REMOVE, '\r'],
+    ]);
+    assert.match(text, /Merged work\/\S+ into main\n/);
+    assert.deepEqual([code, git('rev-parse', 'main')], [0, git('rev-parse', branch)]);
+  });
+
   it('names what the worktree has checked out, and the branch where it is missing', async (t) => {
     const { id, api, git, branch, said } = await completed(t);
     const { path } = await api.call('GET /api/cases/{id}/worktree', { id });
