@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { lstatSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { orElse } from '../../../store/base/attempt.ts';
 import { shellQuoted } from '../../../store/base/text.ts';
@@ -73,12 +74,23 @@ const refuseOtherState = ({ workspace, state, names_state }: Config, owner: Owne
   );
 };
 
-/** Finds the daemon of the workspace. Throws NoDaemon if none is running. */
+/** Finds the daemon of the workspace. Throws NoDaemon if none is running, or there is no workspace. */
 export const requireDaemon = async (config: Config): Promise<DaemonConnection> => {
   const found = await findDaemon(config);
   if (found !== undefined) return found;
+  requireWorkspace(config);
   throw new NoDaemon(
     `No daemon is running for ${config.workspace}: ${startCommand(config)} starts one.`,
+  );
+};
+
+/** Throws NoDaemon if nothing of Dossier is in the directory, as with a mistyped path. */
+export const requireWorkspace = (config: Config): void => {
+  const { settings, cases, dossier } = layoutOf(config.workspace);
+  const isThere = (path: string) => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  if ([settings, cases, dossier].some(isThere)) return;
+  throw new NoDaemon(
+    `There is no workspace in ${config.workspace}. Name yours with --workspace, or create one there: ${startCommand(config)}`,
   );
 };
 

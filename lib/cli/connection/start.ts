@@ -5,7 +5,7 @@ import { type Layout, layoutOf } from '../../../store/layout.ts';
 import { holderOf } from '../../../store/workspace/daemon-lock.ts';
 import type { Config } from '../../config.ts';
 import { Refusal } from '../args/refusal.ts';
-import { type DaemonConnection, findDaemon } from './daemon.ts';
+import { type DaemonConnection, findDaemon, requireWorkspace } from './daemon.ts';
 import { lastLines, openLog } from './daemon-log.ts';
 
 /** `began`: whether this call started it. */
@@ -24,6 +24,12 @@ export const findOrStartDaemon = async (
 ): Promise<FoundDaemon> => {
   const layout = layoutOf(config.workspace);
   return (await waitForDaemon(config, layout)) ?? begin(config, layout, flags);
+};
+
+/** The same for a command that needs a workspace with Work items: throws NoDaemon if there is none, and creates none. */
+export const findOrStartInWorkspace = async (config: Config): Promise<FoundDaemon> => {
+  requireWorkspace(config);
+  return findOrStartDaemon(config);
 };
 
 // A daemon that has the workspace may be starting.

@@ -1,5 +1,5 @@
 import type { AttentionItem } from '../../client/client.ts';
-import { findOrStartDaemon } from '../connection/start.ts';
+import { findOrStartInWorkspace } from '../connection/start.ts';
 import { flagText, verb } from './verb.ts';
 
 /** `dossier inbox`: lists what needs the operator, oldest first, each with the command for it. */
@@ -16,7 +16,7 @@ export const inbox = verb(async ({ dossier, typed, values, out }) => {
     ]),
   );
   if (out.isTerminal && waiting.length === 0) out.say('Nothing needs you.');
-}, findOrStartDaemon);
+}, findOrStartInWorkspace);
 
 const since = ({ since: at }: AttentionItem): string => at.slice(0, 16).replace('T', ' ');
 

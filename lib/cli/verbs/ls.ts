@@ -1,6 +1,6 @@
 import type { Case } from '../../client/client.ts';
 import { counted } from '../../text/wording.ts';
-import { findOrStartDaemon } from '../connection/start.ts';
+import { findOrStartInWorkspace } from '../connection/start.ts';
 import { statusText } from './session-text.ts';
 import { verb } from './verb.ts';
 
@@ -44,7 +44,7 @@ export const ls = verb(async ({ dossier, words, values, out }) => {
   if (out.isTerminal && total > items.length)
     out.say(`… and ${total - items.length} more: give words of the title, or --state`);
   if (out.isTerminal && total === 0) out.say(noneText([...words, values.state].join('') !== ''));
-}, findOrStartDaemon);
+}, findOrStartInWorkspace);
 
 const noneText = (isFiltered: boolean): string =>
   isFiltered

@@ -1,7 +1,7 @@
 import { type Dossier, Problem, type Session } from '../../client/client.ts';
 import { Refusal } from '../args/refusal.ts';
 import { findItem } from '../connection/find.ts';
-import { findOrStartDaemon } from '../connection/start.ts';
+import { findOrStartInWorkspace } from '../connection/start.ts';
 import { nextText, readBaseText } from './session-text.ts';
 import { type Verb, verb } from './verb.ts';
 
@@ -19,7 +19,7 @@ export const start = verb(async (given) => {
     `Session ${session.id.slice(0, 8)} of ${session.provider} is ${session.status}. ${nextText(given, session)}`,
   );
   if (from !== undefined) out.say(from);
-}, findOrStartDaemon);
+}, findOrStartInWorkspace);
 
 interface Started {
   session: Session;

@@ -47,7 +47,7 @@ export const shellCommand = ({ workspace, env }: Config, words: string): string 
 
 /**
  * Creates a command that calls the daemon. `run` returns an exit code, or nothing for 0. `reach` finds the daemon:
- * `findOrStartDaemon` starts one if none is running.
+ * `findOrStartDaemon` and `findOrStartInWorkspace` start one if none is running.
  */
 export const verb =
   (

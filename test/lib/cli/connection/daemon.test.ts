@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -42,6 +42,7 @@ const impostor = async (t: TestContext, answer: (challenge: string) => string, s
 describe('a command that needs the daemon', () => {
   it('ends with 3 and names the command that starts one, where none runs', async (t) => {
     const workspace = temporaryDirectory(t);
+    mkdirSync(join(workspace, 'cases'));
     const ended = await dossier(t, 'show', 'one', '--workspace', workspace);
     assert.equal(ended.code, 3);
     assertSentence(
@@ -50,6 +51,28 @@ describe('a command that needs the daemon', () => {
         `No daemon is running for ${workspace}: dossier --workspace ${workspace} starts one`,
       ),
     );
+  });
+
+  it('is refused where there is no workspace, and creates none', async (t) => {
+    const workspace = join(temporaryDirectory(t), 'dosier');
+    for (const words of [
+      ['ls'],
+      ['inbox'],
+      ['show', 'one'],
+      ['start', 'one'],
+      ['status'],
+      ['stop'],
+    ]) {
+      const ended = await dossier(t, ...words, '--workspace', workspace);
+      assert.equal(ended.code, 3, words.join(' '));
+      assertSentence(
+        ended,
+        new RegExp(
+          `There is no workspace in ${workspace}\\. Name yours with --workspace, or create one there: dossier --workspace ${workspace}\n$`,
+        ),
+      );
+      assert.equal(existsSync(workspace), false, words.join(' '));
+    }
   });
 
   it('ends with 3 where it was killed, whatever owner.json still says', async (t) => {

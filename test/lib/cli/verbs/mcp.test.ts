@@ -72,6 +72,6 @@ describe('dossier mcp', () => {
   it('needs a daemon to begin with', async (t) => {
     const ended = await dossier(t, 'mcp', '--workspace', temporaryDirectory(t));
     assert.equal(ended.code, 3);
-    assert.match(ended.stderr, /No daemon is running/);
+    assert.match(ended.stderr, /There is no workspace in/);
   });
 });
