@@ -56,6 +56,22 @@ const candidates = async (dossier: Dossier, word: string): Promise<Named[]> => {
   return [...new Map([...byId, ...byTitle].map((item) => [item.id, item])).values()];
 };
 
+const MOST = 100;
+
+/** Reads these fields of Work items, by their ids. One that is gone is left out. */
+export const readCases = async (
+  dossier: Dossier,
+  ids: readonly string[],
+  fields: string,
+): Promise<Map<string, Partial<Case>>> => {
+  const found = new Map<string, Partial<Case>>();
+  for (let at = 0; at < ids.length; at += MOST) {
+    const query = { ids: ids.slice(at, at + MOST).join(','), fields, limit: MOST };
+    for (const item of await dossier.call('GET /cases', { query })) found.set(item.id, item);
+  }
+  return found;
+};
+
 // A queued or ended session is not the current one, nor is one that only another machine can continue.
 const GOES_ON: ReadonlySet<Session['status']> = new Set([
   'planning',

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
+import { messageOf } from '../../../store/base/attempt.ts';
 import { ownValue } from '../../../store/base/own-value.ts';
-import type { Case, Data } from '../../client/client.ts';
+import type { Data, Dossier } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
 import { counted, snapshotsText } from '../../text/wording.ts';
-import { findItem } from '../connection/find.ts';
+import { findItem, readCases } from '../connection/find.ts';
 import { askYesNo, isTerminal } from '../output/terminal.ts';
 import { noWorktree, type Verb, verb, withRefusals } from './verb.ts';
 
@@ -31,7 +32,7 @@ const list = async (given: Verb): Promise<undefined> => {
   if (values.json === true) return void out.json(known);
   const ids = known.map(({ case_id }) => case_id);
   const [titles, uncommitted] = await Promise.all([
-    titlesOf(given, ids),
+    readCases(dossier, ids, 'state,title'),
     dossier.call('GET /api/worktrees/uncommitted'),
   ]);
   const left = new Map(uncommitted.map(({ case_id, files }) => [case_id, files]));
@@ -57,22 +58,6 @@ const list = async (given: Verb): Promise<undefined> => {
     );
 };
 
-type Titled = Pick<Case, 'state' | 'title'>;
-
-const MOST = 100;
-
-const titlesOf = async (
-  { dossier }: Verb,
-  ids: readonly string[],
-): Promise<Map<string, Partial<Titled>>> => {
-  const titles = new Map<string, Partial<Titled>>();
-  for (let at = 0; at < ids.length; at += MOST) {
-    const query = { ids: ids.slice(at, at + MOST).join(','), fields: 'state,title', limit: MOST };
-    for (const item of await dossier.call('GET /cases', { query })) titles.set(item.id, item);
-  }
-  return titles;
-};
-
 const remove = async ({ dossier, url, words, values, report, typed }: Verb): Promise<undefined> => {
   const id = await findItem(dossier, words[1]);
   const id8 = id.slice(0, 8);
@@ -85,15 +70,23 @@ const remove = async ({ dossier, url, words, values, report, typed }: Verb): Pro
     dossier.call('DELETE /api/cases/{id}/worktree', { id, query: { force } }),
     force ? {} : { work_would_be_lost: lost },
   );
-  const saved = await dossier.call('GET /api/worktrees/{case_id}/recoveries', { case_id: id });
-  const back =
-    saved.length === 0 ? '' : ` Restore saved work: ${url}/dashboard/settings/worktrees/${id}`;
+  const back = await savedText(dossier, id, `${url}/dashboard/settings/worktrees/${id}`);
   report(
     { case_id: id, path, branch },
     attached === true
       ? `${path} is no longer the worktree of the Work item. The directory and the branch ${branch} are kept.`
       : `Removed ${path}. The branch ${branch} is kept.${back}`,
   );
+};
+
+// The worktree is removed, whether or not its recoveries can be read.
+const savedText = async (dossier: Dossier, case_id: string, page: string): Promise<string> => {
+  try {
+    const saved = await dossier.call('GET /api/worktrees/{case_id}/recoveries', { case_id });
+    return saved.length === 0 ? '' : ` Restore saved work: ${page}`;
+  } catch (error) {
+    return ` Its saved work cannot be listed: ${messageOf(error)} Then see ${page}`;
+  }
 };
 
 const clean = async (given: Verb): Promise<number | undefined> => {

@@ -73,6 +73,24 @@ describe('dossier worktrees', () => {
       assert.equal((await said(...wrong)).code, 2, wrong.join(' '));
   });
 
+  it('says that one is removed where its saved work cannot be listed', async (t) => {
+    const { api, said } = await withWorktrees(t);
+    const { root } = makeRepository(t, { files: { 'a.txt': 'one\n' } });
+    const set = (other: string | null) =>
+      api.call('PUT /settings', { body: { projects: { other } } });
+    await set(root);
+    const body = { title: 'One', type: 'bug', project: 'other' };
+    const { id } = await api.call('POST /cases', { body });
+    const { path } = await api.call('POST /api/worktrees', { body: { case_id: id } });
+    await set(null);
+    const { code, stdout, stderr } = await said('rm', 'One');
+    assert.deepEqual([code, stderr, existsSync(path)], [0, '', false]);
+    assert.match(
+      stdout,
+      /^Removed .* is kept\. Its saved work cannot be listed: .* Then see http:/,
+    );
+  });
+
   it('names one whose directory was deleted by hand as missing', async (t) => {
     const { made, said } = await withWorktrees(t, 'One');
     const [one] = made;
