@@ -1,4 +1,5 @@
 import type { AttentionItem } from '../../client/client.ts';
+import { readCases } from '../connection/find.ts';
 import { findOrStartInWorkspace } from '../connection/start.ts';
 import { flagText, verb } from './verb.ts';
 
@@ -6,12 +7,16 @@ import { flagText, verb } from './verb.ts';
 export const inbox = verb(async ({ dossier, typed, values, out }) => {
   const waiting = await dossier.call('GET /attention');
   if (values.json === true) return void out.json(waiting);
+  const ids = new Set(waiting.flatMap(({ case_id }) => case_id ?? []));
+  const items = await readCases(dossier, [...ids], 'project');
+  const areOfOne = new Set([...items.values()].map(({ project }) => project)).size < 2;
   out.table(
     waiting.map((item) => [
       since(item),
       item.kind,
       { style: 'bold', text: typed(commandFor(item)) },
       item.title,
+      ...(areOfOne ? [] : [items.get(item.case_id ?? '')?.project ?? '']),
       item.message,
     ]),
   );

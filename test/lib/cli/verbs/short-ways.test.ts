@@ -3,6 +3,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../../lib/client/client.ts';
 import { dossier } from '../../../helpers/command.ts';
 import { startHere } from '../../../helpers/daemon-here.ts';
+import { eventually } from '../../../helpers/eventually.ts';
 import { makeRepository, temporaryDirectory } from '../../../helpers/repository.ts';
 import { withPlan } from '../../../helpers/with-plan.ts';
 
@@ -29,15 +30,21 @@ describe('a Work item that is named', () => {
   });
 });
 
-describe('dossier ls', () => {
-  it('names the projects where it lists Work items of several', async (t) => {
+describe('dossier ls and inbox', () => {
+  it('name the projects where they list Work items of several', async (t) => {
     const { api, said } = await withItems(t, 'One');
     assert.match((await said('ls')).stdout, /^[0-9a-f]{8}\tOPEN\tOne\n$/);
     const { root } = makeRepository(t, { files: { 'a.txt': 'one\n' } });
     await api.call('PUT /settings', { body: { projects: { other: root } } });
+    await said('start', 'One', '--provider', 'manual');
+    const inbox = async (rows: RegExp) =>
+      eventually(async () => assert.match((await said('inbox')).stdout, rows));
+    await inbox(/^[^\t]+\tmanual\t[^\t]+\tOne\t[^\t]+\n$/);
     const body = { title: 'Two', type: 'bug', project: 'other' };
     await api.call('POST /cases', { body });
     assert.match((await said('ls')).stdout, /\tTwo\tother\n[^\n]+\tOne\tdefault\n$/);
+    await said('start', 'Two', '--provider', 'manual');
+    await inbox(/\tOne\tdefault\t[^\t]+\n[^\n]+\tTwo\tother\t[^\t]+\n$/);
   });
 });
 
