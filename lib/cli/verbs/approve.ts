@@ -8,7 +8,7 @@ import { ask, isTerminal } from '../output/terminal.ts';
 import { followWork } from './follow.ts';
 import { planLines } from './plan.ts';
 import { approvalFor, noPlan, type PlanApproval, readBoundary, readPlan } from './read-plan.ts';
-import { nextText, statusText } from './session-text.ts';
+import { nextText, statusText, unlessRefused } from './session-text.ts';
 import { type Verb, verb } from './verb.ts';
 
 const ASKED = 4;
@@ -38,9 +38,23 @@ export const approve = verb(async (given) => {
     sid: session.id,
     body,
   });
-  given.report(approved, `Approved; session ${session.id.slice(0, 8)} is ${approved.status}`);
+  const next = await ownWork(given, approved);
+  given.report(
+    approved,
+    `Approved; session ${session.id.slice(0, 8)} is ${approved.status}${next}`,
+  );
   return values.follow === true ? followWork(given, approved) : undefined;
 });
+
+// Where the operator works, if nothing else does.
+const ownWork = async (given: Verb, session: Session): Promise<string> => {
+  const { provider, status, case_id: id } = session;
+  if (provider !== 'manual' || status !== 'working') return '';
+  const read = given.dossier.call('GET /api/cases/{id}/worktree', { id });
+  const worktree = await unlessRefused(read);
+  const place = worktree === undefined ? '' : `. Carry out the plan in ${worktree.path}`;
+  return `${place}. ${nextText(given, session)}`;
+};
 
 const checkOptions = ({ hash, follow, json }: Values): void => {
   if (hash !== undefined && !/^[0-9a-f]{64}$/i.test(hash))

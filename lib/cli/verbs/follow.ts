@@ -3,7 +3,7 @@ import { EXIT } from '../exit-codes.ts';
 import { isTerminal } from '../output/terminal.ts';
 import { answerHere, isAsked } from './answer.ts';
 import { showDiff } from './diff.ts';
-import { hasEnded, nextText, nextVerb } from './session-text.ts';
+import { hasEnded, nextText, nextWords } from './session-text.ts';
 import { createEventPrinter } from './tail.ts';
 import type { Verb } from './verb.ts';
 
@@ -98,9 +98,9 @@ export const printNextSteps = async (
   const session = await dossier.call('GET /cases/{id}/sessions/{sid}', { id, sid });
   const [id8, waiting] = [id.slice(0, 8), await dossier.call('GET /attention')];
   const asks = waiting.some((item) => item.session_id === sid && isAsked(item));
-  const next = asks ? 'answer' : nextVerb(session.status);
+  const next = asks ? `answer ${id8}` : nextWords(session);
   out.say(`\nSession ${sid.slice(0, 8)} is ${session.status}; it was not changed.`);
-  out.say(`To continue: ${typed(`${next} ${id8}`)}`);
+  out.say(`To continue: ${typed(next)}`);
   if (!hasEnded(session.status)) out.say(`To end it:   ${typed(`abort ${id8}`)}`);
   return stop === 'left' ? EXIT.left : EXIT.needsYou;
 };

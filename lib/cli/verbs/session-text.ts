@@ -27,21 +27,33 @@ export const hasEnded = (status: Session['status']): boolean =>
 /** What to do about a session, as a sentence without its full stop. */
 export const nextText = (
   { typed }: { typed: (args: string) => string },
-  { case_id, status, elsewhere }: Pick<Session, 'case_id' | 'status' | 'elsewhere'>,
+  session: Continued,
 ): string => {
-  // Another machine continues it; this one only shows it.
-  const verb = elsewhere === true ? 'show' : nextVerb(status);
-  return `${SENTENCES[verb] ?? 'See'} ${typed(`${verb} ${case_id.slice(0, 8)}`)}`;
+  const words = nextWords(session);
+  return `${SENTENCES[words.split(' ')[0] ?? ''] ?? 'See'} ${typed(words)}`;
 };
 
 const SENTENCES: Readonly<Record<string, string>> = {
   tail: 'Follow it with',
   approve: 'To read and approve its plan:',
   resume: 'To continue:',
+  edit: 'To write its plan:',
+  finish: 'Once the work is done:',
 };
 
-/** The verb that continues a session. */
-export const nextVerb = (status: Session['status']): string => {
+type Continued = Pick<Session, 'case_id' | 'status' | 'elsewhere' | 'provider'>;
+
+/** The arguments of `dossier` that continue a session. Another machine continues its own; this one only shows it. */
+export const nextWords = ({ case_id, status, elsewhere, provider }: Continued): string => {
+  const id8 = case_id.slice(0, 8);
+  if (elsewhere === true) return `show ${id8}`;
+  // Nothing happens in it until the operator does it.
+  if (provider === 'manual' && status === 'planning') return `edit ${id8} plan.md`;
+  if (provider === 'manual' && status === 'working') return `finish ${id8}`;
+  return `${nextVerb(status)} ${id8}`;
+};
+
+const nextVerb = (status: Session['status']): string => {
   if (status === 'plan_ready') return 'approve';
   if (status === 'paused') return 'resume';
   if (status === 'completed') return 'diff';

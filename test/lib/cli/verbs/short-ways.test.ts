@@ -108,6 +108,30 @@ describe('dossier close, reopen and rm', () => {
   });
 });
 
+describe('a session of the manual provider', () => {
+  it('names at each step what the operator does next, and where', async (t) => {
+    const { api, said } = await withItems(t, 'One');
+    const [{ id = '' } = {}] = await api.call('GET /cases');
+    await said('start', 'One', '--provider', 'manual');
+    const { path } = await eventually(() => api.call('GET /api/cases/{id}/worktree', { id }));
+    const [{ id: sid = '' } = {}] = await api.call('GET /cases/{id}/sessions', { id });
+    const early = await said('approve', 'One');
+    assert.match(early.stderr, /To write its plan: dossier edit [0-9a-f]{8} plan\.md --workspace/);
+    await api.call('PUT /cases/{id}/sessions/{sid}/plan', { id, sid, body: '# By hand\n' });
+    const hash = await eventually(async () => {
+      const session = await api.call('GET /cases/{id}/sessions/{sid}', { id, sid });
+      assert.equal(session.status, 'plan_ready');
+      return session.plan_sha256 ?? '';
+    });
+    const { stdout } = await said('approve', 'One', '--hash', hash);
+    const [, place, command] =
+      /^Approved; .* is working\. Carry out the plan in (\S+)\. Once the work is done: dossier (\S+ \S+) --w/.exec(
+        stdout,
+      ) ?? [];
+    assert.deepEqual([place, command], [path, `finish ${id.slice(0, 8)}`], stdout);
+  });
+});
+
 describe('a command that is refused', () => {
   it('names commands, where the API names its calls', async (t) => {
     const { said } = await withItems(t, 'One');
