@@ -1,11 +1,25 @@
 import { sha256 } from '../base/sha256.ts';
 import { type FrontMatter, textOfBody } from '../front-matter/front-matter.ts';
-import { editRecord, type RecordEdit } from '../front-matter/record-file.ts';
+import { ifReadable } from '../front-matter/problem.ts';
+import {
+  editRecord,
+  type RecordEdit,
+  readable,
+  readRegularFile,
+} from '../front-matter/record-file.ts';
 import { storable } from '../front-matter/text.ts';
 import { sessionFile } from '../layout.ts';
 import type { SessionMatter } from '../records/session.ts';
 import type { Store } from '../store.ts';
 import { createSessionFile } from './session-texts.ts';
+
+/** The body of session.md, a summary for people; empty if there is none or the file is unreadable. */
+export const sessionSummary = ({ layout: { root } }: Store, dir: string): string =>
+  ifReadable(() => {
+    const path = sessionFile(dir);
+    const bytes = readRegularFile(root, path);
+    return bytes === undefined ? '' : textOfBody(readable(root, path, bytes));
+  }, '');
 
 /** A text for the body of session.md. */
 export interface Summary {

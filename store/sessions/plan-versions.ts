@@ -1,7 +1,8 @@
+import { orElse } from '../base/attempt.ts';
 import { sha256 } from '../base/sha256.ts';
 import { warningsIn } from '../base/visible.ts';
 import { listDirectory } from '../front-matter/folder.ts';
-import { ifReadable, Problem } from '../front-matter/problem.ts';
+import { ifReadable, Problem, toProblem } from '../front-matter/problem.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
 import { editText, readText, type TextFile } from '../front-matter/text-file.ts';
 import { approvedFile, planFile } from '../layout.ts';
@@ -41,7 +42,7 @@ export const keepEditedPlan = async (
   dir: string,
   written: string | undefined,
 ): Promise<string | undefined> => {
-  const bytes = bytesOf(store.layout.root, planFile(dir));
+  const bytes = ifReadable(() => readRegularFile(store.layout.root, planFile(dir)), undefined);
   const known = [written, readSentBack(store, dir)?.sha256];
   if (bytes === undefined || known.includes(sha256(bytes))) return undefined;
   return createSessionFile(store, dir, 'edited-plan.md', bytes);
@@ -62,16 +63,18 @@ export const planFieldsOf = (
     return { ...before, ...(edited && { plan_edited: true }), ...seen };
   }
   if (status !== 'plan_ready') return { ...before, ...unapprovedFields(store, dir, plan_sha256) };
-  const { plan, bytes } = readPlanNow(store, dir);
+  const { plan, bytes } = orElse(() => readPlanNow(store, dir), NO_PLAN);
   return plan === undefined
     ? before
     : { ...before, plan_sha256: plan.sha256, ...warningFields(bytes) };
 };
 
+const NO_PLAN: Partial<CurrentPlan> = {};
+
 // Older releases stored only this hash at the approval.
 const unapprovedFields = (store: Store, dir: string, approved: string | null | undefined) => {
   if (typeof approved === 'string') return {};
-  const plan = ifReadable(() => readPlanNow(store, dir).plan, undefined);
+  const plan = orElse(() => readPlanNow(store, dir).plan, undefined);
   return plan === undefined ? {} : { plan_sha256: plan.sha256 };
 };
 
@@ -85,9 +88,9 @@ const hashOf = (root: string, path: string): string | undefined => {
   return bytes && sha256(bytes);
 };
 
-// An unreadable file has no text; its problem is reported elsewhere.
+// An unreadable file has no text, and does not hide its session; its problem is reported elsewhere.
 const bytesOf = (root: string, path: string): Buffer | undefined =>
-  ifReadable(() => readRegularFile(root, path), undefined);
+  orElse(() => readRegularFile(root, path), undefined);
 
 /** The problems of an approved session's texts, by file name: approved.md does not match the approval, or plan.md changed. */
 export const approvalProblems = (
@@ -96,9 +99,27 @@ export const approvalProblems = (
   approved_sha256: string,
 ): ReadonlyMap<string, Problem> => {
   const problems = new Map<string, Problem>();
-  if (hashOf(root, approvedFile(dir)) !== approved_sha256) problems.set(APPROVED, MISMATCH);
-  if (hashOf(root, planFile(dir)) !== approved_sha256) problems.set('plan.md', EDITED);
+  const compare = (path: string, name: string, otherwise: Problem): void => {
+    const problem = approvalProblem(root, path, approved_sha256, otherwise);
+    if (problem !== undefined) problems.set(name, problem);
+  };
+  compare(approvedFile(dir), APPROVED, MISMATCH);
+  compare(planFile(dir), 'plan.md', EDITED);
   return problems;
+};
+
+const approvalProblem = (
+  root: string,
+  path: string,
+  approved_sha256: string,
+  otherwise: Problem,
+): Problem | undefined => {
+  try {
+    const bytes = ifReadable(() => readRegularFile(root, path), undefined);
+    return bytes !== undefined && sha256(bytes) === approved_sha256 ? undefined : otherwise;
+  } catch (error) {
+    return toProblem(error);
+  }
 };
 
 const MISMATCH = new Problem(

@@ -100,7 +100,11 @@ const servedCommands = (kept: CommandsMatter): Commands => {
 const isUnknownWhileHeld = (store: Store, dir: string): boolean =>
   isGateShut(gateOf(store)) &&
   !gateOf(store).sessions.has(sessionKey(dir)) &&
-  ![...store.journal.runs.keys()].some((id) => shortId(id) === sessionKey(dir));
+  !isInJournal(store, dir);
+
+/** Whether a directory is that of a session that the journal has as open. */
+export const isInJournal = ({ journal }: Store, dir: string): boolean =>
+  [...journal.runs.keys()].some((id) => shortId(id) === sessionKey(dir));
 
 const pauseFields = ({
   status,

@@ -3,15 +3,9 @@ import { orElse, orElseUnlessDiskFault } from '../base/attempt.ts';
 import { lockOn } from '../base/locks.ts';
 import { sessionDirName, shortId } from '../base/names.ts';
 import { listDirectory, namesIn } from '../front-matter/folder.ts';
-import { type FrontMatter, textOfBody } from '../front-matter/front-matter.ts';
-import { ifReadable, Problem, toProblem } from '../front-matter/problem.ts';
-import {
-  readable,
-  readRecord,
-  readRegularFile,
-  unreadable,
-  withReadableErrors,
-} from '../front-matter/record-file.ts';
+import type { FrontMatter } from '../front-matter/front-matter.ts';
+import { Problem, toProblem } from '../front-matter/problem.ts';
+import { readRecord, unreadable, withReadableErrors } from '../front-matter/record-file.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
 import { removeDirectory } from '../fs/directories.ts';
 import { createDirectory } from '../fs/durable.ts';
@@ -25,7 +19,7 @@ import { byAge, isEnded, type Session, type SessionMatter } from '../records/ses
 import { readyToWrite, type Store } from '../store.ts';
 import { editSession, type Summary, summaryEdit } from './edited-summary.ts';
 import { heldMatter, intendMatter, noteMatter } from './held-sessions.ts';
-import { type SessionRecord, serveSession } from './served-session.ts';
+import { isInJournal, type SessionRecord, serveSession } from './served-session.ts';
 import { checkSessionIn } from './session-file.ts';
 
 /** A session as the API returns it, with its record and directory. */
@@ -71,43 +65,43 @@ const readRecordOf = (store: Store, caseId: string, id: string): SessionRecord |
   return matter && { dir: found.dir, matter };
 };
 
-/** The body of session.md, a summary for people; empty if there is none or the file is unreadable. */
-export const sessionSummary = (store: Store, kept: StoredSession): string => {
-  const { root } = store.layout;
-  const path = sessionFile(sessionDirOf(store, kept));
-  return ifReadable(() => {
-    const bytes = readRegularFile(root, path);
-    return bytes === undefined ? '' : textOfBody(readable(root, path, bytes));
-  }, '');
-};
-
-/** The readable sessions of a Work item, oldest first; undefined if there is no such Work item. Throws disk faults. */
-export const sessionsOf = (store: Store, caseId: string): StoredSession[] | undefined => {
+/**
+ * The readable sessions of a Work item, oldest first; undefined if there is no such Work item. Throws a disk fault that hides
+ * an open one, or as `isNeeded` says.
+ */
+export const sessionsOf = (
+  store: Store,
+  caseId: string,
+  isNeeded?: typeof isInJournal,
+): StoredSession[] | undefined => {
   const folder = folderOf(store, caseId);
   if (folder === undefined) return undefined;
   return listDirectory(folder)
-    .flatMap((name) => ifNoFault(() => readSessionAt(store, caseId, join(folder, name))) ?? [])
+    .flatMap((name) => readIfFound(store, caseId, join(folder, name), isNeeded) ?? [])
     .toSorted((a, b) => byAge(a.session, b.session));
 };
 
-/** The same, but none if a disk fault hides one: for callers that can do without. */
+/** The same, but none if a disk fault hides an open one: for callers that can do without. */
 export const sessionsOrNone = (store: Store, caseId: string): StoredSession[] =>
   orElse(() => sessionsOf(store, caseId), undefined) ?? [];
 
-/** The newest readable session of a Work item. Reads no older ones. Throws disk faults. */
+/** The newest readable session of a Work item. Reads no older ones. Throws a disk fault that hides an open one. */
 export const newestSession = (store: Store, caseId: string): StoredSession | undefined => {
   const folder = folderOf(store, caseId);
   if (folder === undefined) return undefined;
   // Names begin with the time of creation.
   for (const name of listDirectory(folder).toSorted().reverse()) {
-    const kept = ifNoFault(() => readSessionAt(store, caseId, join(folder, name)));
+    const kept = readIfFound(store, caseId, join(folder, name));
     if (kept !== undefined) return kept;
   }
   return undefined;
 };
 
-// A session that a disk fault hides may be the active one.
-const ifNoFault = <T>(read: () => T): T | undefined => orElseUnlessDiskFault(read, undefined);
+// One that cannot be read is left out, unless a disk fault hides an open one. Its problem is reported elsewhere.
+const readIfFound = (store: Store, caseId: string, dir: string, isNeeded = isInJournal) => {
+  const otherwise = isNeeded(store, dir) ? orElseUnlessDiskFault : orElse;
+  return otherwise(() => readSessionAt(store, caseId, dir), undefined);
+};
 
 /** Creates the directory of a new session. */
 export const insertSession = (

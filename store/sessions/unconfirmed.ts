@@ -1,9 +1,8 @@
 import { join, relative } from 'node:path';
 import { inSlices } from '../base/async.ts';
-import { orElseUnlessDiskFault } from '../base/attempt.ts';
+import { orElse } from '../base/attempt.ts';
 import { trustHash } from '../consent/seal.ts';
 import { listDirectory } from '../front-matter/folder.ts';
-import { ifReadable } from '../front-matter/problem.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import type { Layout } from '../layout.ts';
@@ -114,8 +113,9 @@ const allClaims = async (store: Store): Promise<StoredSession[]> => {
   return found;
 };
 
+// One that cannot be read claims nothing, and hides no other. Its problem is reported elsewhere.
 const unconfirmedAt = (store: Store, caseId: string, id: string): StoredSession | undefined => {
-  const kept = ifReadable(() => readSession(store, caseId, id), undefined);
+  const kept = orElse(() => readSession(store, caseId, id), undefined);
   return kept?.session.unconfirmed === undefined ? undefined : kept;
 };
 
@@ -128,14 +128,16 @@ export const sessionDirs = (root: string, dir: string): string[] => {
 const ended = remembered(() => new Map<string, string>());
 
 const unknownSessions = (store: Store, { id, dir }: Place): StoredSession[] =>
-  sessionDirs(store.layout.root, dir).flatMap((path) => unknownSessionAt(store, id, path) ?? []);
+  orElse(() => sessionDirs(store.layout.root, dir), []).flatMap(
+    (path) => unknownSessionAt(store, id, path) ?? [],
+  );
 
 // A session that is not in the journal, so no copy of one that is. Ended sessions are read once.
 const unknownSessionAt = (store: Store, caseId: string, dir: string): StoredSession | undefined => {
-  const stats = orElseUnlessDiskFault(() => statsAt(sessionFile(dir)), undefined);
+  const stats = orElse(() => statsAt(sessionFile(dir)), undefined);
   const mark = `${stats?.mtimeMs} ${stats?.ctimeMs} ${stats?.size}`;
   if (stats === undefined || ended(store).get(dir) === mark) return undefined;
-  const kept = ifReadable(() => readSessionAt(store, caseId, dir), undefined);
+  const kept = orElse(() => readSessionAt(store, caseId, dir), undefined);
   if (kept !== undefined && isEnded(kept.session.status)) ended(store).set(dir, mark);
   if (kept === undefined || store.journal.runs.has(kept.session.id)) return undefined;
   return kept.session.unconfirmed === undefined ? undefined : kept;
@@ -179,7 +181,7 @@ export const pendingClaim = (
   const { model, effort, branch, base_commit, comment, feedback } = matter;
   const isApproval = unconfirmed === 'approved';
   const text = (path: string): string | undefined =>
-    ifReadable(() => readRegularFile(root, path)?.toString('utf8'), undefined);
+    orElse(() => readRegularFile(root, path)?.toString('utf8'), undefined);
   const value = {
     type,
     mode,

@@ -23,7 +23,7 @@ import type { Proof } from '../../store/records/proof.ts';
 import { parseEvent } from '../../store/sessions/transcript-event.ts';
 import { startDaemon } from '../helpers/daemon.ts';
 import { eventually } from '../helpers/eventually.ts';
-import { temporaryDirectory } from '../helpers/repository.ts';
+import { temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 import { assertProblem, told, type WithCase, withCase } from '../helpers/work-item.ts';
 
 const problems = async ({ call }: WithCase): Promise<[string, string][]> => {
@@ -317,6 +317,48 @@ describe('what the daemon has no permission for', () => {
       assert.equal(await asked(closed.id), 'Closed');
       assert.equal(await asked(open.id), 'Open');
       await eventually(async () => assert.deepEqual(await told(), []));
+    }
+  });
+
+  it('is told of a session, and hides none: neither others nor what waits for trust', async (t) => {
+    const root = temporaryDirectory(t);
+    const uid = userOf(root);
+    const { url } = await startDaemon(t, ['--workspace', root], {}, uid);
+    const call = <T>(method: string, path: string, body?: object): Promise<T> =>
+      callAt<T>(`${url}${path}`, method, body);
+    const { id, path } = await call<Case>('POST', '/cases', { title: 'Two', type: 'bug' });
+    const names = ['01', '02'].map((day) => {
+      const short = `000000${day}`;
+      const dir = join(root, path, 'sessions', `2026-01-${day}T10-00-00Z-${short}`);
+      const session = `---
+id: ${short}-0000-4000-8000-000000000000
+type: implementing
+mode: plan
+status: plan_ready
+provider: manual
+created_at: 2026-01-${day}T10:00:00.000Z
+---
+`;
+      writeFiles(dir, { 'session.md': session, 'plan.md': 'Do it.\n' });
+      return dir;
+    });
+    const counts = async () => [
+      (await call<unknown[]>('GET', `/cases/${id}/sessions`)).length,
+      (await call<unknown[]>('GET', '/trust')).length,
+    ];
+    const told = async () =>
+      (await call<ProblemRecord[]>('GET', '/api/diagnostics')).map(({ file }) => join(root, file));
+    assert.deepEqual(await counts(), [2, 2]);
+    const [first = ''] = names;
+    for (const [name, expected] of [
+      ['session.md', [1, 1]],
+      ['plan.md', [2, 2]],
+    ] as const) {
+      chmodSync(join(first, name), 0);
+      assert.deepEqual(await counts(), expected, name);
+      await eventually(async () => assert.ok((await told()).includes(join(first, name)), name));
+      chmodSync(join(first, name), 0o644);
+      assert.deepEqual(await counts(), [2, 2]);
     }
   });
 });

@@ -1,7 +1,7 @@
 /** What a call answers when the disk fails on its way, and what is told of it: at which step decides, not which error. */
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdirSync, utimesSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { resolveAbsent } from '../../store/reconcile/missing.ts';
 import { sweepWorkspace } from '../../store/reconcile/sweep.ts';
@@ -232,6 +232,29 @@ describe('a session whose file cannot be read for a moment', () => {
     assert.match(inbox.text, FOR_PLAN);
     assert.equal((await call('POST', `/api/cases/${id}/session/abort`)).body.status, 'aborted');
     assert.equal((await call('GET', '/attention')).text, '[]');
+  });
+
+  it('is left out of the sessions once it has ended, and hides and stops no other', async (t) => {
+    const { call, at, id, running, file } = await withSession(t);
+    await call('POST', `/api/cases/${id}/session/abort`);
+    const body = { type: 'implementing', provider: 'manual' };
+    const open = (await call<Session>('POST', `${at}/sessions`, body)).body;
+    const faults = await inject(t, process.pid, `openat:error=EIO:-P${file}`);
+    if (faults === undefined) return;
+    const list = await call<Session[]>('GET', `${at}/sessions`);
+    const trust = await call('GET', '/trust');
+    const aborted = await call('POST', `/api/cases/${id}/session/abort`);
+    // So that it is read again.
+    utimesSync(file, new Date(), new Date(0));
+    const problems = await call('GET', '/api/diagnostics');
+    await faults.end();
+    assert.deepEqual(
+      list.body.map((one) => one.id),
+      [open.id],
+    );
+    assert.deepEqual([trust.status, trust.body], [200, []]);
+    assert.equal(aborted.body.status, 'aborted', aborted.text);
+    assert.ok(problems.text.includes(relative(running.workspace, file)), problems.text);
   });
 
   it('hides and keeps nothing but itself: lists of all, the editor and the deletion go on', async (t) => {

@@ -9,7 +9,8 @@ import {
 } from '../../../store/codehost/pulls.ts';
 import type { Proof } from '../../../store/records/proof.ts';
 import type { PullDraft } from '../../../store/records/pull-request.ts';
-import { sessionSummary, sessionsOf } from '../../../store/sessions/sessions.ts';
+import { sessionSummary } from '../../../store/sessions/edited-summary.ts';
+import { sessionDirOf, sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
 import { readWorktree } from '../../../store/worktrees/worktrees.ts';
 import { getItem } from '../../code/projects/project.ts';
@@ -43,7 +44,10 @@ const composeDraft = async (store: Store, caseId: string, room?: number): Promis
   const { title, description } = await getItem(store, caseId);
   const sessions = (sessionsOf(store, caseId) ?? [])
     .filter(({ session: { status, mode } }) => status === 'completed' && mode === 'work')
-    .map((kept) => ({ session: kept.session, words: publicWords(sessionSummary(store, kept)) }));
+    .map((kept) => {
+      const summary = sessionSummary(store, sessionDirOf(store, kept));
+      return { session: kept.session, words: publicWords(summary) };
+    });
   const issue = readLink(store, caseId)?.issue;
   const proofs = await verifiedProofs(store, caseId);
   const checklist = await listChecklist(store, caseId);

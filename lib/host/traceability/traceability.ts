@@ -79,7 +79,7 @@ const tracedOf = (store: Store, item: Item): Traced => {
     item: { id, title, state },
     issue: read('issue-imported_as-case', () => linkOf(store, item))?.issue,
     pull: read('case-has-pr', () => readPull(store, id)),
-    sessions: (read('case-has-session', () => sessionsOf(store, id)) ?? []).map(
+    sessions: (read('case-has-session', () => sessionsOf(store, id, () => true)) ?? []).map(
       ({ session }) => session,
     ),
     proofs: proofsOf(item).map(({ file }) => file.matter),
