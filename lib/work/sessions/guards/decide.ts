@@ -4,7 +4,7 @@ import { readCase } from '../../../../store/cases/cases.ts';
 import { defer } from '../../../../store/reconcile/deferred.ts';
 import { notice } from '../../../../store/reconcile/items.ts';
 import type { Case, State } from '../../../../store/records/case.ts';
-import { isEnded, type Session } from '../../../../store/records/session.ts';
+import { isEnded, isWaiting, type Session } from '../../../../store/records/session.ts';
 import { revokeSession } from '../../../../store/sessions/consent.ts';
 import { releaseLock } from '../../../../store/sessions/locks.ts';
 import { journalSession } from '../../../../store/sessions/session-events.ts';
@@ -13,6 +13,7 @@ import {
   readSession,
   type SessionRule,
   type StoredSession,
+  unfinishedSession,
   updateSession,
 } from '../../../../store/sessions/sessions.ts';
 import { removeTold } from '../../../../store/sessions/told.ts';
@@ -62,6 +63,7 @@ const decideLocked = (
 ): Promise<StoredSession | undefined> =>
   service.store.locks.take(lockOn.decision(session.case_id), async () => {
     const { case_id, id } = session;
+    await finalizeEdited(service, session);
     const rule = guarded(service, await make());
     const kept = await updateSession(service.store, case_id, id, rule).catch((error: unknown) => {
       // The record may be written, and say that the session runs.
@@ -72,6 +74,15 @@ const decideLocked = (
     await finalize(service, kept).catch((error: unknown) => pauseAndRethrow(service, kept, error));
     return kept;
   });
+
+// A status that a hand or git gave the record is journaled before the next one: two approvals are two events.
+const finalizeEdited = async (
+  service: EngineNeeds,
+  { case_id, id }: SessionName,
+): Promise<void> => {
+  const kept = unfinishedSession(service.store, case_id, id);
+  if (kept !== undefined && isWaiting(kept.session.status)) await finalize(service, kept);
+};
 
 const guarded =
   (service: EngineNeeds, rule: SessionRule): SessionRule =>

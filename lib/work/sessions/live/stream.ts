@@ -33,12 +33,14 @@ export const noteStatus = (engine: Engine, kept: StoredSession, waits?: Waits): 
   engine.transcript(kept).append('status', { status, mode, ...paused, ...waits });
 };
 
-/** Appends the approval once, also when the daemon died between the record and the event. */
+/** Appends each approval once, also when the daemon died between the record and the event. */
 export const noteApproved = async (engine: Engine, kept: StoredSession): Promise<void> => {
   const { approved_at, approved_by, approved_sha256, unasked } = kept.session;
   if (approved_sha256 === null) return;
   const transcript = engine.transcript(kept);
-  if (await hasEvent(transcript, ({ event }) => event === 'approved')) return;
+  const isIt = ({ event, data }: TranscriptEvent): boolean =>
+    event === 'approved' && data.approved_at === approved_at;
+  if (await hasEvent(transcript, isIt)) return;
   transcript.append('approved', {
     approved_at,
     approved_by,

@@ -42,7 +42,7 @@ interface Scene {
 /** A session that works, in a workspace that is a git repository; `other` is a branch without the Work item. */
 const atWork = async (
   t: TestContext,
-  before: (git: Git) => void = () => undefined,
+  before: (git: Git, dir: string) => void = () => undefined,
   sandbox: 'off' | 'auto' = 'off',
 ): Promise<Scene> => {
   const test = await withCase(t, WORK, { watch: true, settings: `sandbox: ${sandbox}` });
@@ -54,7 +54,7 @@ const atWork = async (
   renameSync(aside, join(test.workspace, path));
   await eventually(async () => assert.equal((await test.call('GET', test.at)).status, 200));
   const { id } = await test.planned();
-  before(git);
+  before(git, newestSession(test, test.item));
   await test.post(`/sessions/${id}/approve`);
   await test.untilEvent(id, 'tool_call');
   const { run_marker: marker } = test.service.engine.live.get(id) ?? assert.fail();
@@ -206,7 +206,7 @@ describe('a session whose record is taken away while it works', () => {
 
 // Without a sandbox the change waits until the operator confirms it.
 describe('a session whose record has another status while it works', { skip }, () => {
-  const begun = async (t: TestContext, before?: (git: Git) => void): Promise<Scene> => {
+  const begun = async (t: TestContext, before?: Parameters<typeof atWork>[1]): Promise<Scene> => {
     const scene = await atWork(t, before, 'auto');
     await eventually(() => assertWork(scene));
     return scene;
@@ -216,6 +216,17 @@ describe('a session whose record has another status while it works', { skip }, (
     const at = `/api/cases/${test.item.id}/worktree`;
     const { path } = (await test.call<{ path: string }>('GET', at)).body;
     assert.ok(existsSync(join(path, 'begun.txt')));
+  };
+
+  /** It can be approved, which the stream and the events tell. */
+  const assertApproved = async ({ test, id }: Scene): Promise<void> => {
+    const started = () => test.told.filter(({ event_type }) => event_type === 'session_started');
+    const before = started().length;
+    const { status, body, text } = await test.post(`/sessions/${id}/approve`);
+    assert.equal(status, 200, text);
+    const approved = (await test.eventsOf(id)).findLast(({ event }) => event === 'approved');
+    assert.equal(approved?.data.approved_at, body.approved_at);
+    await eventually(() => assert.equal(started().length, before + 1));
   };
 
   const assertEnded = async (scene: Scene): Promise<void> => {
@@ -231,18 +242,33 @@ describe('a session whose record has another status while it works', { skip }, (
     git('reset', '--quiet', '--hard');
     await assertEnded(scene);
     await test.until(id, 'plan_ready');
-    assert.equal((await test.post(`/sessions/${id}/approve`)).status, 200);
+    await assertApproved(scene);
     await test.until(id, 'working');
     await assertAborted(test);
   });
 
   it('runs once where its plan is approved again before the daemon has noticed', async (t) => {
     const scene = await begun(t, commitAll);
-    const { test, git, id, marker } = scene;
+    const { test, git, marker } = scene;
     git('reset', '--quiet', '--hard');
-    assert.equal((await test.post(`/sessions/${id}/approve`)).status, 200);
+    await assertApproved(scene);
     assert.equal(await alive(marker), false);
     assert.equal(test.service.engine.live.size, 1);
+    await assertAborted(test);
+  });
+
+  it('tells each approval, also where git does not take the stream back', async (t) => {
+    const ignored = (git: Git, dir: string): void => {
+      writeFileSync(join(dir, '.gitignore'), 'events.ndjson\n');
+      commitAll(git);
+    };
+    const scene = await begun(t, ignored);
+    const { test, git, id } = scene;
+    git('reset', '--quiet', '--hard');
+    await test.until(id, 'plan_ready');
+    await assertApproved(scene);
+    const told = (await test.eventsOf(id)).filter(({ event }) => event === 'approved');
+    assert.equal(told.length, 2);
     await assertAborted(test);
   });
 
