@@ -1,3 +1,4 @@
+import { messageOf } from '../../../../store/base/attempt.ts';
 import { StoreError } from '../../../../store/base/errors.ts';
 import { sandboxSettings } from '../../../../store/records/applied.ts';
 import { isEnded, type Session } from '../../../../store/records/session.ts';
@@ -64,6 +65,16 @@ const runningOf = (
 const assertReadable = (store: Store, caseId: string): void => {
   for (const [id, { case_id }] of store.journal.runs)
     if (case_id === caseId || hasRecord(store, caseId, id)) readSession(store, caseId, id);
+};
+
+/** Why the record of a session cannot be read, as sentences; undefined where it can. */
+export const whyUnreadable = (store: Store, caseId: string, id: string): string | undefined => {
+  try {
+    if (readSession(store, caseId, id) !== undefined) return undefined;
+    return 'its session.md is missing, or has another id. Restore it.';
+  } catch (error) {
+    return messageOf(error);
+  }
 };
 
 const otherSession = ({ id, status }: Session): ServiceError =>

@@ -1,4 +1,3 @@
-import { messageOf } from '../../../../store/base/attempt.ts';
 import type { Session } from '../../../../store/records/session.ts';
 import { newRunMarker } from '../../../../store/sessions/run-marker.ts';
 import {
@@ -15,6 +14,7 @@ import {
   approvedPlan,
   refuseLost,
   refuseLostSandbox,
+  whyUnreadable,
 } from '../guards/preconditions.ts';
 import { type Engine, type LiveRun, stopLive } from '../live/engine.ts';
 import type { SessionNeeds, TurnNeeds } from '../live/needs.ts';
@@ -77,15 +77,6 @@ const endUnreadable = async (
 
 const STOPPED =
   'You stopped the session while its session.md could not be read. The work so far is in the worktree. Resume the session, or abort it.';
-
-const whyUnreadable = (store: Store, caseId: string, id: string): string | undefined => {
-  try {
-    if (readSession(store, caseId, id) !== undefined) return undefined;
-    return 'its session.md is missing, or has another id. Restore it.';
-  } catch (error) {
-    return messageOf(error);
-  }
-};
 
 const endAborted = async (service: SessionNeeds, kept: StoredSession, turn?: RunResult) => {
   const ending = await wrapUp(service, kept, { status: 'aborted', turn });

@@ -26,6 +26,7 @@ import { killRun } from '../../../tools/process/process-tree.ts';
 import { update } from '../../cases/change.ts';
 import { isClosed } from '../../cases/moves.ts';
 import { decide, pauseLater, refuseAttached } from '../guards/decide.ts';
+import { whyUnreadable } from '../guards/preconditions.ts';
 import { checkTrustOf, isBlockedByTrust } from '../guards/trust.ts';
 import { isStatusChanged, noteChanged } from '../live/changed-status.ts';
 import { isLive, newRun, stopLive, type WithEngine } from '../live/engine.ts';
@@ -221,6 +222,7 @@ const runInBackground = (
     .catch((error: unknown) => {
       complain(error);
       pauseLater(service, kept, error);
+      noteUnreadable(service, kept);
     })
     .finally(() => service.engine.live.delete(session_id))
     .then(() => recoverIfAway(service, kept))
@@ -238,6 +240,19 @@ const isCaseClosed = async ({ store }: WithStore, caseId: string): Promise<boole
   const item = await readCase(store, caseId);
   return item !== undefined && isClosed(item.state);
 };
+
+// Its end is recorded as soon as the record can be read, and those who follow the session know it now.
+const noteUnreadable = ({ engine, store }: EngineNeeds, kept: StoredSession): void => {
+  const { id, case_id } = kept.session;
+  const why = whyUnreadable(store, case_id, id);
+  if (why === undefined || engine.closing) return;
+  engine.away.set(id, UNREADABLE);
+  const message = `The turn has ended. The session is paused once its record can be read: ${why}`;
+  engine.transcript(kept).append('error', { message });
+};
+
+const UNREADABLE =
+  'The turn ended while session.md could not be read. The work so far is in the worktree. Resume the session, or abort it.';
 
 // The turn could not be recorded. Its record may be back already, so the Work item is looked at again.
 const recoverIfAway = ({ engine, store }: EngineNeeds, { session }: StoredSession): void => {

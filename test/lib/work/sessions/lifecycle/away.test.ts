@@ -392,3 +392,20 @@ const untrackedIn = (git: Git): string[] =>
     .trim()
     .split('\n')
     .map((path) => path.slice(path.lastIndexOf('/') + 1));
+
+describe('a session whose record is broken when its work ends', () => {
+  it('says so in its stream, and is paused as soon as the record is mended', async (t) => {
+    const { test, id, dir } = await atWork(t);
+    const file = join(dir, 'session.md');
+    const text = readFileSync(file, 'utf8');
+    writeFileSync(file, text.replace('status: working', 'status: [working'));
+    const at = `/api/cases/${test.item.id}/worktree`;
+    const { path } = (await test.call<{ path: string }>('GET', at)).body;
+    writeFileSync(join(path, 'go'), '');
+    await eventually(() => assert.equal(test.service.engine.live.size, 0));
+    writeFileSync(file, text);
+    assert.match((await test.until(id, 'paused')).error ?? '', /session\.md could not be read/);
+    const told = (await test.eventsOf(id)).map(({ data }) => String(data.message));
+    assert.ok(told.some((each) => /^The turn has ended\..* .*session\.md:\d+:\d+: /.test(each)));
+  });
+});
