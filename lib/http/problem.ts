@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:os';
+import { codeOf, isFailingDisk } from '../../store/base/attempt.ts';
 import { ownValue } from '../../store/base/own-value.ts';
 import { jsonText } from '../../store/base/visible.ts';
 import type { WriteStage } from '../../store/base/write-stage.ts';
@@ -134,8 +134,6 @@ const FILE_SYSTEM: Record<string, [ErrorCode, string]> = {
     'disk_full',
     'The file would exceed the size limit. Raise it (ulimit -f), then try again.',
   ],
-  EIO: FAILED,
-  ESTALE: FAILED,
   ENAMETOOLONG: ['bad_request', 'A name is too long for the file system. Use a shorter one.'],
   EACCES: DENIED,
   EPERM: DENIED,
@@ -145,6 +143,7 @@ const FILE_SYSTEM: Record<string, [ErrorCode, string]> = {
   ],
   EMFILE: MANY,
   ENFILE: MANY,
+  ENOMEM: ['unavailable', 'The system has no memory left. End other programs, then try again.'],
   EINTR: ['unavailable', 'The file system was interrupted. Try again.'],
   PROGRAM_REPLACED: [
     'unavailable',
@@ -154,19 +153,13 @@ const FILE_SYSTEM: Record<string, [ErrorCode, string]> = {
 
 const fromFileSystem = (thrown: Error, claim = ''): ServiceError | undefined => {
   const code = codeOf(thrown);
-  const known = ownValue(FILE_SYSTEM, code);
+  const known = isFailingDisk(thrown) ? FAILED : ownValue(FILE_SYSTEM, code);
   return (
     known &&
     new ServiceError(known[0], `${claim}${known[1].replace(/\.$/, ` (${code}).`)}`, {
       cause: thrown,
     })
   );
-};
-
-// Node has no name for some errors, such as EDQUOT and ESTALE; its synchronous functions report UNKNOWN.
-const codeOf = ({ code = '', errno }: NodeJS.ErrnoException): string => {
-  if (code !== 'UNKNOWN' && !code.startsWith('Unknown system error')) return code;
-  return Object.entries(constants.errno).find(([, number]) => number === -(errno ?? 0))?.[0] ?? '';
 };
 
 const HAPI: Record<number, [ErrorCode, string]> = {

@@ -1,6 +1,6 @@
 import { type Dirent, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { hasCode } from '../base/attempt.ts';
+import { codeOf, hasCode } from '../base/attempt.ts';
 import { directoryIdentity, isPlainDirectory, statsAt } from '../fs/plain-path.ts';
 import { repeat } from '../fs/retry.ts';
 import { CASE_FILE } from '../layout.ts';
@@ -129,7 +129,7 @@ const entriesOf = (path: string, dir: string, { skipped }: Listing): Dirent[] =>
   } catch (error) {
     if (dir === '') throw error;
     if (hasCode(error, 'ENOENT', 'ENOTDIR')) return [];
-    const { code } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     const reason = code === 'EACCES' ? NO_PERMISSION : `it cannot be read (${code})`;
     skipped.push({ path: dir, reason });
     return [];

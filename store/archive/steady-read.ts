@@ -1,5 +1,5 @@
 import { constants, fstatSync, openSync, type Stats } from 'node:fs';
-import { hasCode } from '../base/attempt.ts';
+import { codeOf, hasCode } from '../base/attempt.ts';
 import { whileOpen } from '../base/open-file.ts';
 import { RACY_MS, signatureOf } from '../front-matter/entry.ts';
 import { statsAt } from '../fs/plain-path.ts';
@@ -80,10 +80,10 @@ const refusal = (error: unknown): RefusedRead => {
   if (hasCode(error, 'ENOENT', 'ENOTDIR')) return { reason: 'it is gone', gone: true };
   if (hasCode(error, 'ELOOP')) return { reason: IS_LINK };
   if (hasCode(error, 'EACCES', 'EPERM')) return { reason: NO_PERMISSION };
-  const { code, syscall } = error as NodeJS.ErrnoException;
+  const { syscall } = error as NodeJS.ErrnoException;
   const isOfThisFile = syscall === 'open' || syscall === 'read';
   if (!isOfThisFile || hasCode(error, 'EMFILE', 'ENFILE', 'ENOMEM')) throw error;
-  return { reason: `it cannot be read (${code})` };
+  return { reason: `it cannot be read (${codeOf(error)})` };
 };
 
 export const IS_LINK = 'it is a symbolic link';

@@ -1,4 +1,4 @@
-import { hasCode } from './attempt.ts';
+import { hasCode, isFailingDisk } from './attempt.ts';
 import { createCallContext } from './call-context.ts';
 
 /**
@@ -54,7 +54,7 @@ export const recordIfUncertain = <T>(path: string, change: () => T): T => {
   try {
     return change();
   } catch (error) {
-    if (hasCode(error, 'EIO', 'ESTALE', 'ETIMEDOUT')) recordChange(path);
+    if (isFailingDisk(error) || hasCode(error, 'ETIMEDOUT')) recordChange(path);
     throw error;
   }
 };

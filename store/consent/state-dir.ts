@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { codeOf, messageOf } from '../base/attempt.ts';
 import { pathContains } from '../base/paths.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
 import { statsAt } from '../fs/plain-path.ts';
@@ -95,8 +96,7 @@ const checkWritable = (state: string): void => {
 };
 
 const whyUnusable = (state: string, error: unknown): string => {
-  const { message, code } = error as NodeJS.ErrnoException;
-  const [, why] = REASONS.find(([each]) => each === code) ?? [code, message];
+  const [, why = messageOf(error)] = REASONS.find(([each]) => each === codeOf(error)) ?? [];
   return `The state directory ${state} cannot be used: ${why}. Fix that, ${ANOTHER}`;
 };
 

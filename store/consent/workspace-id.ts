@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { hasCode, isDiskFault, orElse, orElseUnlessDiskFault } from '../base/attempt.ts';
+import { hasCode, orElse, orElseUnlessDiskFault } from '../base/attempt.ts';
 import { isUuid } from '../base/names.ts';
 import { sha256 } from '../base/sha256.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
@@ -125,12 +125,15 @@ const notedOf = (state: string, id: string): Noted | undefined =>
     };
   });
 
+const NO_FILE = ['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP'];
+
 // An error of the system must not make the workspace look unknown: the new id would be permanent.
 const unlessUnread = <T>(read: () => T): T | undefined => {
   try {
     return read();
   } catch (error) {
-    if (isDiskFault(error) || hasCode(error, 'EACCES', 'EPERM')) throw error;
+    if ((error as NodeJS.ErrnoException).syscall !== undefined && !hasCode(error, ...NO_FILE))
+      throw error;
     return undefined;
   }
 };

@@ -16,7 +16,7 @@ import {
   type Stats,
 } from 'node:fs';
 import { basename, join } from 'node:path';
-import { isDone, orElse } from '../base/attempt.ts';
+import { codeOf, isDone, orElse } from '../base/attempt.ts';
 import { recordingChange } from '../base/write-stage.ts';
 import type { Layout } from '../layout.ts';
 import { isDirectoryItself } from './plain-path.ts';
@@ -48,8 +48,6 @@ export const linkNew = (file: string, target: string): 'linked' | 'exists' | 'no
     return 'no links';
   }
 };
-
-const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? '';
 
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 

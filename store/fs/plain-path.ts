@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, readlinkSync, type Stats } from 'node:fs';
 import { dirname, relative } from 'node:path';
-import { orElse } from '../base/attempt.ts';
+import { hasCode, isFailingDisk, orElse } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
 
 /** The stats of a path, of a link itself; undefined if nothing is there, or if a parent is a file. */
@@ -31,8 +31,14 @@ export const isPlain = (root: string, path: string): boolean =>
 /** Whether a directory exists, is gone, or cannot be seen, for lack of permission or because the disk fails. */
 export type Standing = 'there' | 'gone' | 'closed';
 
-export const standing = (root: string, path: string): Standing =>
-  orElse(() => (isPlainDirectory(root, path) ? 'there' : 'gone'), 'closed', 'EACCES', 'EIO');
+export const standing = (root: string, path: string): Standing => {
+  try {
+    return isPlainDirectory(root, path) ? 'there' : 'gone';
+  } catch (error) {
+    if (isFailingDisk(error) || hasCode(error, 'EACCES')) return 'closed';
+    throw error;
+  }
+};
 
 /** Throws `unsafe_path` if the path from `root` leads through a link, and thus out of the workspace. */
 export const assertNoLinks = (root: string, dir: string): void => {

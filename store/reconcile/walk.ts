@@ -1,6 +1,6 @@
 import { type Dirent, readdirSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { hasCode } from '../base/attempt.ts';
+import { hasCode, isFailingDisk } from '../base/attempt.ts';
 import { Problem, toProblem } from '../front-matter/problem.ts';
 import { type Standing, standing } from '../fs/plain-path.ts';
 import { CASE_FILE } from '../layout.ts';
@@ -27,7 +27,7 @@ export const FAULTS: Record<Exclude<WalkedDirectory['kind'], 'item' | 'folder'>,
   closed: toProblem(Object.assign(new Error(), { code: 'EACCES' })),
   failing: new Problem(
     'unreadable',
-    'The disk fails when this directory is listed (EIO), so what is in it may be outdated. Restore it from a backup',
+    'The disk fails when this directory is listed, so what is in it may be outdated. Check the disk, or restore the directory from a backup',
   ),
   link: new Problem(
     'symbolic_link',
@@ -94,7 +94,7 @@ const readEntries = (
     return readdirSync(join(root, dir), { withFileTypes: true });
   } catch (error) {
     if (hasCode(error, 'EACCES', 'EPERM')) return 'closed';
-    if (hasCode(error, 'EIO')) return 'failing';
+    if (isFailingDisk(error)) return 'failing';
     if (hasCode(error, 'ENOENT', 'ENOTDIR')) return isMisread(dir) ? 'misnamed' : undefined;
     throw error;
   }

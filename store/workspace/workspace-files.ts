@@ -1,6 +1,6 @@
 import { accessSync, constants, lstatSync, opendirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { hasCode } from '../base/attempt.ts';
+import { codeOf, hasCode, isFailingDisk } from '../base/attempt.ts';
 import { beside, createFile } from '../fs/durable.ts';
 import { isDirectoryItself } from '../fs/plain-path.ts';
 import { makeSyncedDirectory, writeSynced } from '../fs/synced.ts';
@@ -111,7 +111,9 @@ const wordsOf = (error: unknown): string => {
 
 /** The reason of a file system error, as words that follow a path; undefined for other errors. */
 export const fileRefusal = (error: unknown): string | undefined =>
-  WHY_NOT.find(([code]) => hasCode(error, code))?.[1];
+  isFailingDisk(error)
+    ? `is on a disk that fails (${codeOf(error)})`
+    : WHY_NOT.find(([code]) => hasCode(error, code))?.[1];
 
 const WHY_NOT: readonly (readonly [code: string, words: string])[] = [
   ['ENOTDIR', 'is a file, or below one'],
@@ -123,10 +125,10 @@ const WHY_NOT: readonly (readonly [code: string, words: string])[] = [
   ['ELOOP', 'is a loop of symbolic links'],
   ['ENOSPC', 'is on a disk that is full'],
   ['EDQUOT', 'is on a disk on which this user has reached the quota'],
-  ['EIO', 'is on a disk that fails'],
   [
     'EMFILE',
     'cannot be opened: this process has too many open files. Raise the limit (ulimit -n 4096)',
   ],
   ['ENFILE', 'cannot be opened: this system has too many open files'],
+  ['ENOMEM', 'cannot be opened: this system has no memory left'],
 ];

@@ -88,7 +88,11 @@ describe('a disk that fails', () => {
       assert.equal((await call<Case>('GET', at)).body.title, 'last');
     });
 
-  for (const fault of ['ESTALE', 'ENOMEM', 'ETIMEDOUT'])
+  for (const [fault, words] of [
+    ['ESTALE', /is on a disk that fails \(ESTALE\)\. Writes are refused/],
+    ['ENOMEM', /this system has no memory left\. Writes are refused/],
+    ['ETIMEDOUT', /cannot be written: .*, fsync\. Writes are refused/],
+  ] as const)
     it(`is told by the diagnostics with the other problems, whatever it fails with (${fault})`, async (t) => {
       const { call, item, write } = await withCase(t);
       write('pr/pr.md', '---\nnumber: none\n---\n');
@@ -99,16 +103,19 @@ describe('a disk that fails', () => {
       assert.equal(status, 200);
       const files = new Set(body.map(({ file }) => file));
       assert.deepEqual([...files], ['.', `${item.path}/pr/pr.md`]);
-      assert.match(body[0]?.message ?? '', /cannot be written: .*, fsync\. Writes are refused/);
+      assert.match(body[0]?.message ?? '', words);
     });
 
-  for (const [what, fails, problem] of [
-    ['the listing of a month', ({ dir }) => dirname(dir), undefined],
-    ['the listing of a Work item', ({ dir }) => dir, undefined],
-    ['a session', ({ session }) => join(session, 'session.md'), '/sessions/'],
-    ['the record of a worktree', ({ worktree }) => worktree, undefined],
-  ] satisfies [string, (at: Places) => string, string | undefined][])
-    it(`does not keep the daemon from its start, nor a Work item from its list (${what})`, async (t) => {
+  for (const [what, fails, errno, problem] of [
+    ['the listing of a month', ({ dir }) => dirname(dir), 'EIO'],
+    ['the listing of a month', ({ dir }) => dirname(dir), 'ESTALE'],
+    ['the listing of a Work item', ({ dir }) => dir, 'EIO'],
+    ['a session', ({ session }) => join(session, 'session.md'), 'EIO', '/sessions/'],
+    ['a session', ({ session }) => join(session, 'session.md'), 'ESTALE', '/sessions/'],
+    ['the record of a worktree', ({ worktree }) => worktree, 'EIO'],
+    ['the record of a worktree', ({ worktree }) => worktree, 'ESTALE'],
+  ] satisfies [string, (at: Places) => string, string, string?][])
+    it(`does not keep the daemon from its start, nor a Work item from its list (${what}: ${errno})`, async (t) => {
       const { call, at, dir, item, running } = await withCase(
         t,
         {},
@@ -120,7 +127,7 @@ describe('a disk that fails', () => {
       await eventually(() => assert.ok(existsSync(worktree)));
       await running.stop();
       const place = fails({ dir, session: join(running.workspace, path), worktree });
-      const faults = await inject(t, process.pid, `openat:error=EIO:-P${place}`);
+      const faults = await inject(t, process.pid, `openat:error=${errno}:-P${place}`);
       if (faults === undefined) return;
       const before = running.told.length;
       await running.restart();

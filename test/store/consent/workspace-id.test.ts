@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { needWorkspaceId } from '../../../store/consent/workspace-id.ts';
@@ -21,11 +22,12 @@ describe('the id of a workspace', () => {
     assert.equal(need(), id);
     const reads = door.disarm().counts.get('open') ?? 0;
     assert.ok(reads >= 2, 'the id and the note of it');
-    for (let nth = 1; nth <= reads; nth += 1) {
-      door.arm({ kind: 'open', errno: 'EMFILE', nth, stays: false });
-      assert.throws(need, { code: 'EMFILE' });
-      assert.equal(door.disarm().failed.length, 1);
-      assert.equal(need(), id);
-    }
+    for (const errno of ['EMFILE', 'ESTALE', 'ENODEV', 'EACCES'] as const)
+      for (let nth = 1; nth <= reads; nth += 1) {
+        door.arm({ kind: 'open', errno, nth, stays: false });
+        assert.throws(need, { errno: -constants.errno[errno] });
+        assert.equal(door.disarm().failed.length, 1);
+        assert.equal(need(), id);
+      }
   });
 });
