@@ -104,7 +104,7 @@ const WORKSPACE = inGroup('Workspace', [
       all: 'Trust everything that is shown without asking; approves no plan',
       trusted: 'List the settings and webhooks that you have trusted',
       revoke: 'Revoke the trust in the setting or webhook with this key',
-      json: `${AS_JSON}; with --list, --all or --trusted`,
+      json: `${AS_JSON}; with --list, --all, --trusted or --revoke`,
     },
     open: async () => (await import('./trust.ts')).trustCommand,
   },

@@ -9,7 +9,7 @@ import {
 import type { Trusted, TrustedValue, WaitingValue } from '../../store/records/trust.ts';
 import { plain } from '../../store/settings/trust/waiting.ts';
 import { isThere } from '../../store/workspace/inspect.ts';
-import type { Dossier } from '../client/client.ts';
+import { type Dossier, Problem } from '../client/client.ts';
 import { type Config, UsageError } from '../config.ts';
 import { waitingLines } from '../guard/trust/show.ts';
 import { isIncludedInAll } from '../guard/trust/trust.ts';
@@ -28,7 +28,7 @@ export const trustCommand = async ({ config, values }: Call): Promise<number> =>
   const layout = existing(config);
   const access = await connectTrust(config, layout);
   const { json = false, trusted = false, revoke } = values;
-  if (revoke !== undefined) return takeBack(access, revoke);
+  if (revoke !== undefined) return takeBack(access, revoke, json);
   if (trusted) return sayTrusted(await access.trusted(), json);
   return showWaiting(access, layout, values);
 };
@@ -59,9 +59,10 @@ const showWaiting = async (
   return 0;
 };
 
-const takeBack = async (access: TrustAccess, key: string): Promise<number> => {
+const takeBack = async (access: TrustAccess, key: string, json: boolean): Promise<number> => {
   await access.revoke(key);
-  say(`Revoked ${plain(key)}. The value in the files is ignored until you trust it again.`);
+  if (json) sayJson(say, { key });
+  else say(`Revoked ${plain(key)}. The value in the files is ignored until you trust it again.`);
   return 0;
 };
 
@@ -130,7 +131,7 @@ interface TrustAccess {
 // Sends nothing, and no key, to an address before the daemon there has proved that it has this workspace.
 const connectTrust = async (config: Config, layout: Layout): Promise<TrustAccess> => {
   const reached = await findDaemon(config);
-  if (reached !== undefined) return trustByDaemon(reached.dossier, config);
+  if (reached !== undefined) return trustByDaemon(reached.dossier, config, layout);
   return {
     asksAll: false,
     list: async () => pendingOnDisk(layout),
@@ -140,10 +141,7 @@ const connectTrust = async (config: Config, layout: Layout): Promise<TrustAccess
     },
     trusted: async () => trustedOnDisk(layout),
     revoke: async (key) => {
-      if (!revokeOnDisk(layout, key))
-        throw new Refusal(
-          `${plain(key)} is not trusted. dossier trust --trusted lists trusted values`,
-        );
+      if (!revokeOnDisk(layout, key)) throw notTrusted(layout, key);
     },
   };
 };
@@ -156,7 +154,10 @@ const withIds = (waiting: readonly WaitingValue[], command: string): readonly Wa
   );
 };
 
-const trustByDaemon = ({ call }: Dossier, config: Config): TrustAccess => {
+const notTrusted = (layout: Layout, key: string): Refusal =>
+  new Refusal(`${plain(key)} is not trusted. List what is: ${trustCommandFor(layout)} --trusted`);
+
+const trustByDaemon = ({ call }: Dossier, config: Config, layout: Layout): TrustAccess => {
   const withRefusals = (error: unknown): never => {
     throw toRefusal(error, config, {});
   };
@@ -168,6 +169,10 @@ const trustByDaemon = ({ call }: Dossier, config: Config): TrustAccess => {
       return call('POST /trust', { body: { values } }).catch(withRefusals);
     },
     trusted: () => call('GET /trusted').catch(withRefusals),
-    revoke: (key) => call('DELETE /trusted/{key}', { key }).catch(withRefusals),
+    revoke: (key) =>
+      call('DELETE /trusted/{key}', { key }).catch((error: unknown) => {
+        if (error instanceof Problem && error.code === 'not_found') throw notTrusted(layout, key);
+        return withRefusals(error);
+      }),
   };
 };

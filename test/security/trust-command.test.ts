@@ -93,10 +93,16 @@ describe('dossier trust', () => {
     assert.deepEqual(keys(), ['worktrees.setup']);
     const { url } = await startDaemon(t, ['--workspace', dir], { DOSSIER_TRUST: '' });
     assert.deepEqual(await waiting(url), ['sandbox']);
-    assert.equal(trust('--revoke', 'worktrees.setup').status, 0);
+    const revoked = trust('--revoke', 'worktrees.setup', '--json').said;
+    assert.deepEqual(JSON.parse(revoked), { key: 'worktrees.setup' });
     assert.deepEqual(await waiting(url), ['sandbox', 'worktrees.setup']);
     assert.deepEqual(keys(), []);
-    assert.equal(trust('--revoke', 'worktrees.setup').status, 1);
+    const again = trust('--revoke', 'worktrees.setup');
+    assert.equal(again.status, 1);
+    assert.match(
+      again.said,
+      /setup is not trusted\. List what is: dossier trust --workspace \S+ --trusted\n$/,
+    );
   });
 
   it('shows a daemon that asks for a key the one of DOSSIER_KEY', async (t) => {
