@@ -4,7 +4,7 @@ import { isTerminal } from '../output/terminal.ts';
 import { answerHere, isAsked } from './answer.ts';
 import { showDiff } from './diff.ts';
 import { hasEnded, nextText, nextWords } from './session-text.ts';
-import { createEventPrinter } from './tail.ts';
+import { breaksTold, createEventPrinter } from './tail.ts';
 import type { Verb } from './verb.ts';
 
 /** Why following ended: the plan is ready, the session ended, it needs the operator, or the operator left. */
@@ -29,7 +29,7 @@ export const follow = async (
 ): Promise<{ stop: Stop; last: number }> => {
   const { dossier, out, typed } = given;
   const tell = createEventPrinter(out, (word) => typed(`${word} ${id.slice(0, 8)}`));
-  const at = { id, sid, query: { after }, signal };
+  const at = { id, sid, query: { after }, signal, ...breaksTold(given) };
   let [isTold, last] = [from === undefined, after];
   for await (const event of dossier.stream('GET /cases/{id}/sessions/{sid}/stream', at)) {
     isTold ||= event.event === from;

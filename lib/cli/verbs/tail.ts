@@ -2,9 +2,11 @@ import type { SessionEvent } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
 import { counted } from '../../text/wording.ts';
 import { sessionOf } from '../connection/find.ts';
+import { EXIT } from '../exit-codes.ts';
 import type { Out, Words } from '../output/out.ts';
+import { warn } from '../output/terminal.ts';
 import { failureLines } from './session-text.ts';
-import { verb } from './verb.ts';
+import { type Verb, verb } from './verb.ts';
 
 const LINES = '200';
 
@@ -25,14 +27,33 @@ export const tail = verb(async (given) => {
     sid,
     query: { after: -Number(lines) },
     signal: life.signal,
+    ...breaksTold(given),
   });
   let last: SessionEvent | undefined;
   for await (const event of stream) {
     last = event;
     tell(event);
   }
+  if (life.signal.aborted) return EXIT.left;
   return last?.event === 'complete' && last.data.status === 'completed' ? 0 : 1;
 });
+
+/** Says once that the connection was lost, and again after it was restored. The stream reconnects by itself. */
+export const breaksTold = ({ typed }: Verb) => {
+  let isLost = false;
+  return {
+    onOpen: () => {
+      isLost = false;
+    },
+    onBreak: () => {
+      if (!isLost)
+        warn(
+          `The connection to the daemon was lost, and is tried again until Ctrl-C. If it was stopped, start it: ${typed('up')}`,
+        );
+      isLost = true;
+    },
+  };
+};
 
 type Data = { [E in SessionEvent as E['event']]: E['data'] };
 type Hear = { [E in keyof Data]?: (data: Data[E]) => void };

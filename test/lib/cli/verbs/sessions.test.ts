@@ -149,8 +149,31 @@ describe('dossier tail', () => {
     killAtEnd(t, child);
     await once(child.stdout, 'data');
     child.stdout.destroy();
-    await once(child, 'exit');
+    // Neither completed nor failed.
+    assert.deepEqual(await once(child, 'exit'), [130, null]);
     assert.equal((await api.call('GET /cases/{id}/sessions/{sid}', at)).status, 'working');
+  });
+
+  it('says that the daemon is gone, and goes on once it is back', async (t) => {
+    const { approve, daemon, root, workspace } = await planned(t, { description: WAITS });
+    await approve();
+    const args = [DOSSIER, 'tail', 'make', '--workspace', workspace];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    killAtEnd(t, child);
+    let [text, told] = ['', ''];
+    child.stdout.setEncoding('utf8').on('data', (piece: string) => {
+      text += piece;
+    });
+    child.stderr.setEncoding('utf8').on('data', (piece: string) => {
+      told += piece;
+    });
+    await eventually(() => assert.match(text, /^begun$/m));
+    await daemon.end();
+    await eventually(() => assert.match(told, /start it: dossier up --workspace \S+\n$/));
+    const { port } = new URL(daemon.url);
+    await startHere(t, ['--workspace', workspace, '--repo', root, '--port', port]);
+    await eventually(() => assert.match(text, /^It waits for you: dossier resume /m));
+    assert.match(told, /^dossier: The connection to the daemon was lost[^\n]*\n$/);
   });
 
   it('is 1 where the session failed', async (t) => {
