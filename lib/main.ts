@@ -27,7 +27,7 @@ const main = async (): Promise<number> => {
 const complain = async (error: unknown, config: Config | undefined): Promise<number> => {
   if (error instanceof UsageError) {
     process.stderr.write(
-      `dossier: ${visible(error.message)}${error.message.endsWith('?') ? '' : '.'} See ${helpFor(COMMANDS, process.argv.slice(2))}.\n`,
+      `dossier: ${visible(error.message)}${/[?.]$/.test(error.message) ? '' : '.'} See ${helpFor(COMMANDS, process.argv.slice(2))}.\n`,
     );
     return EXIT.usage;
   }

@@ -31,7 +31,9 @@ export const completion = async (call: Call): Promise<number> => {
   if (isOffer(shell)) return offers(call);
   const script = ownValue(SCRIPTS, shell);
   if (script === undefined)
-    throw new UsageError(`completion takes one of ${Object.keys(SCRIPTS).join(', ')}`);
+    throw new UsageError(
+      `completion takes one of ${Object.keys(SCRIPTS).join(', ')}, not ${shell}`,
+    );
   process.stdout.write(script(commands));
   return 0;
 };

@@ -172,6 +172,12 @@ describe('dossier', () => {
       [['serve', 'more'], /no arguments/],
       [['import'], /import needs PATH: dossier import PATH/],
       [['check', '--port', '1'], /check has no option --port, which belongs to up, serve/],
+      [['mcp', '--json'], /mcp has no option --json\. See/],
+      [['new', '--file'], /--file needs a value\. See/],
+      [['ls', '--json=1'], /--json takes no value\. See/],
+      // --for is no option of ls.
+      [['ls', '--foo'], /Unknown option: --foo\. See/],
+      [['say', 'one'], /say needs TEXT\.\.\.: dossier say ITEM TEXT\.\.\. See/],
       [['serve', '--log-level', 'loud'], /log level/],
     ] as const) {
       const ended = await dossier(t, ...space, ...args);

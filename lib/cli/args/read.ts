@@ -18,7 +18,7 @@ export const parseCommandLine = (
   argv: readonly string[],
   env: Config['env'],
 ): { command: Command; call: Call } => {
-  const { values, positionals } = parse(argv);
+  const { values, positionals } = parse(commands, argv);
   const [name = 'up', ...words] = positionals;
   const named = (wanted: string): Command => {
     const found = commands.find((each) => each.name === wanted);
@@ -40,14 +40,18 @@ export const parseCommandLine = (
 
 /** The command line that shows the options of the command in `argv`, which may be wrong otherwise. */
 export const helpFor = (commands: readonly Command[], argv: readonly string[]): string => {
+  const command = commandIn(commands, argv);
+  return command === undefined ? 'dossier --help' : `dossier ${command.name} --help`;
+};
+
+const commandIn = (commands: readonly Command[], argv: readonly string[]): Command | undefined => {
   const { positionals } = parseArgs({
     args: [...argv],
     options: OPTIONS,
     allowPositionals: true,
     strict: false,
   });
-  const name = commands.find((each) => each.name === positionals[0])?.name;
-  return name === undefined ? 'dossier --help' : `dossier ${name} --help`;
+  return commands.find((each) => each.name === positionals[0]);
 };
 
 const unknownCommand = (wanted: string, commands: readonly Command[]): string => {
@@ -58,28 +62,41 @@ const unknownCommand = (wanted: string, commands: readonly Command[]): string =>
 };
 
 // Node's message contains an example with quotes that would not survive a shell.
-const unknownOption = (sentence: string): string | undefined => {
+const unknownOption = (
+  sentence: string,
+  commands: readonly Command[],
+  argv: readonly string[],
+): string | undefined => {
   const [, written] = /^Unknown option '(.+?)'/.exec(sentence) ?? [];
   if (written === undefined) return undefined;
-  const meant = meantBy(written.replace(/^-+/, ''), Object.keys(OPTIONS));
+  const own = commandIn(commands, argv)?.options ?? OPTIONS;
+  const meant = meantBy(written.replace(/^-+/, ''), [...Object.keys(own), ...COMMON_OPTIONS]);
   return `Unknown option: ${written}${meant === undefined ? '' : `. Did you mean --${meant}?`}`;
 };
 
-const parse = (argv: readonly string[]): { values: Values; positionals: string[] } => {
+const inOurWords = (sentence: string): string =>
+  sentence
+    .replace(
+      /^Option '(?:-\w, )?(.+?)(?: <value>)?' argument is ambiguous.*/,
+      '$1 needs a value that does not begin with a dash',
+    )
+    .replace(/^Option '(?:-\w, )?(.+?)(?: <value>)?' argument missing$/, '$1 needs a value')
+    .replace(/^Option '(?:-\w, )?(.+?)' does not take an argument$/, '$1 takes no value');
+
+const parse = (
+  commands: readonly Command[],
+  argv: readonly string[],
+): { values: Values; positionals: string[] } => {
   try {
     return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true });
   } catch (error) {
     // Node's message has three lines.
     const [first = ''] = messageOf(error).split('\n');
-    throw new UsageError(
-      unknownOption(first) ??
-        first.replace(
-          /^Option '(.+)' argument is ambiguous.*/,
-          '$1 needs a value that does not begin with a dash',
-        ),
-    );
+    throw new UsageError(unknownOption(first, commands, argv) ?? inOurWords(first));
   }
 };
+
+const FEW = 6;
 
 const checkOptions = (
   commands: readonly Command[],
@@ -89,9 +106,10 @@ const checkOptions = (
   for (const option of Object.keys(values) as OptionName[]) {
     if (option in options || COMMON_OPTIONS.includes(option)) continue;
     const owners = commands.filter((each) => option in each.options);
-    throw new UsageError(
-      `${name} has no option --${option}, which belongs to ${owners.map((each) => each.name).join(', ')}`,
-    );
+    // A list of most commands helps nobody.
+    const those =
+      owners.length > FEW ? '' : `, which belongs to ${owners.map((each) => each.name).join(', ')}`;
+    throw new UsageError(`${name} has no option --${option}${those}`);
   }
 };
 

@@ -75,7 +75,11 @@ export const showPages = async (text: string, keys: Keys): Promise<boolean> => {
     const end = at + fitting(lines.slice(at), stdout);
     stdout.write(`${lines.slice(at, end).join('\n')}\n`);
     if (end >= lines.length) return true;
-    const foot = `-- ${end} of ${lines.length} lines. Enter: next page, q: leave --`;
+    // One that wraps could not be overwritten.
+    const foot = `-- ${end} of ${lines.length} lines. Enter: next page, q: leave --`.slice(
+      0,
+      (stdout.columns || COLUMNS) - 1,
+    );
     if (!(await goesOn(keys, foot))) return false;
     at = end;
   }

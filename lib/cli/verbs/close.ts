@@ -12,7 +12,8 @@ const STATES = ['NON_ISSUE', 'RESOLVED'] as const;
 export const close = verb(async (given) => {
   const { dossier, words, values } = given;
   const state = STATES.find((each) => each === (values.state ?? 'NON_ISSUE').toUpperCase());
-  if (state === undefined) throw new UsageError(`--state takes ${STATES.join(' or ')}`);
+  if (state === undefined)
+    throw new UsageError(`--state takes ${STATES.join(' or ')}, not ${values.state}`);
   const id = await findItem(dossier, words[0]);
   await refuseSession(given, id, 'closed');
   if (state === 'RESOLVED') await requireProof(given, id);

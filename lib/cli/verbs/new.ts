@@ -83,7 +83,7 @@ const imported = async (given: Verb) => {
   const { dossier, values, words } = given;
   const number = Number(values.issue);
   if (!/^[1-9]\d*$/.test(values.issue ?? ''))
-    throw new UsageError('--issue takes the number of an issue');
+    throw new UsageError(`--issue takes the number of an issue, not ${values.issue}`);
   if (words.length > 0 || values.file !== undefined)
     throw new UsageError(
       '--issue takes title and description from the issue: leave out TITLE and --file',
