@@ -37,7 +37,7 @@ export interface Owner {
 
 /** The owner that a file names; undefined if there is no file, or it is torn or names none. */
 export const readOwner = (path: string): Owner | undefined => {
-  const text = orElse(() => readFileSync(path, 'utf8'), '', 'ENOENT');
+  const text = orElse(() => readFileSync(path, 'utf8'), '', 'ENOENT', 'ENOTDIR');
   const found = orElse(() => JSON.parse(text) as Partial<Owner> | null, undefined);
   const { token, pid, started, boot, host } = found ?? {};
   const isOwner =

@@ -76,9 +76,9 @@ const refuseOtherState = ({ workspace, state, names_state }: Config, owner: Owne
 
 /** Finds the daemon of the workspace. Throws NoDaemon if none is running, or there is no workspace. */
 export const requireDaemon = async (config: Config): Promise<DaemonConnection> => {
+  requireWorkspace(config);
   const found = await findDaemon(config);
   if (found !== undefined) return found;
-  requireWorkspace(config);
   throw new NoDaemon(
     `No daemon is running for ${config.workspace}: ${startCommand(config)} starts one.`,
   );
@@ -87,7 +87,8 @@ export const requireDaemon = async (config: Config): Promise<DaemonConnection> =
 /** Throws NoDaemon if nothing of Dossier is in the directory, as with a mistyped path. */
 export const requireWorkspace = (config: Config): void => {
   const { settings, cases, dossier } = layoutOf(config.workspace);
-  const isThere = (path: string) => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  const isThere = (path: string): boolean =>
+    orElse(() => lstatSync(path), undefined, 'ENOENT', 'ENOTDIR') !== undefined;
   if ([settings, cases, dossier].some(isThere)) return;
   throw new NoDaemon(
     `There is no workspace in ${config.workspace}. Name yours with --workspace, or create one there: ${startCommand(config)}`,
