@@ -1,3 +1,4 @@
+import { dossierCommand } from '../../store/base/text.ts';
 import { STATES } from '../../store/records/case.ts';
 import { counted } from '../text/wording.ts';
 import type { ImportOptions, ImportOutcome } from '../transfer/import/import-files.ts';
@@ -55,7 +56,7 @@ const listed = (lines: readonly string[]): string[] => {
 };
 
 const next = (isDone: boolean, workspace: string): string[] =>
-  isDone ? [`Next: dossier serve --workspace ${workspace}`] : ['Nothing was written'];
+  isDone ? [`Next: ${dossierCommand('serve', workspace)}`] : ['Nothing was written'];
 
 /** The reason why an import was refused, with all conflicts. */
 export const conflictLines = (conflicts: readonly ImportConflict[]): string[] => {

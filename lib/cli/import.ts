@@ -4,6 +4,7 @@ import { openUnpacked, sourceKindOf } from '../../store/archive/unpacked.ts';
 import { openZip } from '../../store/archive/zip-file.ts';
 import { hasCode } from '../../store/base/attempt.ts';
 import { StoreError } from '../../store/base/errors.ts';
+import { trustCommandFor } from '../../store/base/text.ts';
 import { Problem } from '../../store/front-matter/problem.ts';
 import { layoutOf } from '../../store/layout.ts';
 import { pendingOnDisk } from '../../store/pending/offline.ts';
@@ -72,7 +73,7 @@ const trustLines = ({ workspace }: Config, waiting: readonly WaitingValue[]): st
   return [
     'Ignored until you confirm it on this machine:',
     ...waitingLines(waiting),
-    `Next: dossier trust --workspace ${workspace}`,
+    `Next: ${trustCommandFor({ root: workspace })}`,
   ];
 };
 

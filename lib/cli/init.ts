@@ -13,6 +13,7 @@ import type { Call } from './args/command.ts';
 import { isNewWorkspace } from './first-run.ts';
 import { type Say, sayJson, toStandardOutput } from './output/terminal.ts';
 import { ensureWorkspace } from './preflight.ts';
+import { shellCommand } from './verbs/verb.ts';
 
 const OURS = ['workspace.md', '.gitignore', '.gitattributes'];
 
@@ -33,7 +34,7 @@ export const init = async (
   if (git.program === undefined)
     say('git is not installed: install it, then run dossier init again');
   const committed = git.program === undefined ? [] : await makeRepository(git, workspace, say);
-  say('Next: dossier doctor, then dossier serve --repo DIR');
+  say(`Next: ${shellCommand(config, 'doctor')}, then ${shellCommand(config, 'serve --repo DIR')}`);
   if (!json) return 0;
   const home = git.program === undefined ? undefined : await homeOf(git, workspace);
   sayJson(tell, { workspace, made, repository: home?.repository.path ?? null, committed });

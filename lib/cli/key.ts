@@ -2,11 +2,12 @@ import { layoutOf } from '../../store/layout.ts';
 import type { ApiKey } from '../../store/records/api-key.ts';
 import { apiKeys, removeKeyIn, saveKeyIn } from '../../store/workspace/api-keys.ts';
 import { pathKind } from '../../store/worktrees/worktrees.ts';
-import { UsageError } from '../config.ts';
+import { type Config, UsageError } from '../config.ts';
 import { keyName, newKey } from '../guard/api-keys/keys.ts';
 import type { Call } from './args/command.ts';
 import { Refusal } from './args/refusal.ts';
 import { isTerminal, toStandardOutput as say, sayJson } from './output/terminal.ts';
+import { shellCommand } from './verbs/verb.ts';
 
 /** Creates an API key and shows it once, or lists or revokes keys, with or without a daemon. */
 export const key = async ({ config, words, values }: Call): Promise<number> => {
@@ -26,11 +27,13 @@ export const key = async ({ config, words, values }: Call): Promise<number> => {
     if (values.json === true) sayJson(say, value);
     else for (const line of lines) say(line);
   };
-  if (list) tell(known.map(toJson), linesOf(known));
+  if (list) tell(known.map(toJson), linesOf(known, config));
   else if (revoke !== undefined) {
     const found = known.find(({ id }) => id === revoke);
     if (found === undefined || !(await removeKeyIn(layout, found)))
-      throw new Refusal(`There is no API key ${revoke}; dossier key --list shows them`);
+      throw new Refusal(
+        `There is no API key ${revoke}. List them: ${shellCommand(config, 'key --list')}`,
+      );
     tell(toJson(found), [`Revoked ${found.name}`]);
   } else {
     const made = newKey(freeName(name ?? '', known), new Date());
@@ -40,8 +43,9 @@ export const key = async ({ config, words, values }: Call): Promise<number> => {
   return 0;
 };
 
-const linesOf = (known: readonly ApiKey[]): string[] => {
-  if (known.length === 0 && isTerminal()) return ['No API keys. Create one: dossier key NAME'];
+const linesOf = (known: readonly ApiKey[], config: Config): string[] => {
+  if (known.length === 0 && isTerminal())
+    return [`No API keys. Create one: ${shellCommand(config, 'key NAME')}`];
   return known.map(({ id, created_at, name }) => `${id}  ${created_at}  ${name}`);
 };
 

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { dossierCommand } from '../../store/base/text.ts';
 import { layoutOf } from '../../store/layout.ts';
 import { holderOf } from '../../store/workspace/daemon-lock.ts';
 import type { Config } from '../config.ts';
@@ -12,6 +13,7 @@ import { type FoundDaemon, findOrStartDaemon } from './connection/start.ts';
 import { askForSettings, askForWorkspace, isNewWorkspace } from './first-run.ts';
 import { isTerminal, toStandardOutput as say, sayJson } from './output/terminal.ts';
 import { endDaemon } from './verbs/stop.ts';
+import { shellCommand } from './verbs/verb.ts';
 
 /**
  * `dossier up`, and `dossier` alone: finds the daemon or starts one in the background, adds the repository of this directory
@@ -52,8 +54,8 @@ const openConsole = async (
   const { url, dossier } = found;
   const [first] = await dossier.call('GET /cases', { query: { limit: 1, fields: 'title' } });
   if (first === undefined) {
-    say('Next: dossier run "What should be done?"');
-    if (here !== undefined) await offerAdoption(found, here);
+    say(`Next: ${shellCommand(config, 'run "What should be done?"')}`);
+    if (here !== undefined) await offerAdoption(config, found, here);
   }
   const opener = values['no-open'] === true ? undefined : browserOpener(config.env, true);
   const page = first === undefined ? '/dashboard/new' : '/dashboard';
@@ -61,11 +63,18 @@ const openConsole = async (
 };
 
 // What was begun without Dossier. Where that cannot be read, `dossier adopt` says why.
-const offerAdoption = async ({ dossier }: FoundDaemon, { name }: ProjectHere): Promise<void> => {
+const offerAdoption = async (
+  config: Config,
+  { dossier }: FoundDaemon,
+  { name }: ProjectHere,
+): Promise<void> => {
   const asked = dossier.call('GET /api/adoptable', { query: { project: name } });
   const found = await asked.catch(() => undefined);
   const count = found && found.sessions.length + found.worktrees.length + found.branches.length;
-  if (count) say(`Or continue earlier work in this repository (${count} found): dossier adopt`);
+  if (count)
+    say(
+      `Or continue earlier work in this repository (${count} found): ${shellCommand(config, 'adopt')}`,
+    );
 };
 
 const isUnderNpx = ({ env }: Config): boolean => env.npm_command === 'exec';
@@ -98,7 +107,7 @@ const refuseFlags = (
 ): void => {
   if (began || flag === undefined) return;
   throw new Refusal(
-    `A daemon of ${workspace} is already running (process ${pid}), and ${flag} only applies to a new one. Leave it out, or stop the daemon first: dossier stop --workspace ${workspace}`,
+    `A daemon of ${workspace} is already running (process ${pid}), and ${flag} only applies to a new one. Leave it out, or stop the daemon first: ${dossierCommand('stop', workspace)}`,
   );
 };
 

@@ -81,12 +81,12 @@ const GOES_ON: ReadonlySet<Session['status']> = new Set([
 ]);
 
 /** Finds the session that a command is about: of ITEM, its first argument, and by the option `--session`. */
-export const sessionOf = async ({ dossier, words, values }: Verb): Promise<Session> =>
-  findSession(dossier, await findItem(dossier, words[0]), values.session);
+export const sessionOf = async (given: Verb): Promise<Session> =>
+  findSession(given, await findItem(given.dossier, given.words[0]), given.values.session);
 
 /** Finds a session of a Work item, as `chooseSession` does. */
-export const findSession = async (dossier: Dossier, id: string, word?: string): Promise<Session> =>
-  chooseSession(await listSessions(dossier, id), id, word);
+export const findSession = async (given: Verb, id: string, word?: string): Promise<Session> =>
+  chooseSession(given, await listSessions(given.dossier, id), { id, word });
 
 /** The sessions of a Work item. Throws a Refusal if there are none because their files cannot be read. */
 export const listSessions = async (dossier: Dossier, id: string): Promise<readonly Session[]> => {
@@ -105,7 +105,11 @@ export const listSessions = async (dossier: Dossier, id: string): Promise<readon
  * Chooses a session of a Work item: by the beginning of its id, or else the current one, or else the newest. Throws a Refusal
  * if there is none, or several ids match.
  */
-export const chooseSession = (sessions: readonly Session[], id: string, word = ''): Session => {
+export const chooseSession = (
+  { typed }: Verb,
+  sessions: readonly Session[],
+  { id, word = '' }: { id: string; word: string | undefined },
+): Session => {
   const meant = word.toLowerCase();
   const found = sessions.filter((session) => session.id.startsWith(meant));
   if (word !== '' && found.length > 1)
@@ -117,7 +121,7 @@ export const chooseSession = (sessions: readonly Session[], id: string, word = '
   if (newest !== undefined) return newest;
   throw new Refusal(
     word === ''
-      ? `The Work item has no session yet. Start one: dossier start ${id.slice(0, 8)}`
-      : `The Work item has no session whose id begins with ${word}. List them with dossier show ${id.slice(0, 8)}`,
+      ? `The Work item has no session yet. Start one: ${typed(`start ${id.slice(0, 8)}`)}`
+      : `The Work item has no session whose id begins with ${word}. List them: ${typed(`show ${id.slice(0, 8)}`)}`,
   );
 };

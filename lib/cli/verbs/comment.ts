@@ -6,7 +6,7 @@ import { sessionOf } from '../connection/find.ts';
 import { editText } from '../output/editor.ts';
 import { isTerminal } from '../output/terminal.ts';
 import { readPlan, readUnsentComments } from './read-plan.ts';
-import { hasEnded } from './session-text.ts';
+import { hasEnded, nextText } from './session-text.ts';
 import { type Verb, verb } from './verb.ts';
 
 const TRIES = 5;
@@ -21,7 +21,7 @@ export const comment = verb(async (given) => {
   if (said.length > 0 && words.trim() === '')
     throw new Refusal('The comment is empty, so nothing was saved');
   const session = await sessionOf(given);
-  refuseWithoutPlan(session);
+  refuseWithoutPlan(given, session);
   const noted = said.length === 0 ? byHand(given, session) : addWords(given, session, words);
   report(
     { session, comments: await noted },
@@ -32,11 +32,15 @@ export const comment = verb(async (given) => {
 });
 
 // The daemon refuses too, but a message is what the operator can send.
-const refuseWithoutPlan = ({ id, case_id, status, mode }: Session): void => {
+const refuseWithoutPlan = (given: Verb, session: Session): void => {
+  const { id, case_id, status, mode, provider } = session;
   if (mode === 'plan' && !hasEnded(status)) return;
-  throw new Refusal(
-    `Session ${id.slice(0, 8)} is ${status} and has no plan to send back. Send a message instead: dossier say ${case_id.slice(0, 8)} "…"`,
-  );
+  // These read no messages while they work.
+  const next =
+    (provider === 'runbook' || provider === 'manual') && !hasEnded(status)
+      ? nextText(given, session)
+      : `Send a message instead: ${given.typed(`say ${case_id.slice(0, 8)} "…"`)}`;
+  throw new Refusal(`Session ${id.slice(0, 8)} is ${status} and has no plan to send back. ${next}`);
 };
 
 const readFile = ({ request }: Dossier, { case_id: id, id: sid }: Session) =>
@@ -91,7 +95,7 @@ export const revise = verb(async (given) => {
   const { dossier, words, report } = given;
   const said = words.slice(1);
   const known = await sessionOf(given);
-  refuseWithoutPlan(known);
+  refuseWithoutPlan(given, known);
   const { case_id: id, id: sid } = known;
   const unsent = said.length === 0 ? await readUnsentComments(dossier, known) : '';
   const body = said.length === 0 ? {} : { comment: said.join(' ') };

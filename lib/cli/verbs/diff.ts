@@ -12,7 +12,7 @@ export const diff = verb(async (given) => {
   const { dossier, words, values, out } = given;
   const id = await findItem(dossier, words[0]);
   const sessions = await listSessions(dossier, id);
-  const session = chooseSession(sessions, id, values.session);
+  const session = chooseSession(given, sessions, { id, word: values.session });
   if (values.session === undefined && values.json !== true) nameOthers(sessions, session);
   if (values.json !== true && values.stat !== true) return void (await showDiff(given, session));
   const { patch, files } = await changesOf(given, session);

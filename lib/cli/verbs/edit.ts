@@ -44,7 +44,7 @@ const fileOf = async (given: Verb, id: string): Promise<WorkspaceFile> => {
   if (values.session !== undefined && !isOfSession)
     throw new UsageError(`--session is for ${OF_A_SESSION.join(' and ')}`);
   const { path } = isOfSession
-    ? await findSession(dossier, id, values.session)
+    ? await findSession(given, id, values.session)
     : await dossier.call('GET /cases/{id}', { id });
   const directory = join(config.workspace, path);
   return readWorkspaceFile(directory, join(directory, name));

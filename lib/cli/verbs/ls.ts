@@ -2,12 +2,12 @@ import type { Case } from '../../client/client.ts';
 import { counted } from '../../text/wording.ts';
 import { findOrStartInWorkspace } from '../connection/start.ts';
 import { statusText } from './session-text.ts';
-import { verb } from './verb.ts';
+import { type Verb, verb } from './verb.ts';
 
 const PAGE = 100;
 
 /** `dossier ls [WORD...]`: lists Work items, newest first. */
-export const ls = verb(async ({ dossier, words, values, out }) => {
+export const ls = verb(async ({ dossier, words, values, out, typed }) => {
   const search = words.join(' ');
   const { data, headers } = await dossier.request('GET /cases', {
     query: {
@@ -43,10 +43,11 @@ export const ls = verb(async ({ dossier, words, values, out }) => {
   const total = Number(headers.get('x-total-count'));
   if (out.isTerminal && total > items.length)
     out.say(`… and ${total - items.length} more: give words of the title, or --state`);
-  if (out.isTerminal && total === 0) out.say(noneText([...words, values.state].join('') !== ''));
+  if (out.isTerminal && total === 0)
+    out.say(noneText(typed, [...words, values.state].join('') !== ''));
 }, findOrStartInWorkspace);
 
-const noneText = (isFiltered: boolean): string =>
+const noneText = (typed: Verb['typed'], isFiltered: boolean): string =>
   isFiltered
-    ? 'No Work item matches. List all: dossier ls'
-    : 'No Work items. Create one: dossier new "TITLE"';
+    ? `No Work item matches. List all: ${typed('ls')}`
+    : `No Work items. Create one: ${typed('new "TITLE"')}`;

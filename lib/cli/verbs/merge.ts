@@ -45,10 +45,11 @@ export const merge = verb(async (given) => {
 });
 
 // The removal of a worktree leaves its branch. Of work on another machine, git brought neither.
-const branchAlone = async ({ dossier, config }: Verb, id: string): Promise<string> => {
+const branchAlone = async (given: Verb, id: string): Promise<string> => {
+  const { dossier, config } = given;
   const sessions = await listSessions(dossier, id);
   const branch = sessions.findLast(({ commit }) => typeof commit?.id === 'string')?.branch ?? null;
-  if (branch === null) return noWorktree(id.slice(0, 8));
+  if (branch === null) return noWorktree(given, id);
   const { projects } = await dossier.call('GET /settings');
   for (const { place } of projects)
     if ((await commitOf(ownGit(place, config.env), refOf(branch))) !== undefined)

@@ -9,14 +9,15 @@ const LOOK_MS = 100;
 const TRIES = 100;
 
 /** `dossier path ITEM`: prints the path of its worktree. Waits while a session that was just started creates it. */
-export const path = verb(async ({ dossier, words, report }) => {
+export const path = verb(async (given) => {
+  const { dossier, words, report, typed } = given;
   const id = await findItem(dossier, words[0]);
   const worktree = await withRefusals(worktreeOf(dossier, id), {
-    not_found: noWorktree(id.slice(0, 8)),
+    not_found: noWorktree(given, id),
   });
   if (!existsSync(worktree.path))
     throw new Refusal(
-      `Its worktree is missing: ${worktree.path} does not exist. dossier open ${id.slice(0, 8)} shows what you can do`,
+      `Its worktree is missing: ${worktree.path} does not exist. To see what you can do: ${typed(`open ${id.slice(0, 8)}`)}`,
     );
   report(worktree, worktree.path);
 });

@@ -21,7 +21,7 @@ const control = (operation: Control, more: (verb: Verb) => object = () => ({})) 
           interrupted((members.block as { title: string }).title, resume),
         // Read again: another terminal may have been first.
         invalid_state: async ({ message }) =>
-          `${message} ${nextText(given, await findSession(given.dossier, id, session_id))}`,
+          `${message} ${nextText(given, await findSession(given, id, session_id))}`,
       },
     );
     given.report(session, `Session ${session.id.slice(0, 8)} is ${session.status}`);
@@ -69,7 +69,7 @@ export const dismiss = verb(async (given) => {
   const { dossier, words, values } = given;
   const id = await findItem(dossier, words[0]);
   if (values.session === undefined && (await dismissOverlaps(given, id))) return undefined;
-  const { id: sid } = await findSession(dossier, id, values.session);
+  const { id: sid } = await findSession(given, id, values.session);
   const session = await dossier.call('POST /cases/{id}/sessions/{sid}/dismiss', { id, sid });
   given.report(session, `Session ${sid.slice(0, 8)} is marked as reviewed`);
 });

@@ -12,7 +12,7 @@ export const pr = verb(async (given) => {
   const id = await findItem(dossier, words[0]);
   if (values.create === true) return create(given, id);
   const status = await withRefusals(dossier.call('GET /api/cases/{id}/pr/status', { id }), {
-    not_found: `The Work item has no pull request yet. Create it with dossier pr ${id.slice(0, 8)} --create`,
+    not_found: `The Work item has no pull request yet. Create it: ${given.typed(`pr ${id.slice(0, 8)} --create`)}`,
   });
   if (values.json === true) return void out.json(status);
   const { number, state, url, head_ref, base_ref, checks, review_decision, mergeable } = status;
@@ -34,17 +34,18 @@ const MERGEABLE: Readonly<Record<string, string>> = {
   null: 'unknown yet',
 };
 
-const create = async ({ dossier, values, out, report }: Verb, id: string): Promise<undefined> => {
+const create = async (given: Verb, id: string): Promise<undefined> => {
+  const { dossier, values, out, report, typed } = given;
   const id8 = id.slice(0, 8);
   const { draft = false, repository } = values;
   const body = { draft, ...(repository !== undefined && { repository }) };
   const made = await withRefusals(dossier.call('POST /api/cases/{id}/pr/create', { id, body }), {
-    not_found: noWorktree(id8),
+    not_found: noWorktree(given, id),
     codehost_ambiguous: ({ members: { base, push } }) =>
       `The branch would be pushed to ${push} and proposed to ${base}. Confirm this with --repository ${base}, or name another one`,
-    already_exists: `The Work item already has a pull request. Show it with dossier pr ${id8}`,
+    already_exists: `The Work item already has a pull request. Show it: ${typed(`pr ${id8}`)}`,
     uncommitted_changes: ({ members: { files } }) =>
-      `Its worktree has uncommitted changes that no completed session made: ${someOf(Array.isArray(files) ? files.map(String) : [])}. Commit or stash the changes there (dossier path ${id8}), and try again`,
+      `Its worktree has uncommitted changes that no completed session made: ${someOf(Array.isArray(files) ? files.map(String) : [])}. Commit or stash the changes there (${typed(`path ${id8}`)}), and try again`,
   });
   report(made, `#${made.number} ${made.state} ${made.url ?? ''}`);
   if (values.json === true) return;

@@ -83,16 +83,13 @@ const add = async (
   );
 };
 
-const run = async (
-  { dossier, values, out, typed }: Verb,
-  word: string,
-  command: string,
-): Promise<number> => {
+const run = async (given: Verb, word: string, command: string): Promise<number> => {
+  const { dossier, values, out, typed } = given;
   const id = await findItem(dossier, word);
   const { type } = values;
   const body = { command, ...(type !== undefined && { type }) };
   const started = await withRefusals(dossier.call('POST /cases/{id}/proof/run', { id, body }), {
-    not_found: noWorktree(id.slice(0, 8)),
+    not_found: noWorktree(given, id),
   });
   const pid = started.id;
   let proof = started;

@@ -18,14 +18,16 @@ export const say = verb(async (given) => {
   const { now, approve } = values;
   const body = { text, ...(now && { now }), ...(approve && { approve }) };
   const sending = dossier.call('POST /cases/{id}/sessions/{sid}/messages', { id, sid, body });
-  const message = await withRefusals(sending, approve ? notEnded(session) : {});
+  const message = await withRefusals(sending, approve ? notEnded(given, session) : {});
   given.report(message, told(given, session, message));
 });
 
-const notEnded = ({ case_id, id, status }: Session) => {
+const notEnded = ({ typed }: Verb, { case_id, id, status }: Session) => {
   if (hasEnded(status)) return {};
   const or =
-    status === 'plan_ready' ? `, or approve the plan: dossier approve ${case_id.slice(0, 8)}` : '';
+    status === 'plan_ready'
+      ? `, or approve the plan: ${typed(`approve ${case_id.slice(0, 8)}`)}`
+      : '';
   return {
     invalid_state: `Session ${id.slice(0, 8)} is ${status}, and --approve is for a session that has ended. Leave it out${or}`,
   };

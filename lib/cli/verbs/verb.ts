@@ -30,8 +30,8 @@ export const withRefusals = <T>(
     throw new Refusal(typeof sentence === 'string' ? sentence : await sentence(error));
   });
 
-export const noWorktree = (id8: string): string =>
-  `The Work item has no worktree. A session creates one: dossier start ${id8}`;
+export const noWorktree = ({ typed }: Pick<Verb, 'typed'>, id: string): string =>
+  `The Work item has no worktree. A session creates one: ${typed(`start ${id.slice(0, 8)}`)}`;
 
 /** Flags with values, for a command to paste. Those without a value are left out. */
 export const flagText = (flags: Readonly<Record<string, string | undefined>>): string =>

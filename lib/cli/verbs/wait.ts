@@ -31,13 +31,10 @@ interface Wanted {
 }
 
 /** Waits until a session reaches the goal, needs the operator, or the time is up. `code` is the exit code of `dossier wait`. */
-export const waitForSession = async (
-  { dossier, values }: Verb,
-  { id, goal, until }: Wanted,
-): Promise<Found> => {
+export const waitForSession = async (given: Verb, { id, goal, until }: Wanted): Promise<Found> => {
   for (;;) {
-    const session = await findSession(dossier, id, values.session);
-    const waiting = (await dossier.call('GET /attention')).find(
+    const session = await findSession(given, id, given.values.session);
+    const waiting = (await given.dossier.call('GET /attention')).find(
       ({ case_id, session_id }) => case_id === id && session_id === session.id,
     );
     const code = codeFor(goal, session, waiting);

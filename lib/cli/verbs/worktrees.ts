@@ -58,11 +58,12 @@ const list = async (given: Verb): Promise<undefined> => {
     );
 };
 
-const remove = async ({ dossier, url, words, values, report, typed }: Verb): Promise<undefined> => {
+const remove = async (given: Verb): Promise<undefined> => {
+  const { dossier, url, words, values, report, typed } = given;
   const id = await findItem(dossier, words[1]);
   const id8 = id.slice(0, 8);
   const read = dossier.call('GET /api/cases/{id}/worktree', { id });
-  const { path, branch, attached } = await withRefusals(read, { not_found: noWorktree(id8) });
+  const { path, branch, attached } = await withRefusals(read, { not_found: noWorktree(given, id) });
   const force = values.force === true;
   const lost = `The worktree has uncommitted files or unpushed commits: ${path}. Commit and merge them, or save them under a recovery ref: ${typed(`worktrees rm ${id8} --force`)}`;
   // With force, the daemon names what cannot be saved.

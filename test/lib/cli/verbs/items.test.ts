@@ -182,13 +182,15 @@ describe('dossier new', () => {
     assert.equal(none.code, 1);
     assertSentence(
       none,
-      /no pull request yet\. Create it with dossier pr [0-9a-f]{8} --create\.\n$/,
+      /no pull request yet\. Create it: dossier pr [0-9a-f]{8} --create --workspace \S+\n$/,
     );
     assert.equal((await said('pr', 'say', '--draft')).code, 2);
     assert.equal((await said('pr', 'say', '--repository', 'acme/app')).code, 2);
     const create = ['pr', 'say', '--create', '--repository', 'acme/app'];
     const refused = async (pattern: RegExp) => assertSentence(await said(...create), pattern);
-    await refused(/no worktree\. A session creates one: dossier start [0-9a-f]{8}\n$/);
+    await refused(
+      /no worktree\. A session creates one: dossier start [0-9a-f]{8} --workspace \S+\n$/,
+    );
     const api = connect({ url });
     const [item] = await api.call('GET /cases');
     const { path } = await api.call('POST /api/worktrees', { body: { case_id: item?.id ?? '' } });
@@ -197,7 +199,9 @@ describe('dossier new', () => {
       /proposed to acme\/app\. Confirm this with --repository acme\/app, or name another one/,
     );
     writeFileSync(join(path, 'said.txt'), 'it\n');
-    await refused(/Commit or stash the changes there \(dossier path [0-9a-f]{8}\), and try again/);
+    await refused(
+      /Commit or stash the changes there \(dossier path [0-9a-f]{8} --workspace \S+\), and try again/,
+    );
     for (const given of [
       ['add', '--all'],
       ['commit', '--quiet', '--message', 'say it'],
@@ -207,7 +211,7 @@ describe('dossier new', () => {
       });
     const made = await said(...create, '--draft');
     assert.match(made.stdout, /^#\d+ draft http/, made.stderr);
-    await refused(/already has a pull request\. Show it with dossier pr [0-9a-f]{8}/);
+    await refused(/already has a pull request\. Show it: dossier pr [0-9a-f]{8} --workspace/);
     const { stdout } = await said('pr', 'say');
     assert.match(stdout, /^#\d+ draft http\S*\nBranches\t\S+ into \S+\nChecks\t\w+\nReviews\t/);
     assert.equal(JSON.parse((await said('pr', 'say', '--json')).stdout).draft, true);
@@ -259,7 +263,10 @@ describe('dossier path', () => {
     const id = await make();
     const none = await said('path', 'hello');
     assert.equal(none.code, 1);
-    assertSentence(none, /no worktree\. A session creates one: dossier start [0-9a-f]{8}\n$/);
+    assertSentence(
+      none,
+      /no worktree\. A session creates one: dossier start [0-9a-f]{8} --workspace \S+\n$/,
+    );
     const { path } = await api.call('POST /api/worktrees', { body: { case_id: id } });
     const ended = await said('path', id.slice(0, 6));
     assert.deepEqual([ended.stdout, ended.stderr], [`${path}\n`, '']);
@@ -517,12 +524,13 @@ describe('dossier new, start, inbox and ls', () => {
     const { workspace, make } = await withDaemon(t);
     const ls = async (...words: string[]) =>
       (await atTerminal(t, ['ls', ...words, '--workspace', workspace])).text.trim();
-    assert.equal(await ls(), 'No Work items. Create one: dossier new "TITLE"');
+    const at = `--workspace ${workspace}`;
+    assert.equal(await ls(), `No Work items. Create one: dossier new "TITLE" ${at}`);
     const keys = await atTerminal(t, ['key', '--list', '--workspace', workspace]);
-    assert.equal(keys.text.trim(), 'No API keys. Create one: dossier key NAME');
+    assert.equal(keys.text.trim(), `No API keys. Create one: dossier key NAME ${at}`);
     await make();
     for (const words of [['nothing'], ['--state', 'blocked']])
-      assert.equal(await ls(...words), 'No Work item matches. List all: dossier ls');
+      assert.equal(await ls(...words), `No Work item matches. List all: dossier ls ${at}`);
   });
 
   it('begin a daemon where none runs, and work in the repository one stands in', async (t) => {

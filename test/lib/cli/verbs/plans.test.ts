@@ -122,7 +122,10 @@ describe('dossier approve', { skip: noTerminal }, () => {
     assert.equal(again.code, 1);
     const late = await said('comment', 'Too late');
     assert.deepEqual([late.code, late.stdout], [1, '']);
-    assert.match(late.stderr, /has no plan to send back\. .* dossier say [0-9a-f]{8} /);
+    assert.match(
+      late.stderr,
+      /has no plan to send back\. [^\n]* dossier (?:tail|say) [0-9a-f]{8} /,
+    );
     assertSentence(
       again,
       /There is no plan to approve: session [0-9a-f]{8} is \w+\. .* dossier (?:tail|diff) [0-9a-f]{8} /,
