@@ -1,4 +1,3 @@
-import { messageOf } from '../../../../store/base/attempt.ts';
 import { whenGitIdle } from '../../../../store/fs/git-dir.ts';
 import { defer } from '../../../../store/reconcile/deferred.ts';
 import { itemOf } from '../../../../store/reconcile/items.ts';
@@ -37,6 +36,7 @@ import {
   INTERRUPTED,
   INTERRUPTED_WAITING,
   interrupt,
+  notCompared,
   pauseRequeued,
   TAKEN_AWAY,
 } from '../rules/rules.ts';
@@ -185,9 +185,8 @@ const ruleFor = async (
     const ending = await wrapUp(service, found, { status: 'failed', error: violation, turn });
     return fail({ ...ending, error: violation });
   } catch (error) {
-    service.log.error({ err: error, session_id: found.session.id }, NOT_COMPARED);
-    const told = `${NOT_COMPARED}: ${messageOf(error)} The comparison is repeated when the session is resumed.`;
-    return interrupt(told, { turn });
+    service.log.error({ err: error, session_id: found.session.id }, 'comparing a worktree failed');
+    return interrupt(notCompared(error), { turn });
   }
 };
 
@@ -201,8 +200,6 @@ const interrupted = async (
   if (nextStatus(found.session, 'interrupt') === undefined) return interrupt(error);
   return interrupt(error, await wrapUp(service, found, { status: 'paused', error, turn }));
 };
-
-const NOT_COMPARED = 'The worktree could not be compared with how it was before Plan mode';
 
 const noteInterrupted = (engine: Engine, kept: StoredSession): void => {
   const { error } = kept.session;

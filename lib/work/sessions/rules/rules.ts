@@ -1,3 +1,4 @@
+import { hasCode, messageOf } from '../../../../store/base/attempt.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import type { State } from '../../../../store/records/case.ts';
 import type { CommandsMatter } from '../../../../store/records/commands.ts';
@@ -193,6 +194,13 @@ export const INTERRUPTED_WAITING =
 /** The error of a session whose record was gone while it ran. */
 export const TAKEN_AWAY =
   'The directory of the session was removed while it worked, for example by git switch. The work so far is in the worktree. Resume the session, or abort it.';
+
+/** The error of a session whose worktree could not be compared. It stays true once the operator confirms the worktree. */
+export const notCompared = (error: unknown): string => {
+  const isUnknown = hasCode(error, 'worktree_elsewhere');
+  const why = isUnknown ? 'its record was not written on this machine.' : messageOf(error);
+  return `The worktree could not be compared with how it was before the turn: ${why} The comparison is repeated when the session is resumed.`;
+};
 
 /** The usage of a session over all its turns; null where no agent reported any. */
 export const totalUsage = (before: Usage | null, more: Usage | undefined): Usage | null =>
