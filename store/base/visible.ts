@@ -1,5 +1,5 @@
-// Drawn as nothing, though Unicode classes them as symbols: Braille, Khitan, hieroglyphs, music.
-const EMPTY = '\\u2800\\u{16FE4}\\u{13441}\\u{13442}\\u{1D159}';
+// Drawn as nothing, though Unicode classes them as symbols or format controls: Braille, Khitan, hieroglyphs, music.
+const EMPTY = '\\u2800\\u{16FE4}\\u{13430}-\\u{13442}\\u{1D159}';
 
 /** A character class: characters that are invisible, or that move, hide or reverse visible ones. */
 export const UNSEEN_ONE = `[\\p{Cc}\\p{DI}\\p{Zl}\\p{Zp}\\uFFF9-\\uFFFB${EMPTY}]`;
@@ -17,9 +17,14 @@ const JOINED = ['Arab', 'Syrc', 'Nkoo', 'Mong', 'Deva', 'Beng', 'Guru', 'Gujr', 
 const RIGHT_TO_LEFT = '[\\p{scx=Arab}\\p{scx=Hebr}\\p{scx=Syrc}\\p{scx=Thaa}]';
 const MARK = '[\\u200E\\u200F\\u061C]';
 
+// The flags of England, Scotland and Wales. Tags behind a flag could spell any other word, which an agent reads.
+const FLAGS = ['gbeng', 'gbsct', 'gbwls'].map((name) =>
+  [...name].map((letter) => `\\u{${(0xe0000 + letter.charCodeAt(0)).toString(16)}}`).join(''),
+);
+
 // Legitimate invisible characters: in emoji, flags and joined letters, and the byte order mark.
 const FITTING = [
-  '\\u{1F3F4}[\\u{E0030}-\\u{E0039}\\u{E0061}-\\u{E007A}]{3,6}\\u{E007F}',
+  `\\u{1F3F4}(?:${FLAGS.join('|')})\\u{E007F}`,
   '\\p{ExtPict}(?:\\p{EMod}|[\\uFE0E\\uFE0F])?(?:\\u200D\\p{ExtPict}(?:\\p{EMod}|\\uFE0F)?)*',
   '[0-9#*]\\uFE0F\\u20E3',
   '\\p{Script=Han}[\\uFE00-\\uFE0F\\u{E0100}-\\u{E01EF}]',

@@ -28,6 +28,7 @@ const HOSTILE: Record<string, [text: string, shown: string, kind: string]> = {
   'a joiner between Latin letters': ['r\u200dm', 'r⟦U+200D⟧m', 'invisible'],
   'a byte order mark inside': ['r\ufeffm', 'r⟦U+FEFF⟧m', 'invisible'],
   'tags that spell a message': ['a\u{e0041}', 'a⟦U+E0041⟧', 'invisible'],
+  'a control of hieroglyphs': ['a\u{13430}b', 'a⟦U+13430⟧b', 'invisible'],
   'a selector that carries bits': ['a\u{e0101}', 'a⟦U+E0101⟧', 'invisible'],
   'a filler of Hangul': ['a\u3164b', 'a⟦U+3164⟧b', 'invisible'],
   'a blank of Braille': ['a\u2800b', 'a⟦U+2800⟧b', 'invisible'],
@@ -63,6 +64,11 @@ describe('visible', () => {
       assert.equal(visible(text), text);
       assert.deepEqual(warningsIn(text), []);
     }
+  });
+
+  it('shows the tags of a flag that spell anything but the name of a flag', () => {
+    const shown = '🏴⟦U+E0072⟧⟦U+E006D⟧⟦U+E0078⟧⟦U+E007F⟧';
+    assert.equal(visible('🏴\u{e0072}\u{e006d}\u{e0078}\u{e007f}'), shown);
   });
 
   it('names line and column, merges what stands together, and stops at a hundred', () => {
