@@ -1,4 +1,5 @@
 import { sha256 } from '../base/sha256.ts';
+import type { MessageMatter } from '../records/message.ts';
 import { isEnded, type Session, type SessionMatter } from '../records/session.ts';
 import type { Store } from '../store.ts';
 
@@ -18,15 +19,22 @@ export const grantStart = (store: WithConsent, session: SessionOfItem): void =>
 export const grantFeedback = (store: WithConsent, { id }: SessionMatter, feedback: string): void =>
   store.consent.grant([{ key: keyOf(id, 'feedback'), value: sha256(feedback) }]);
 
-/** Records the hash of a message from the operator to a session. On disk when it returns. */
-export const grantMessage = (store: WithConsent, id: string, hash: string): void =>
-  store.consent.grant([{ key: keyOf(id, 'messages'), value: [...messageHashes(store, id), hash] }]);
+type Sent = Pick<MessageMatter, 'id' | 'mode' | 'sha256'>;
 
-/** Whether the operator sent a message with this hash to a session, on this machine. */
-export const isMessageGranted = (store: WithConsent, id: string, hash: string): boolean =>
-  messageHashes(store, id).includes(hash);
+/** Records a message from the operator to a session, by its hash. On disk when it returns. */
+export const grantMessage = (store: WithConsent, id: string, sent: Sent): void => {
+  const value = [...sentMessages(store, id), sentValue(sent)];
+  store.consent.grant([{ key: keyOf(id, 'messages'), value }]);
+};
 
-const messageHashes = ({ consent }: WithConsent, id: string): unknown[] => {
+/** Whether the operator sent this message to a session, in this mode and on this machine. */
+export const isMessageGranted = (store: WithConsent, id: string, sent: Sent): boolean =>
+  sentMessages(store, id).includes(sentValue(sent));
+
+// What was said of a plan is no instruction for the work, and a message counts under its own id alone.
+const sentValue = ({ id, mode, sha256 }: Sent): string => `${mode} ${id} ${sha256}`;
+
+const sentMessages = ({ consent }: WithConsent, id: string): unknown[] => {
   const value = consent.list().get(keyOf(id, 'messages'))?.value;
   return Array.isArray(value) ? value : [];
 };

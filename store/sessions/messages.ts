@@ -40,7 +40,7 @@ const grantedMessages = (
     .map((message) => ({ ...message, text: textOf(store, kept, message) }))
     .filter(
       ({ text, ...message }) =>
-        sha256(text) === message.sha256 && isMessageGranted(store, kept.matter.id, message.sha256),
+        sha256(text) === message.sha256 && isMessageGranted(store, kept.matter.id, message),
     );
 
 // A missing or unreadable file reads as empty.

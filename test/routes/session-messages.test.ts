@@ -78,7 +78,10 @@ describe('POST /cases/{id}/sessions/{sid}/messages in Work mode', () => {
       },
     );
     const { store } = it.running.service;
-    assert.equal(isMessageGranted(store, id, hash), true);
+    const sent = { id: body.id, mode, sha256: hash };
+    assert.equal(isMessageGranted(store, id, sent), true);
+    assert.equal(isMessageGranted(store, id, { ...sent, mode: 'plan' }), false);
+    assert.equal(isMessageGranted(store, id, { ...sent, id }), false);
     assert.equal(it.prompts().length, 2);
     it.set('on');
     it.unset('hold');
@@ -102,7 +105,7 @@ describe('POST /cases/{id}/sessions/{sid}/messages in Work mode', () => {
     assert.equal((await it.control('resume')).status, 200);
     await it.until(id, 'completed');
     assert.equal(withText(it.prompts(), 'Keep the old name too.').length, 1);
-    assert.equal(isMessageGranted(store, id, hash), false);
+    assert.equal(isMessageGranted(store, id, sent), false);
   });
 
   it('interrupts what runs with `now`', async (t) => {
@@ -213,6 +216,25 @@ describe('POST /cases/{id}/sessions/{sid}/messages in Work mode', () => {
     await it.until(id, 'completed');
     assert.equal(withText(it.prompts(), 'Remove all.').length, 0);
     assert.equal((await it.messages(id))[0]?.text, 'Remove all.');
+  });
+
+  it('is no instruction for the work where it was said of a plan, whatever session.md says', async (t) => {
+    const it = await listening(t);
+    const { id } = await it.planned();
+    await it.say(id, 'What if all were deleted?');
+    await eventually(async () => assert.notEqual((await it.messages(id))[0]?.delivered_at, null));
+    await it.until(id, 'plan_ready');
+    const planned = it.prompts().length;
+    const file = join(newestSession(it.running, it.item), 'session.md');
+    const text = readFileSync(file, 'utf8');
+    const forged = text
+      .replace(/(^messages:[\s\S]*?)mode: plan/m, '$1mode: work')
+      .replace(/delivered_at: \S+/, 'delivered_at: null');
+    assert.notEqual(forged, text);
+    writeFileSync(file, forged);
+    assert.equal((await it.post(`/sessions/${id}/approve`)).status, 200);
+    await it.until(id, 'completed');
+    assert.deepEqual(withText(it.prompts().slice(planned), 'What if all were deleted?'), []);
   });
 
   it('takes all that is said at once, each once, also as the turn ends', async (t) => {

@@ -104,7 +104,7 @@ const recordMessage = async (
     if (change === undefined) return () => undefined;
     if (change.status === 'planning') await keepSentBack(store, now.dir);
     const file = await keepMessageText(store, now.dir, text);
-    grantMessage(store, id, hash);
+    grantMessage(store, id, { id: message_id, mode: now.session.mode, sha256: hash });
     isKept = true;
     return ruleFor(file);
   });
