@@ -22,8 +22,9 @@ export const userMessage = (
   if ((error as NodeJS.ErrnoException).syscall === 'uv_cwd')
     return 'The current directory no longer exists. Change to another one, and try again.';
   const words = fileRefusal(error);
-  // An error of a write to an open file has no path.
-  const { path = workspace } = error as NodeJS.ErrnoException;
+  // An error of an open file has no path.
+  const { path = workspace && `${workspace}, or the state directory,` } =
+    error as NodeJS.ErrnoException;
   return words === undefined || path === undefined
     ? undefined
     : `${path} ${words}. Fix that, and try again.`;

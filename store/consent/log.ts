@@ -1,12 +1,13 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isDone, orElse } from '../base/attempt.ts';
+import { StoreError } from '../base/errors.ts';
 import { readLinesFrom } from '../fs/lines.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import type { Layout } from '../layout.ts';
 import { compactLog, finishCompaction } from './compact.ts';
 import { appendDecisions, type Consent, type Place, parseDecision } from './decisions.ts';
 import { canonical, readPlace, trustHash } from './seal.ts';
-import { needStateDir, needStateKey, StateDirError } from './state-dir.ts';
+import { lostState, needStateDir, needStateKey, StateDirError } from './state-dir.ts';
 import { needWorkspaceId, stateOfWorkspace } from './workspace-id.ts';
 
 /**
@@ -191,6 +192,9 @@ const writing = (
 };
 
 const append = (place: Place, kept: Kept, decisions: readonly Consent[]): void => {
+  // Without its key no later start can read them.
+  const lost = lostState(dirname(dirname(dirname(place.file))), place.key);
+  if (lost !== undefined) throw new StoreError('read_only', lost);
   try {
     appendDecisions(place, decisions);
   } catch (error) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -22,6 +22,7 @@ import { callOf } from '../helpers/call-of.ts';
 import { assertSentence, dossier, dossierIn } from '../helpers/command.ts';
 import { DOSSIER, startDaemon } from '../helpers/daemon.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';
+import { canTrace } from '../helpers/strace.ts';
 import { tinyDisk } from '../helpers/tiny-disk.ts';
 import { filesOf } from '../helpers/workspace.ts';
 
@@ -185,6 +186,26 @@ describe('a start that is refused', () => {
     );
     assert.equal(ended.code, 1);
     assertSentence(ended, /is on a disk that is full/);
+  });
+
+  it('names the state directory, too, where an open file of it cannot be read', async (t) => {
+    if (!canTrace(t)) return;
+    const [root, state] = [join(temporaryDirectory(t), 'space'), temporaryDirectory(t)];
+    const args = ['--workspace', root, '--state-dir', state, '--port', '0'];
+    await (await startDaemon(t, args.slice(0, -2))).end('SIGTERM');
+    const [id = ''] = readdirSync(join(state, 'workspaces'));
+    const log = join(state, 'workspaces', id, 'consent.log');
+    const fault = ['-f', '-qq', '-o', '/dev/null', '-P', log, '--inject=pread64:error=EIO'];
+    const { status, stderr } = spawnSync(
+      'strace',
+      [...fault, process.execPath, DOSSIER, 'serve', ...args],
+      { encoding: 'utf8' },
+    );
+    assert.equal(status, 1);
+    assert.match(
+      stderr,
+      /^dossier: \S+space, or the state directory, is on a disk that fails \(EIO\)\. /,
+    );
   });
 
   it('says that the journal cannot be written', { skip: NOT_ROOT }, async (t) => {

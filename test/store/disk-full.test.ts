@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { FileProblem } from '../../store/front-matter/problem.ts';
@@ -110,6 +118,13 @@ describe('a full disk', () => {
     state.leave(0);
     assert.match((await problems()).join('\n'), /^\.\.\S+\/state unwritable .* disk is full .*$/);
     state.free();
+    assert.deepEqual(await problems(), []);
+    renameSync(join(state.dir, 'state'), join(state.dir, 'away'));
+    assert.match(
+      (await problems()).join('\n'),
+      /\/state unwritable .* was removed or replaced .*$/,
+    );
+    renameSync(join(state.dir, 'away'), join(state.dir, 'state'));
     assert.deepEqual(await problems(), []);
     assert.deepEqual(readdirSync(join(running.workspace, '.dossier/tmp')), []);
   });

@@ -2,7 +2,7 @@ import { isAbsolute, join, relative, resolve } from 'node:path';
 import { messageOf } from '../../../store/base/attempt.ts';
 import { isAtOrBelow } from '../../../store/base/paths.ts';
 import { importProblems } from '../../../store/codehost/imports.ts';
-import { stateDirProblem } from '../../../store/consent/state-dir.ts';
+import { lostState, stateDirProblem } from '../../../store/consent/state-dir.ts';
 import { type FileProblem, fileProblem, Problem } from '../../../store/front-matter/problem.ts';
 import type { Layout } from '../../../store/layout.ts';
 import { checkSidecarsBelow } from '../../../store/problems/sidecar-problems.ts';
@@ -39,7 +39,9 @@ const writeProblems = async (store: Store): Promise<FileProblem[]> => {
   const { root, state } = store.layout;
   const found = {
     '.': await whyNotWritten(store),
-    ...(state !== undefined && { [relative(root, state)]: stateDirProblem(state, root) }),
+    ...(state !== undefined && {
+      [relative(root, state)]: stateDirProblem(state, root) ?? lostState(state),
+    }),
   };
   return Object.entries(found).flatMap(([file, why]) =>
     why === undefined ? [] : [fileProblem(file, new Problem('unwritable', why))],

@@ -3,6 +3,7 @@ import fs, {
   appendFileSync,
   chmodSync,
   cpSync,
+  existsSync,
   linkSync,
   mkdirSync,
   readdirSync,
@@ -316,6 +317,23 @@ describe('a state directory', () => {
     const again = openConsentLog(layoutOf(top, join(disk.dir, 'state')));
     assert.deepEqual([...again.list().keys()], [KEY, 'network']);
     assert.equal(again.current().damage, undefined);
+  });
+
+  it('grants nothing once its directory was removed, or is another, and goes on when it is back', (t) => {
+    const { layout, state } = granted(t);
+    const log = openConsentLog(layout, { holds: true });
+    renameSync(state, `${state}.away`);
+    const grant = () => log.grant([{ key: 'network', value: 'host' }]);
+    const lost = { code: 'read_only', message: /state was removed or replaced.*Put it back/ };
+    assert.throws(grant, lost);
+    assert.equal(existsSync(state), false);
+    mkdirSync(state, { mode: 0o700 });
+    writeFileSync(join(state, 'key'), Buffer.alloc(32));
+    assert.throws(grant, lost);
+    rmSync(state, { recursive: true });
+    renameSync(`${state}.away`, state);
+    grant();
+    assert.deepEqual([...openConsentLog(layout).list().keys()], [KEY, 'network']);
   });
 
   it('is needed', (t) => {
