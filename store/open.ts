@@ -56,8 +56,10 @@ export const openStore = async (root: string, options: OpenOptions) => {
   const layout = readyLayout(root, options);
   let readOnly: string | undefined;
   const outdated = signal();
+  let place: ReturnType<typeof watchForMove> | undefined;
   const lock = await lockWorkspace(layout, {
     waits: (why) => report(undefined, why),
+    away: () => place?.why(),
     lost: (why) => {
       readOnly = why;
       report(undefined, `${why}. Writes are refused until then`);
@@ -72,21 +74,22 @@ export const openStore = async (root: string, options: OpenOptions) => {
       readyToWrite(store).catch((error) => report(error, 'restoring .dossier/'));
     },
   });
-  const held = { whyReadOnly: () => readOnly, assertHeld: lock.assertHeld };
+  const held = { whyReadOnly: () => readOnly ?? place?.why(), assertHeld: lock.assertHeld };
   const store = await openFiles(layout, options, held).catch(async (error: unknown) => {
     await lock.release();
     throw error;
   });
   const { compare, watch, end } = comparisonsOf(store);
-  const place = watchForMove(root, (to) => {
+  place = watchForMove(root, (to) => {
     readOnly = `The workspace ${root} was moved to ${to}`;
     report(undefined, `${readOnly}. The daemon continues there`);
   });
+  const { moved, close } = place;
   return {
     store,
     lock,
     /** Resolves with the new path when the workspace was moved. Open it again there. */
-    moved: place.moved,
+    moved,
     /** Resolves when this process holds the lock again after another one wrote. The store in memory is outdated: open it again. */
     outdated: outdated.raised.then(() => report(undefined, OUTDATED)),
     compare,
@@ -97,7 +100,7 @@ export const openStore = async (root: string, options: OpenOptions) => {
       // The next start compares changes that are made from here on.
       readOnly ??= 'The daemon is shutting down';
       await endStore(store, isHeld);
-      await lock.release(layoutOf(place.close() ?? root, options.state));
+      await lock.release(layoutOf(close() ?? root, options.state));
     },
   };
 };

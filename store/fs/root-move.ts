@@ -7,7 +7,7 @@ const LOOKS = 3;
 
 /**
  * Watches a directory for being moved: calls `noticed` and resolves `moved` once, with the new path. `close` ends the
- * watch and returns the new path, if any. Only Linux reports the new path.
+ * watch and returns the new path, if any. Only Linux reports the new path. `why` says at once that it is not at its place.
  */
 export const watchForMove = (root: string, noticed: (to: string) => void) => {
   const descriptor = openSync(root, 'r');
@@ -42,5 +42,9 @@ export const watchForMove = (root: string, noticed: (to: string) => void) => {
     closeSync(descriptor);
     return to;
   };
-  return { moved, close };
+  const why = (): string | undefined => {
+    const to = movedTo();
+    return to && `The workspace ${root} was moved to ${to}`;
+  };
+  return { moved, close, why };
 };

@@ -24,6 +24,8 @@ interface LockEvents {
   /** The lock was lost, with the reason: nothing may be written. Called again if the reason changes. */
   lost: (why: string) => void;
   regained: () => void;
+  /** Why the workspace is not at its place any more: then another directory there is not locked. */
+  away?: () => string | undefined;
   /** The start waits for the heartbeat of an owner that is not visible from here. */
   waits?: (why: string) => void;
 }
@@ -55,10 +57,10 @@ export const lockWorkspace = async (layout: Layout, events: LockEvents, pace = L
 
   const compromised = async (): Promise<void> => {
     let told = '';
-    const { lost, regained } = events;
-    const again = { pace, events: { lost, regained }, onLost: lose };
+    const { waits, ...later } = events;
+    const again = { pace, events: later, onLost: lose };
     const look = async (): Promise<Release | undefined> => {
-      const why = whyLost(layout, owner) ?? (told === '' ? REMOVED : undefined);
+      const why = whyLost(layout, owner, events.away?.()) ?? (told === '' ? REMOVED : undefined);
       if (why === undefined) return regain(layout, owner, () => acquire(layout, pace, lose));
       if (why !== told) events.lost(why);
       told = why;
@@ -86,7 +88,8 @@ export const lockWorkspace = async (layout: Layout, events: LockEvents, pace = L
      */
     assertHeld: (replaced: boolean): void => {
       const isOther = replaced && statsAt(layout.owner) === undefined && !isAtPlace(layout, owner);
-      const why = isOther ? `Another workspace is at ${root} now` : whyLost(layout, owner);
+      const moved = isOther ? `Another workspace is at ${root} now` : events.away?.();
+      const why = whyLost(layout, owner, moved);
       if (why === undefined && (statsAt(layout.owner) !== undefined || claim(layout, owner)))
         return;
       throw new StoreError('read_only', `${why ?? REMOVED}. Nothing was written`);
@@ -159,8 +162,9 @@ const regain = async (
 const lockDir = ({ lock }: Layout): string => `${lock}.lock`;
 
 // Undefined if the lock can be acquired again: the owner's file has our token, or is gone with all of `.dossier/`.
-const whyLost = (layout: Layout, { token }: Owner): string | undefined => {
+const whyLost = (layout: Layout, { token }: Owner, moved?: string): string | undefined => {
   const { root, dossier, owner } = layout;
+  if (moved !== undefined) return moved;
   if (!isDirectoryItself(root)) return awayFrom(root);
   if (statsAt(dossier) === undefined) mkdirSync(dossier, { mode: 0o700 });
   if (!isDirectoryItself(dossier)) return `${dossier} ${NOT_A_DIRECTORY}`;
@@ -175,7 +179,7 @@ const retake = async (
   self: Owner,
   taking: Taking,
 ): Promise<Release | undefined> => {
-  if (!isDirectoryItself(layout.dossier)) return undefined;
+  if (!isDirectoryItself(layout.dossier) || taking.events.away?.() !== undefined) return undefined;
   const other = readOwner(layout.owner);
   if (other === undefined || other.token === self.token) return undefined;
   return takeLock(layout, self, taking);

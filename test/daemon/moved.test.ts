@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import {
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   realpathSync,
@@ -96,6 +97,25 @@ describe('a workspace that is moved', () => {
     if (existsSync(workspace))
       assert.fail(execFileSync('find', [workspace, '-ls'], { encoding: 'utf8' }));
     assert.deepEqual(readdirSync(home), ['second']);
+  });
+
+  it('has nothing written into a directory that is made in its place', async (t) => {
+    if (process.platform !== 'linux') return t.skip('only Linux tells where a directory is');
+    const { workspace, other, api } = await scene(t);
+    renameSync(workspace, other);
+    mkdirSync(workspace);
+    const made: string[] = [];
+    await eventually(async () => {
+      const { id } = await api.call('POST /cases', { body: { title: 'Another', type: 'bug' } });
+      made.push(id);
+    });
+    assert.deepEqual(readdirSync(workspace), []);
+    const all = await api.call('GET /cases');
+    assert.deepEqual(
+      made,
+      all.filter(({ title }) => title === 'Another').map(({ id }) => id),
+    );
+    assert.equal(readdirSync(join(other, 'cases'), { recursive: true }).length, 5);
   });
 });
 
