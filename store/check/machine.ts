@@ -20,9 +20,11 @@ import type { JournalSnapshot } from '../journal/journal-file.ts';
 import { problemOfRollback } from '../journal/journal-problems.ts';
 import { isOlder, type JournalEnd, readMark } from '../journal/mark.ts';
 import type { Layout } from '../layout.ts';
+import { baselineOwners, readBaseline } from '../sessions/baselines.ts';
 import type { WebhookFile } from '../settings/read-webhooks.ts';
 import { INCOMING } from '../webhooks/secrets.ts';
 import { checkKeyFile, keyFiles } from '../workspace/api-keys.ts';
+import { readTurn, turnOwners } from '../worktrees/turn-records.ts';
 import { pathKind, readAnyWorktree } from '../worktrees/worktrees.ts';
 import { error, errorAt, type Finding, type Mend, warning } from './finding.ts';
 
@@ -53,6 +55,7 @@ export const checkMachine = (machine: Machine): Finding[] => {
     ...(machine.isRunning ? [] : [...checkLeftovers(layout), ...checkUndo(layout)]),
     ...checkJournal(machine),
     ...checkWorktrees(machine),
+    ...checkTurns(layout),
     ...checkSecrets(machine),
     ...checkKeys(layout),
   ];
@@ -171,6 +174,25 @@ const checkWorktree = (layout: Layout, id: string, ids: ReadonlySet<string>): Fi
   }
 };
 
+// An interrupted turn whose record does not count keeps every later one out of its worktree.
+const checkTurns = (layout: Layout): Finding[] => [
+  ...baselineOwners(layout).flatMap((id) =>
+    checkReadable(layout, join(layout.baselines, `${id}.json`), () => readBaseline(layout, id)),
+  ),
+  ...turnOwners(layout).flatMap((id) =>
+    checkReadable(layout, join(layout.repositories, `${id}.json`), () => readTurn(layout, id)),
+  ),
+];
+
+const checkReadable = ({ root }: Layout, path: string, read: () => unknown): Finding[] => {
+  try {
+    read();
+    return [];
+  } catch (thrown) {
+    return [unreadable(relative(root, path), thrown)];
+  }
+};
+
 const unreadable = (file: string, thrown: unknown): Finding => {
   const told = thrown instanceof StoreError ? thrown.details.problem : undefined;
   return error((told as FileProblem | undefined) ?? fileProblem(file, toProblem(thrown)));
@@ -213,14 +235,5 @@ const wordsFor = (id: string): string =>
 const checkKeys = (layout: Layout): Finding[] =>
   keyFiles(layout).flatMap((path) => [
     ...checkMode(layout, path, 0o600),
-    ...checkKey(layout, path),
+    ...checkReadable(layout, path, () => checkKeyFile(layout, path)),
   ]);
-
-const checkKey = (layout: Layout, path: string): Finding[] => {
-  try {
-    checkKeyFile(layout, path);
-    return [];
-  } catch (thrown) {
-    return [unreadable(relative(layout.root, path), thrown)];
-  }
-};

@@ -50,7 +50,7 @@ export const readOurs = <T>(
   });
 
 const ELSEWHERE =
-  'The file was not written on this machine, and is ignored. Check it, then move it out of .dossier/';
+  'The file was not written on this machine, so it does not count. Check it, then move it out of .dossier/, with a directory of the same name if there is one';
 
 const isSealed = (
   layout: Layout,

@@ -176,9 +176,10 @@ export const unreadable = (file: string, problem: Problem): Error => {
   const fault = faultOf(problem);
   if (fault !== undefined) return fault;
   const where = place === undefined ? file : `${file}:${place.line}:${place.column}`;
+  const advice = code === 'made_elsewhere' ? '' : ' Fix it in an editor, then try again.';
   return new StoreError(
     'unreadable_record',
-    `${where}: ${message}. The file was not changed. Fix it in an editor, then try again.`,
+    `${where}: ${message}. The file was not changed.${advice}`,
     { problem: { file, code, message, ...place } },
   );
 };

@@ -337,6 +337,19 @@ describe('dossier check', () => {
     assert.equal(readFileSync(join(dir, 'case.md'), 'utf8').includes(item.id), true);
   });
 
+  it('names the turns of an earlier or another daemon that keep sessions from their worktree', async (t) => {
+    const { running, item } = await withCase(t);
+    const root = running.workspace;
+    for (const dir of ['baselines', 'repositories'])
+      writeFileSync(join(root, `.dossier/${dir}/${item.id}.json`), '{}', { mode: 0o600 });
+    assert.deepEqual(await found(root), [
+      `.dossier/baselines/${item.id}.json made_elsewhere`,
+      `.dossier/repositories/${item.id}.json made_elsewhere`,
+    ]);
+    const [said = ''] = (await run(root)).said;
+    assert.match(said, /does not count\. Check it, then move it out of \.dossier\//);
+  });
+
   it('reads a workspace that it may not write', async (t) => {
     const root = fresh(t);
     const change = (mode: string) => execFileSync('chmod', ['-R', mode, root]);
