@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, it, type TestContext } from 'node:test';
 import { lockOn } from '../../../store/base/locks.ts';
+import { answerOf } from '../../../store/reconcile/item.ts';
 import { itemOf } from '../../../store/reconcile/items.ts';
 import type { Case } from '../../../store/records/case.ts';
 import type { Proof } from '../../../store/records/proof.ts';
@@ -73,5 +74,16 @@ describe('a read of a Work item that others write', () => {
   it('is 404 for one that is not there', async (t) => {
     const { call } = await occupied(t);
     assert.equal((await call('GET', `/cases/${randomUUID()}`)).status, 404);
+  });
+});
+
+describe('the response to GET that a Work item keeps', () => {
+  it('keeps no memory but its own', async (t) => {
+    const { running, item } = await withCase(t);
+    const kept = itemOf(running.service.store, item.id);
+    assert.ok(kept !== undefined);
+    const { body } = answerOf(kept);
+    assert.equal(body.buffer.byteLength, body.byteLength);
+    assert.equal(JSON.parse(body.toString()).id, item.id);
   });
 });
