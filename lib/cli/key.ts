@@ -13,7 +13,7 @@ import { shellCommand } from './verbs/verb.ts';
 export const key = async ({ config, words, values }: Call): Promise<number> => {
   const [name] = words;
   const { list = false, revoke } = values;
-  if (name === undefined && !list && revoke === undefined)
+  if ([name !== undefined, list, revoke !== undefined].filter(Boolean).length !== 1)
     throw new UsageError(
       'key needs a name for the new key, as in dossier key shell; or --list, or --revoke ID',
     );

@@ -146,6 +146,7 @@ describe('dossier key', () => {
     const unnamed = run();
     assert.deepEqual([unnamed.status, unnamed.stdout], [2, '']);
     assert.match(unnamed.stderr, /key needs a name/);
+    assert.deepEqual([run('two', '--list').status, run('--list', '--revoke', 'x').status], [2, 2]);
     assert.match(run('--revoke', randomUUID()).stderr, /There is no API key/);
     assert.match(run('--list').stdout, /^[\w-]{36} {2}\S+ {2}one\n$/);
     writeFileSync(join(workspace, '.dossier', 'api-keys', 'odd.json'), '{}');

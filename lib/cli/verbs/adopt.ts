@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Data } from '../../client/client.ts';
+import { UsageError } from '../../config.ts';
 import { counted } from '../../text/wording.ts';
 import { readFileOption } from '../args/input-text.ts';
 import { Refusal } from '../args/refusal.ts';
@@ -19,6 +20,9 @@ type Adoptable = Data<'GET /api/adoptable'>;
 export const adopt = verb(async (given) => {
   const { dossier, words, values, out, config, typed } = given;
   const [word] = words;
+  const meant = OF_ONE.find((name) => values[name] !== undefined);
+  if (word === undefined && meant !== undefined)
+    throw new UsageError(`--${meant} needs a NAME: dossier adopt NAME --${meant}`);
   const here = await findProjectHere(config, dossier);
   const project = values.project ?? here?.name;
   const found = await dossier.call('GET /api/adoptable', { query: { project } });
@@ -42,6 +46,8 @@ export const adopt = verb(async (given) => {
   else if (worktree !== null) out.say(`Its worktree: ${worktree.path} (${worktree.branch})`);
   out.say(`Next: ${typed(`start ${case_id.slice(0, 8)}`)}`);
 }, findOrStartDaemon);
+
+const OF_ONE = ['title', 'type', 'file', 'no-changes'] as const;
 
 const list = ({ values, out, typed }: Verb, found: Adoptable): void => {
   if (values.json === true) {

@@ -70,7 +70,8 @@ interface WorkspaceFile {
 
 /** Reads a file below a directory of the workspace, which need not exist. Throws a Refusal for a path outside of it. */
 const readWorkspaceFile = (directory: string, path: string): WorkspaceFile => {
-  if (!pathContains(directory, path)) throw new Refusal(`${path} is not in ${directory}`);
+  if (!pathContains(directory, path))
+    throw new Refusal(`${path} is not in ${directory}. Name a file relative to that directory`);
   requireDirectoryOf(path);
   return { path, before: orElse(() => readFileSync(path), undefined, 'ENOENT') };
 };

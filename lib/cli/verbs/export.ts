@@ -76,7 +76,9 @@ const openPartial = (path: string): number => {
   try {
     return openSync(path, 'wx', PRIVATE);
   } catch (error) {
-    throw new Refusal(`The export failed: ${messageOf(error)}`);
+    throw new Refusal(
+      `The export failed: ${messageOf(error)}. Name a file in another directory with --file`,
+    );
   }
 };
 

@@ -56,6 +56,9 @@ describe('dossier adopt', () => {
       ],
     );
     assert.equal(JSON.parse((await run(['adopt', '--json'])).stdout).repository, root);
+    const unnamed = await run(['adopt', '--title', 'Greet']);
+    assert.equal(unnamed.code, 2);
+    assert.match(unnamed.stderr, /--title needs a NAME: dossier adopt NAME --title\./);
   });
 
   it('takes what is named by itself or by the beginning of its id, and says what is not', async (t) => {
