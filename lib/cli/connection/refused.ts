@@ -15,9 +15,26 @@ export const toRefusal = (error: unknown, { env }: Config, values: Values): unkn
   if (!(error instanceof Problem)) return error;
   const { status, code, message } = error;
   if (status === UNAUTHORIZED) return new Refusal(env.DOSSIER_KEY ? WRONG_KEY : NO_KEY);
+  return code === 'bad_request' ? badInput(message, values) : new Refusal(message);
+};
+
+// The message begins with the place of the value: `/title must …`.
+const badInput = (message: string, values: Values): Error => {
   const [, field = '', why = ''] = /^(?:query)?\/(\w+) (.*?)\.?$/s.exec(message) ?? [];
-  const isOption = code === 'bad_request' && Object.hasOwn(values, field);
-  return isOption ? new UsageError(`--${field} ${why}`) : new Refusal(message);
+  if (Object.hasOwn(values, field)) return new UsageError(`--${field} ${why}`);
+  const name = ARGUMENTS[field];
+  return new Refusal(name === undefined ? message : `${name} ${why}`);
+};
+
+/** What a command calls a field of the API that is no option of the same name. */
+const ARGUMENTS: Readonly<Record<string, string>> = {
+  title: 'The title',
+  description: 'The description',
+  search: 'The text to find',
+  comment: 'The comment',
+  text: 'The message',
+  command: 'The command',
+  number: 'The number of the issue',
 };
 
 const UNAUTHORIZED = 401;

@@ -92,12 +92,16 @@ const blocksOf = (text: string): string[] =>
 
 /** `dossier revise ITEM [COMMENT...]`: sends the plan back, without a comment with the unsent ones of comments.md. */
 export const revise = verb(async (given) => {
-  const { dossier, words, report } = given;
+  const { dossier, words, report, typed } = given;
   const said = words.slice(1);
   const known = await sessionOf(given);
   refuseWithoutPlan(given, known);
   const { case_id: id, id: sid } = known;
   const unsent = said.length === 0 ? await readUnsentComments(dossier, known) : '';
+  if (said.length === 0 && unsent === '')
+    throw new Refusal(
+      `There is no unsent comment. Give one: ${typed(`revise ${id.slice(0, 8)} COMMENT`)}`,
+    );
   const body = said.length === 0 ? {} : { comment: said.join(' ') };
   const session = await dossier.call('POST /cases/{id}/sessions/{sid}/revise', { id, sid, body });
   const sent = unsent === '' ? '' : `. Sent:\n${unsent}`;

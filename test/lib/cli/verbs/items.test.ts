@@ -229,6 +229,9 @@ describe('dossier show and ls', () => {
       assert.equal(code, 2);
       assert.match(stderr, why);
     }
+    const long = 'a'.repeat(201);
+    assert.match((await said('show', long)).stderr, /^dossier: The text to find must have 200 /);
+    assert.match((await said('new', long)).stderr, /^dossier: The title must have 200 /);
   });
 
   it('name DOSSIER_KEY and what makes one, where the settings ask for a key', async (t) => {

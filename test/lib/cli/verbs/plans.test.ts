@@ -136,6 +136,12 @@ describe('dossier approve', { skip: noTerminal }, () => {
 describe('dossier revise', () => {
   it('sends the plan back with what is said, and tells that it did', async (t) => {
     const { said, session } = await planned(t);
+    const none = await said('revise');
+    assert.equal(none.code, 1);
+    assertSentence(
+      none,
+      /no unsent comment\. Give one: dossier revise [0-9a-f]{8} COMMENT --workspace/,
+    );
     const ended = await said('revise', 'Smaller,', 'please');
     assert.match(ended.stdout, /^The plan was sent back; session [0-9a-f]{8} is \w+\n$/);
     assert.deepEqual([ended.code, (await session()).sent_back], [0, true]);
