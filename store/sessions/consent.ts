@@ -15,16 +15,26 @@ type WithConsent = Pick<Store, 'consent'>;
 export const grantStart = (store: WithConsent, session: SessionOfItem): void =>
   store.consent.grant([{ key: startKey(session), value: startOf(session) }]);
 
-/** Records that the operator asked for another plan with this feedback. */
-export const grantFeedback = (store: WithConsent, { id }: SessionMatter, feedback: string): void =>
-  store.consent.grant([{ key: keyOf(id, 'feedback'), value: sha256(feedback) }]);
+/**
+ * Records that the operator asked for another plan with this feedback. An approval of an earlier one, whose record git may
+ * bring back, no longer counts.
+ */
+export const grantFeedback = ({ consent }: WithConsent, { id }: SessionMatter, feedback: string) =>
+  consent.grant([
+    { key: keyOf(id, 'feedback'), value: sha256(feedback) },
+    ...without(consent, keyOf(id, 'approved')),
+  ]);
+
+const without = (consent: WithConsent['consent'], key: string): { key: string }[] =>
+  consent.list().has(key) ? [{ key }] : [];
 
 type Sent = Pick<MessageMatter, 'id' | 'mode' | 'sha256'>;
 
-/** Records a message from the operator to a session, by its hash. On disk when it returns. */
+/** Records a message from the operator to a session, by its hash. In Plan mode it asks for another plan. On disk when it returns. */
 export const grantMessage = (store: WithConsent, id: string, sent: Sent): void => {
   const value = [...sentMessages(store, id), sentValue(sent)];
-  store.consent.grant([{ key: keyOf(id, 'messages'), value }]);
+  const before = sent.mode === 'plan' ? without(store.consent, keyOf(id, 'approved')) : [];
+  store.consent.grant([{ key: keyOf(id, 'messages'), value }, ...before]);
 };
 
 /** Whether the operator sent this message to a session, in this mode and on this machine. */
@@ -65,8 +75,10 @@ const givenPlanValue = (session: SessionOfItem, by: string) => ({ ...startOf(ses
  */
 export const grantApproval = ({ consent }: WithConsent, session: SessionOfItem): void => {
   const given = keyOf(session.matter.id, 'plan');
-  const used = consent.list().has(given) ? [{ key: given }] : [];
-  consent.grant([{ key: approvalKey(session), value: approvalOf(session) }, ...used]);
+  consent.grant([
+    { key: approvalKey(session), value: approvalOf(session) },
+    ...without(consent, given),
+  ]);
 };
 
 /**

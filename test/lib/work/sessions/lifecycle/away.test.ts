@@ -257,6 +257,22 @@ describe('a session whose record has another status while it works', { skip }, (
     await assertAborted(test);
   });
 
+  it('is approved no more once its plan was sent back, also where git brings the approval back', async (t) => {
+    const scene = await begun(t, commitAll);
+    const { test, git, id } = scene;
+    assert.equal((await test.control('pause')).status, 200);
+    commitAll(git);
+    git('reset', '--quiet', '--hard', 'HEAD~1');
+    await test.until(id, 'plan_ready');
+    assert.equal((await test.post(`/sessions/${id}/revise`, { comment: 'No.' })).status, 200);
+    await test.until(id, 'plan_ready');
+    git('reset', '--quiet', '--hard', 'ORIG_HEAD');
+    assert.equal((await test.until(id, 'paused')).unconfirmed, 'approved');
+    const resumed = await test.control('resume');
+    assert.equal(resumed.body.code, 'approved_elsewhere', resumed.text);
+    await assertAborted(test);
+  });
+
   it('tells each approval, also where git does not take the stream back', async (t) => {
     const ignored = (git: Git, dir: string): void => {
       writeFileSync(join(dir, '.gitignore'), 'events.ndjson\n');
