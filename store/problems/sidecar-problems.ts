@@ -7,12 +7,7 @@ import { dropPulls, refreshPull } from '../codehost/pulls.ts';
 import { type ReadEntry, readEntry, sameEntries, withProblem } from '../front-matter/entry.ts';
 import { listFolder } from '../front-matter/folder.ts';
 import { parserOf } from '../front-matter/parse.ts';
-import {
-  type FileProblem,
-  LINKED_FOLDER,
-  type Problem,
-  toProblem,
-} from '../front-matter/problem.ts';
+import { type FileProblem, LINKED_FOLDER, Problem, toProblem } from '../front-matter/problem.ts';
 import { entryProblem } from '../front-matter/problems.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { memoryDir, sessionFile, sessionsDir } from '../layout.ts';
@@ -231,9 +226,25 @@ const faultOf = (problem: Problem | undefined): ReadEntry<unknown> | undefined =
   problem && withProblem(undefined, problem);
 
 /** The problems of the files. */
-const problemsOfSessions = (store: Store, { id, dir }: Item, files: SessionFiles): FileProblem[] =>
-  [...files].flatMap(([name, entry]) => {
+const problemsOfSessions = (
+  store: Store,
+  { id, dir }: Item,
+  files: SessionFiles,
+): FileProblem[] => {
+  const first = new Map<string, string>();
+  return [...files].flatMap(([name, entry]) => {
     const { open } = seenIn(entry);
-    const copy = open === undefined ? undefined : copyProblem(store, id, open);
+    if (open === undefined) return entryProblem(`${dir}/${name}`, entry);
+    const other = first.get(open);
+    if (other === undefined) first.set(open, name);
+    const copy = copyProblem(store, id, open) ?? (other && twinProblem(open, dirname(other)));
     return entryProblem(`${dir}/${name}`, copy ? withProblem(undefined, copy) : entry);
   });
+};
+
+// Calls find the first by name, which may be the copy.
+const twinProblem = (id: string, first: string): Problem =>
+  new Problem(
+    'duplicate_id',
+    `${first} has the same session, ${id}, and counts instead of this one. Compare them, and remove the directory that is not yours`,
+  );

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
+  cpSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -11,7 +12,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { addLines, openLines } from '../../store/fs/lines.ts';
@@ -20,6 +21,7 @@ import { sweepWorkspace } from '../../store/reconcile/sweep.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { ProblemRecord } from '../../store/records/problem.ts';
 import type { Proof } from '../../store/records/proof.ts';
+import type { Session } from '../../store/records/session.ts';
 import { parseEvent } from '../../store/sessions/transcript-event.ts';
 import { startDaemon } from '../helpers/daemon.ts';
 import { eventually } from '../helpers/eventually.ts';
@@ -259,6 +261,22 @@ describe('two proofs of one id', () => {
     assert.deepEqual(await problems(work), [
       [`${work.item.path}/proof/zz-copy.md`, 'duplicate_id'],
     ]);
+  });
+});
+
+describe('two directories of one session', () => {
+  it('are the first, and a problem', async (t) => {
+    const work = await withCase(t);
+    const body = { type: 'fix', provider: 'manual' };
+    const { path } = (await work.call<Session>('POST', `${work.at}/sessions`, body)).body;
+    const dir = join(work.running.workspace, path);
+    const copy = join(dir, '..', `copy-${path.slice(-8)}`);
+    cpSync(dir, copy, { recursive: true });
+    assert.deepEqual(await problems(work), [
+      [`${work.item.path}/sessions/${basename(copy)}/session.md`, 'duplicate_id'],
+    ]);
+    rmSync(copy, { recursive: true });
+    assert.deepEqual(await problems(work), []);
   });
 });
 
