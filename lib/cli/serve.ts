@@ -14,6 +14,7 @@ import { limitConnections } from '../http/connection-limit.ts';
 import { createLog, type Log } from '../log.ts';
 import { detectCapabilities } from '../sandbox/capabilities.ts';
 import type { Call } from './args/command.ts';
+import { Refusal } from './args/refusal.ts';
 import { keepLogSmall } from './connection/daemon-log.ts';
 import { toStandardOutput as say } from './output/terminal.ts';
 import {
@@ -152,7 +153,11 @@ const start = async (config: Config, log: Log): Promise<Running> => {
 
 // Rejects if the daemon cannot go on, and never resolves.
 const begin = async (running: Running, log: Log, stopping: AbortSignal): Promise<never> => {
-  const { watching } = await running.begin();
+  const { watching } = await running.begin().catch((error: unknown) => {
+    // Files that were moved away are missing at their place.
+    const why = running.service.store.readOnly;
+    throw why === undefined ? error : new Refusal(`${why}. Start the daemon again.`);
+  });
   watching.catch((error: unknown) =>
     log.error({ err: error }, 'watching files failed: changes by hand are not noticed'),
   );

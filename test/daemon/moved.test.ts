@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -15,11 +16,13 @@ import { describe, it, type TestContext } from 'node:test';
 import { connect, type Dossier } from '../../lib/client/client.ts';
 import { sealedText } from '../../store/consent/seal.ts';
 import { layoutOf } from '../../store/layout.ts';
+import { killAtEnd } from '../helpers/at-end.ts';
 import { dossier } from '../helpers/command.ts';
-import { startDaemon } from '../helpers/daemon.ts';
+import { DOSSIER, firstUrl, startDaemon } from '../helpers/daemon.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { makeRepository, temporaryDirectory } from '../helpers/repository.ts';
 import { STATE_DIR } from '../helpers/state-dir.ts';
+import { canTrace } from '../helpers/strace.ts';
 
 const git = (cwd: string, ...args: string[]): string =>
   execFileSync('git', args, { cwd, encoding: 'utf8' });
@@ -97,6 +100,31 @@ describe('a workspace that is moved', () => {
     if (existsSync(workspace))
       assert.fail(execFileSync('find', [workspace, '-ls'], { encoding: 'utf8' }));
     assert.deepEqual(readdirSync(home), ['second']);
+  });
+
+  it('ends a start that it is moved under with a sentence', async (t) => {
+    if (process.platform !== 'linux') return t.skip('only Linux tells where a directory is');
+    if (!canTrace(t)) return;
+    const { workspace, other, daemon } = await scene(t);
+    await daemon.end('SIGTERM');
+    const slow = '--inject=openat:delay_enter=3000000';
+    const secrets = join(workspace, '.dossier/secrets');
+    const strace = ['-f', '-qq', '-o', '/dev/null', '-P', secrets, slow, process.execPath];
+    const serve = [DOSSIER, 'serve', '--port', '0', '--workspace', workspace];
+    const child = spawn('strace', [...strace, ...serve], { stdio: ['ignore', 'pipe', 'pipe'] });
+    killAtEnd(t, child);
+    let said = '';
+    child.stderr.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+    const ended = once(child, 'exit');
+    await firstUrl(child);
+    renameSync(workspace, other);
+    assert.deepEqual(await ended, [1, null]);
+    assert.match(
+      said,
+      /^dossier: The workspace \S+first was moved to \S+second\. Start .* again\.$/m,
+    );
   });
 
   it('has nothing written into a directory that is made in its place', async (t) => {
