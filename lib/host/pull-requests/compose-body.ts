@@ -132,10 +132,13 @@ interface SessionWords {
 /** Extracts the public parts of the summary in session.md, as far as it still has its form. */
 export const publicWords = (summary: string): SessionWords => {
   const sections = sectionsOf(summary);
-  const [changed] = /^\d+ files?, \+\d+ −\d+/.exec(sections.get('What changed') ?? '') ?? [];
+  const [, changed] = CHANGED.exec(sections.get('What changed') ?? '') ?? [];
   const said = sections.get('Last words');
   return { changed, last_words: said === undefined ? undefined : unfenced(said) };
 };
+
+// Files that run something later may be named before. To its end, so that the name of one is not taken for it.
+const CHANGED = /^(\d+ files?, \+\d+ −\d+): see \[diff\.patch\]\(diff\.patch\)\.$/m;
 
 // Headings inside code blocks are not sections.
 const sectionsOf = (text: string): Map<string, string> => {

@@ -99,6 +99,13 @@ describe('wordsOf', () => {
     assert.deepEqual(publicWords(SUMMARY), { changed: '1 file, +3 −1', last_words: SAID });
   });
 
+  it('reads it below the files that run something later, whatever they are called', () => {
+    const named = '9 files, +9 −9: see [diff.patch](diff.patch).: runs with `npm ci`';
+    const later = `Files that run something later:\n\n\`\`\`text\n${named}\n\`\`\`\n\n`;
+    const summary = SUMMARY.replace('1 file, +3', `${later}1 file, +3`);
+    assert.equal(publicWords(summary).changed, '1 file, +3 −1');
+  });
+
   it('makes nothing of a text that is none', () => {
     assert.deepEqual(publicWords('By hand.'), { changed: undefined, last_words: undefined });
   });
