@@ -14,7 +14,7 @@ import {
 } from '../front-matter/problem.ts';
 import { privateOf } from '../fs/directories.ts';
 import { NOT_A_DIRECTORY, statsAt } from '../fs/plain-path.ts';
-import { removeTreeSync } from '../fs/remove-tree.ts';
+import { removeTreeSync } from '../fs/remove.ts';
 import { linkedInUndo, saveToUndo, unlinkKept } from '../fs/undo.ts';
 import type { JournalSnapshot } from '../journal/journal-file.ts';
 import { problemOfRollback } from '../journal/journal-problems.ts';

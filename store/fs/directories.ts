@@ -7,7 +7,7 @@ import { noteTakenBack, recordChange, recordIfUncertain } from '../base/write-st
 import type { Layout } from '../layout.ts';
 import { beside, syncIfThere } from './durable.ts';
 import { assertNoLinks, isDirectoryItself, NOT_A_DIRECTORY, statsAt } from './plain-path.ts';
-import { removeTreeSync } from './remove-tree.ts';
+import { removeTreeSync } from './remove.ts';
 import { finalSync, makeSyncedDirectory } from './synced.ts';
 
 /** Creates the directories that every workspace has. Throws `unsafe_path`, and creates none, if one of them is a link. */

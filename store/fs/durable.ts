@@ -9,7 +9,7 @@ import type { Layout } from '../layout.ts';
 import { whenGitIdle } from './git-dir.ts';
 import { keepOwner, moveToUndo, placeNew, withUndoCopy } from './place.ts';
 import { assertCreatable, assertNoLinks, isDirectoryItself, statsAt } from './plain-path.ts';
-import { removeTreeSync } from './remove-tree.ts';
+import { removeTreeSync } from './remove.ts';
 import { type Content, finalSync, syncDirectory, writeSynced } from './synced.ts';
 
 /**

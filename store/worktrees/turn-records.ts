@@ -4,7 +4,7 @@ import { readOurs, sealedText } from '../consent/seal.ts';
 import { listDirectory } from '../front-matter/folder.ts';
 import { checkedBy, readRegularFile } from '../front-matter/record-file.ts';
 import { createFile } from '../fs/durable.ts';
-import { removeTree } from '../fs/remove-tree.ts';
+import { removeTree } from '../fs/remove.ts';
 import { syncDirectory, syncFile } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
 import { TurnRecord } from '../records/turn.ts';

@@ -10,7 +10,7 @@ import { removeDirectory } from '../fs/directories.ts';
 import { dropTemporary } from '../fs/durable.ts';
 import { undoPlace } from '../fs/place.ts';
 import { assertNoLinks } from '../fs/plain-path.ts';
-import { removeTree } from '../fs/remove-tree.ts';
+import { removeTree } from '../fs/remove.ts';
 import { syncDirectory } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
 import { WorktreeChange } from '../records/worktree.ts';

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { removeTreeSync } from '../../store/fs/remove-tree.ts';
+import { removeTreeSync } from '../../store/fs/remove.ts';
 import type { Case } from '../../store/records/case.ts';
 import { gitScene, pictureOf, type Scene, skipOf } from '../helpers/git-scene.ts';
 import { gitIn, temporaryDirectory } from '../helpers/repository.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { removeTree } from '../../../store/fs/remove-tree.ts';
+import { removeTree } from '../../../store/fs/remove.ts';
 import type { RunScope, StatePlace } from './rules.ts';
 import { type KeepAside, type OpenState, openState } from './state.ts';
 

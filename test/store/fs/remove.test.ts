@@ -14,7 +14,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { clearLeftovers } from '../../../store/fs/directories.ts';
-import { removeTree, removeTreeSync } from '../../../store/fs/remove-tree.ts';
+import { removeTree, removeTreeSync } from '../../../store/fs/remove.ts';
 import { layoutOf } from '../../../store/layout.ts';
 import { temporaryDirectory } from '../../helpers/repository.ts';
 
