@@ -4,7 +4,7 @@
  * without a usable entry the chunk is compiled as usual. The cache is as trusted as the chunks: the same user writes both.
  */
 import { hash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -126,6 +126,6 @@ const keep = (scripts: ReadonlyMap<string, Script>): void => {
     writeFileSync(temporary, Buffer.concat([digestOf(rest), rest]), { mode: 0o644, flag: 'wx' });
     renameSync(temporary, KEPT);
   } finally {
-    rmSync(temporary, { force: true });
+    orElse(() => unlinkSync(temporary), undefined);
   }
 };

@@ -4,7 +4,7 @@ import {
   readFileSync,
   realpathSync,
   renameSync,
-  rmSync,
+  unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { homedir } from 'node:os';
@@ -151,7 +151,7 @@ const uninstall: Action = async ({ config }) => {
     if (code !== 0)
       throw new Refusal(`systemctl --user disable --now ${name} failed: ${stderr.trim()}`);
   }
-  rmSync(path);
+  unlinkSync(path);
   return { lines: [`Removed ${path}. The workspace is unchanged.`], code: 0 };
 };
 

@@ -6,7 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   realpathSync,
-  rmSync,
+  unlinkSync,
 } from 'node:fs';
 import type { Server as HttpServer } from 'node:http';
 import { connect, createServer, type Server } from 'node:net';
@@ -125,5 +125,5 @@ const removeStaleSocket = async (path: string): Promise<void> => {
   );
   socket.destroy();
   if (answers) throw new Refusal(`Another program listens on ${path}. Give another with --socket`);
-  rmSync(path);
+  unlinkSync(path);
 };

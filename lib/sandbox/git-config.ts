@@ -5,7 +5,6 @@ import {
   mkdtempSync,
   readdirSync,
   renameSync,
-  rmSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -13,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { isDone } from '../../store/base/attempt.ts';
 import { sha256 } from '../../store/base/sha256.ts';
+import { unlinkIfThere } from '../../store/fs/remove.ts';
 import { entriesOfFile, userConfigFiles } from '../tools/git/run/config.ts';
 import { entriesOf, plainText } from '../tools/git/run/plain-file.ts';
 import { redactConfig } from '../tools/git/run/redact-config.ts';
@@ -163,5 +163,5 @@ export const settingsCopy = (text: string): string => {
 // Another daemon may remove it at the same time.
 const removeUnused = (path: string, now: number): void => {
   const since = lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now;
-  if (now - since > UNUSED_MS) rmSync(path, { force: true });
+  if (now - since > UNUSED_MS) unlinkIfThere(path);
 };

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { ftruncateSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
+import { ftruncateSync, openSync, readSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { orElse } from '../base/attempt.ts';
@@ -75,7 +75,7 @@ const openSpill = (dir: string): number => {
 const openNameless = (dir: string): number => {
   const path = join(dir, randomUUID());
   const fd = openSync(path, 'ax+', 0o600);
-  rmSync(path);
+  unlinkSync(path);
   return fd;
 };
 

@@ -28,15 +28,15 @@ export const hasCode = (error: unknown, ...codes: string[]): boolean =>
 
 /** The code of an error; empty without one. Node has no name for some of the system, such as EDQUOT and ESTALE. */
 export const codeOf = (error: unknown): string => {
-  const { code = '', errno = 0 } = (error ?? {}) as NodeJS.ErrnoException;
-  if (!isNameless(code)) return String(code);
+  const { code, errno = 0 } = (error ?? {}) as NodeJS.ErrnoException;
+  if (!isNameless(code)) return String(code ?? '');
   const [name] = Object.entries(constants.errno).find(([, number]) => number === -errno) ?? [];
   return name ?? `error ${-errno}`;
 };
 
-// Synchronous functions report UNKNOWN.
+// Synchronous functions report UNKNOWN, and those of Node 24 that remove a tree an empty code.
 const isNameless = (code: unknown): boolean =>
-  code === 'UNKNOWN' || String(code).startsWith('Unknown system error');
+  code === '' || code === 'UNKNOWN' || String(code).startsWith('Unknown system error');
 
 /** Whether the disk fails, or what is behind a mount, as with ESTALE, ENOTCONN and damaged metadata. */
 export const isFailingDisk = (error: unknown): boolean =>
@@ -79,7 +79,7 @@ export const messageOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
   const code = codeOf(error);
   const message = error.message.replace(
-    /^Unknown system error -\d+: Unknown system error -\d+/,
+    /^(?:Unknown system error -\d+: Unknown system error -\d+|, Unknown error)/,
     code,
   );
   const advice = ownValue(ADVICE, code);

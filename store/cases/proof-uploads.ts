@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createReadStream, rmSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { orElse } from '../base/attempt.ts';
@@ -8,6 +8,7 @@ import { noteTakenBack, recordChange } from '../base/write-stage.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
 import { createFile, removeFile, syncIfThere } from '../fs/durable.ts';
 import { statsAt } from '../fs/plain-path.ts';
+import { unlinkIfThere } from '../fs/remove.ts';
 import { writeSynced } from '../fs/synced.ts';
 import { proofDir } from '../layout.ts';
 import { assertItemAt } from '../reconcile/change-item.ts';
@@ -33,7 +34,7 @@ export const withUpload = async <T>(
     await writeSynced(staged, (handle) => writeFile(handle, chunks), 0o600);
     return await work(staged);
   } finally {
-    rmSync(staged, { force: true });
+    unlinkIfThere(staged);
   }
 };
 
@@ -80,7 +81,7 @@ const placeUpload = async (
 const takeBack = async (path: string): Promise<void> => {
   if (recordChange(path) === 'again')
     try {
-      rmSync(path, { force: true });
+      unlinkIfThere(path);
       await syncIfThere(dirname(path));
     } catch {
       // It may be there after a power cut.

@@ -1,4 +1,4 @@
-import { fdatasync, rmSync } from 'node:fs';
+import { fdatasync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Static, Type } from 'typebox';
@@ -8,6 +8,7 @@ import { listDirectory } from '../front-matter/folder.ts';
 import { lineParserOf } from '../front-matter/parse.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
 import { addLines, openLines } from '../fs/lines.ts';
+import { unlinkIfThere } from '../fs/remove.ts';
 import type { Layout } from '../layout.ts';
 import { readyToWrite, remembered, type Store } from '../store.ts';
 
@@ -76,7 +77,7 @@ const forgetOld = ({ arrivals }: Layout, days: Map<string, unknown>, today: stri
   const oldest = new Date(Date.parse(today) - KEEP_DAYS * DAY_MS).toISOString().slice(0, 10);
   for (const day of days.keys()) {
     if (day >= oldest) continue;
-    rmSync(join(arrivals, `${day}${SUFFIX}`), { force: true });
+    unlinkIfThere(join(arrivals, `${day}${SUFFIX}`));
     days.delete(day);
   }
 };

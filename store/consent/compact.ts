@@ -1,8 +1,9 @@
-import { linkSync, readdirSync, rmSync } from 'node:fs';
+import { linkSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { orElse } from '../base/attempt.ts';
 import { readLinesFrom } from '../fs/lines.ts';
 import { statsAt } from '../fs/plain-path.ts';
+import { unlinkIfThere } from '../fs/remove.ts';
 import {
   appendDecisions,
   type Consent,
@@ -40,7 +41,7 @@ export const finishCompaction = (place: Place): void => {
     if (offset === undefined) continue;
     const old = join(dir, name);
     if (statsAt(old)?.ino !== statsAt(file)?.ino) carryOver(place, old, Number(offset));
-    rmSync(old, { force: true });
+    unlinkIfThere(old);
   }
 };
 

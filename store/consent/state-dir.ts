@@ -5,7 +5,6 @@ import {
   existsSync,
   opendirSync,
   renameSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -14,6 +13,7 @@ import { codeOf, messageOf } from '../base/attempt.ts';
 import { pathContains } from '../base/paths.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
 import { statsAt } from '../fs/plain-path.ts';
+import { unlinkIfThere } from '../fs/remove.ts';
 import { makeSyncedDirectory, syncDirectoryNow, writePrivateNow } from '../fs/synced.ts';
 
 /** The state directory cannot be used. The message is for the operator and says what to do. */
@@ -97,7 +97,7 @@ const checkWritable = (state: string): void => {
   try {
     writeFileSync(path, Buffer.alloc(4096), { mode: 0o600 });
   } finally {
-    rmSync(path, { force: true });
+    unlinkIfThere(path);
   }
 };
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, type Stats } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, type Stats, unlinkSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
 import { hasCode, isDone } from '../base/attempt.ts';
@@ -111,7 +111,7 @@ const putMeant = (ready: string, target: string, assertMeant: () => void): boole
   try {
     assertMeant();
   } catch (error) {
-    if (statsAt(target)?.ino === ino) rmSync(target);
+    if (statsAt(target)?.ino === ino) unlinkSync(target);
     noteTakenBack(target);
     throw error;
   }

@@ -12,14 +12,15 @@ import {
   openSync,
   readFileSync,
   renameSync,
-  rmSync,
   type Stats,
+  unlinkSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { codeOf, isDone, orElse } from '../base/attempt.ts';
 import { recordingChange } from '../base/write-stage.ts';
 import type { Layout } from '../layout.ts';
 import { isDirectoryItself } from './plain-path.ts';
+import { unlinkIfThere } from './remove.ts';
 import { makeSyncedDirectory } from './synced.ts';
 
 /**
@@ -61,7 +62,7 @@ export const placeClaimed = (ready: string, target: string): boolean => {
     recordingChange(target, () => renameSync(ready, target));
     return true;
   } catch (error) {
-    if (isStill(target, claim)) rmSync(target, { force: true });
+    if (isStill(target, claim)) unlinkIfThere(target);
     throw error;
   }
 };
@@ -112,7 +113,7 @@ const keep = (target: string, kept: string, expected: Buffer): boolean => {
 
 // The last name of a file stays: a failed rename may have taken effect.
 const dropLink = (kept: string): void => {
-  if (orElse(() => lstatSync(kept).nlink > 1, false)) orElse(() => rmSync(kept), undefined);
+  if (orElse(() => lstatSync(kept).nlink > 1, false)) orElse(() => unlinkSync(kept), undefined);
 };
 
 /** Moves a file to `.dossier/undo`. */
@@ -127,7 +128,7 @@ const moveOrCopy = (target: string, kept: string): void => {
   } catch (error) {
     if (codeOf(error) !== 'EXDEV') throw error;
     copyFileSync(target, kept, constants.COPYFILE_EXCL);
-    rmSync(target);
+    unlinkSync(target);
   }
 };
 

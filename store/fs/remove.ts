@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { chmodSync, type Dirent, readdirSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, type Dirent, readdirSync, renameSync, rmSync, unlinkSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { orElse } from '../base/attempt.ts';
 import { isDirectoryItself } from './plain-path.ts';
@@ -8,6 +8,13 @@ const ALL = { recursive: true, force: true } as const;
 // Far below the limit of each system for a path, which has at least 1,024 bytes.
 const LONGEST = 700;
 const SLASH = Buffer.from('/');
+
+/**
+ * Removes a file, if it is there. For one file, `rmSync` of Node 24 says of most errors neither code nor number, so that a
+ * failing disk would look like a fault of the daemon.
+ */
+export const unlinkIfThere = (path: string | Buffer): void =>
+  orElse(() => unlinkSync(path), undefined, 'ENOENT');
 
 /**
  * Removes a directory whatever an agent has made in it: directories that their owner cannot read or write, and paths that are

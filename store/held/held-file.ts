@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { readdirSync, renameSync, rmSync } from 'node:fs';
+import { readdirSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { orElse } from '../base/attempt.ts';
 import { readOurs, sealedText } from '../consent/seal.ts';
 import { ifReadable } from '../front-matter/problem.ts';
+import { unlinkIfThere } from '../fs/remove.ts';
 import {
   makeSyncedDirectory,
   NOT_SYNCED,
@@ -72,7 +73,7 @@ const writeNow = ({ tmp }: Layout, path: string, text: string): void => {
 };
 
 const removeNow = (path: string): void => {
-  rmSync(path, { force: true });
+  unlinkIfThere(path);
   syncNames(dirname(path));
 };
 

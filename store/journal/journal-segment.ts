@@ -1,10 +1,11 @@
-import { constants, fstatSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
+import { constants, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { type FileHandle, open, rename } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { orElse } from '../base/attempt.ts';
 import { whileOpen } from '../base/open-file.ts';
 import { listDirectory } from '../front-matter/folder.ts';
 import { statsAt } from '../fs/plain-path.ts';
+import { unlinkIfThere } from '../fs/remove.ts';
 import { syncDirectory } from '../fs/synced.ts';
 import { lineIn } from './journal-lines.ts';
 
@@ -130,7 +131,7 @@ export const removeSegment = (segment: Segment): void => {
   segment.end = 0;
   closeSegment(segment).catch(() => undefined);
   try {
-    rmSync(segment.path, { force: true });
+    unlinkIfThere(segment.path);
   } catch {}
 };
 
@@ -150,7 +151,7 @@ export const writeFresh = async (
   } catch (error) {
     await handle.close();
     // The next start would read an unused file as the newest one.
-    for (const each of [temporary, path]) rmSync(each, { force: true });
+    for (const each of [temporary, path]) unlinkIfThere(each);
     throw error;
   }
 };

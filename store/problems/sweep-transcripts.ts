@@ -1,6 +1,7 @@
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { shortId } from '../base/names.ts';
 import { isDirectoryItself } from '../fs/plain-path.ts';
+import { unlinkIfThere } from '../fs/remove.ts';
 import { GONE_MS } from '../journal/journal-state.ts';
 import { transcriptFile } from '../layout.ts';
 import type { Store } from '../store.ts';
@@ -25,7 +26,7 @@ export const sweepTranscripts = async (store: Store): Promise<void> => {
   const since = Object.fromEntries(found.map((id) => [id, before[id] ?? now]));
   for (const [id, at] of Object.entries(since)) {
     if (Date.parse(now) - Date.parse(at) <= GONE_MS) continue;
-    rmSync(transcriptFile(layout, id), { force: true });
+    unlinkIfThere(transcriptFile(layout, id));
     delete since[id];
   }
   if (JSON.stringify(since) !== JSON.stringify(before))

@@ -1,9 +1,9 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { readOurs, saveOurs } from '../consent/seal.ts';
 import { listDirectory } from '../front-matter/folder.ts';
 import { checkedBy, readRegularFile } from '../front-matter/record-file.ts';
 import { createFile } from '../fs/durable.ts';
+import { unlinkIfThere } from '../fs/remove.ts';
 import { syncDirectory } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
 import { Baseline } from '../records/baseline.ts';
@@ -24,8 +24,8 @@ export const saveBaseline = (layout: Layout, baseline: Baseline): Promise<void> 
   saveOurs(layout, fileOf(layout, baseline.case_id), baseline);
 
 export const removeBaseline = async (layout: Layout, caseId: string): Promise<void> => {
-  rmSync(fileOf(layout, caseId), { force: true });
-  rmSync(refsFileOf(layout, caseId), { force: true });
+  unlinkIfThere(fileOf(layout, caseId));
+  unlinkIfThere(refsFileOf(layout, caseId));
   await syncDirectory(layout.baselines);
 };
 
@@ -36,7 +36,7 @@ export const saveBaselineRefs = async (
   list: Buffer,
 ): Promise<void> => {
   const path = refsFileOf(layout, caseId);
-  rmSync(path, { force: true });
+  unlinkIfThere(path);
   await createFile(layout, path, list, { mode: 0o600 });
 };
 

@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import { relative } from 'node:path';
 import { hasCode, isDiskFault } from '../base/attempt.ts';
 import { lockOn } from '../base/locks.ts';
@@ -9,6 +8,7 @@ import { renderFrontMatter } from '../front-matter/splice.ts';
 import { createFile, makeDirectory } from '../fs/durable.ts';
 import { withFolderLock } from '../fs/folder-lock.ts';
 import { assertCreatable, isDirectoryItself, notRegular } from '../fs/plain-path.ts';
+import { unlinkIfThere } from '../fs/remove.ts';
 import { syncDirectory } from '../fs/synced.ts';
 import { sessionLockFile, sessionsDir } from '../layout.ts';
 import { itemsOf, pathOfItem } from '../reconcile/items.ts';
@@ -99,7 +99,7 @@ export const releaseLock = (
     if (matter === undefined || !isOurs(matter)) return false;
     const file = sessionLockFile(dir);
     if (isDirectoryItself(file)) throw notRegular(relative(store.layout.root, file));
-    rmSync(file, { force: true });
+    unlinkIfThere(file);
     itemsOf(store).locked.delete(caseId);
     await syncDirectory(sessionsDir(dir));
     return true;

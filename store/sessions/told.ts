@@ -1,8 +1,9 @@
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { orElse } from '../base/attempt.ts';
 import { readOurs, saveOurs } from '../consent/seal.ts';
 import { checkedBy } from '../front-matter/record-file.ts';
+import { unlinkIfThere } from '../fs/remove.ts';
 import type { Layout } from '../layout.ts';
 import { Told } from '../records/told.ts';
 
@@ -26,7 +27,7 @@ export const saveTold = (layout: Layout, told: Told): Promise<void> =>
 
 /** Removes it, for a session that has ended. Never throws. */
 export const removeTold = (layout: Layout, sessionId: string): void =>
-  orElse(() => rmSync(fileOf(layout, sessionId), { force: true }), undefined);
+  orElse(() => unlinkIfThere(fileOf(layout, sessionId)), undefined);
 
 /** Removes those of sessions that are gone. Never throws. */
 export const sweepTold = (layout: Layout, keep: ReadonlySet<string>): void => {

@@ -1,9 +1,10 @@
-import { appendFileSync, lstatSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, lstatSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { withHandle } from '../base/open-file.ts';
 import { lineParserOf } from '../front-matter/parse.ts';
 import { lastLine, newestLines } from '../fs/lines.ts';
+import { unlinkIfThere } from '../fs/remove.ts';
 import { syncDirectory } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
 import { DeliveryLine } from '../records/delivery.ts';
@@ -45,7 +46,7 @@ export const lastDelivery = (layout: Layout, webhookId: string): DeliveryLine | 
   lastLine(fileOf(layout, webhookId), parsed).value;
 
 export const removeDeliveries = (layout: Layout, webhookId: string): void =>
-  rmSync(fileOf(layout, webhookId), { force: true });
+  unlinkIfThere(fileOf(layout, webhookId));
 
 /** The ids of registrations with a log. */
 export const deliveryIds = ({ deliveries }: Layout): string[] =>

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readdirSync, renameSync, rmSync } from 'node:fs';
+import { readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDone } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
@@ -9,6 +9,7 @@ import { readRegularFile } from '../front-matter/record-file.ts';
 import { putFile } from '../front-matter/text-file.ts';
 import { createFile, removeFile } from '../fs/durable.ts';
 import { undoDay } from '../fs/place.ts';
+import { unlinkIfThere } from '../fs/remove.ts';
 import type { Layout } from '../layout.ts';
 import type { Store } from '../store.ts';
 
@@ -44,7 +45,7 @@ export const saveSecret = async (layout: Layout, id: string, secret: string): Pr
 /** Removes the secret of a registration that failed. If that fails too, the next start removes it as an orphan. */
 export const dropSecret = (layout: Layout, id: string): void => {
   const path = join(layout.secrets, id);
-  if (isDone(() => rmSync(path, { force: true }))) noteTakenBack(path);
+  if (isDone(() => unlinkIfThere(path))) noteTakenBack(path);
 };
 
 /** Moves the secret of a removed registration to `.dossier/undo`, where it is found if the registration comes back. */

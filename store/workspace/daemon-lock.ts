@@ -7,6 +7,7 @@ import { hasCode } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
 import { awayFrom } from '../fs/directories.ts';
 import { isDirectoryItself, NOT_A_DIRECTORY, statsAt } from '../fs/plain-path.ts';
+import { unlinkIfThere } from '../fs/remove.ts';
 import type { Layout } from '../layout.ts';
 import {
   describeSelf,
@@ -138,7 +139,7 @@ const takeLock = async (layout: Layout, self: Owner, taking: Taking): Promise<Re
 };
 
 const removeOwner = (layout: Layout, { token }: Owner): void => {
-  if (readOwner(layout.owner)?.token === token) rmSync(layout.owner, { force: true });
+  if (readOwner(layout.owner)?.token === token) unlinkIfThere(layout.owner);
 };
 
 const ignore = (): void => undefined;
@@ -283,13 +284,13 @@ const takeOver = (layout: Layout, former: Owner, place: string): boolean => {
     rmSync(lockDir(layout), { recursive: true, force: true });
     return true;
   }
-  rmSync(place, { force: true });
+  unlinkIfThere(place);
   throw heldError(layout, now);
 };
 
 // An unreadable owner's file is replaced; if another process creates the file first, that process wins.
 const claim = (layout: Layout, self: Owner): boolean => {
-  if (readOwner(layout.owner) === undefined) rmSync(layout.owner, { force: true });
+  if (readOwner(layout.owner) === undefined) unlinkIfThere(layout.owner);
   return makeOwner(layout, layout.owner, self);
 };
 
@@ -297,7 +298,7 @@ const removeSuccessors = ({ dossier, owner }: Layout): void => {
   const start = `${basename(owner)}.`;
   for (const name of readdirSync(dossier))
     if (name.startsWith(start) || (TEMPORARY_NAME.test(name) && isLeftover(join(dossier, name))))
-      rmSync(join(dossier, name), { force: true });
+      unlinkIfThere(join(dossier, name));
 };
 
 const TEMPORARY_NAME = /^daemon\.[0-9a-f]{8}-[0-9a-f-]{27}$/;

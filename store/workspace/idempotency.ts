@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { renameSync, rmSync } from 'node:fs';
+import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDone, orElseUnlessDiskFault } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
@@ -10,6 +10,7 @@ import { listDirectory } from '../front-matter/folder.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
 import { dropTemporary } from '../fs/durable.ts';
 import { statsAt } from '../fs/plain-path.ts';
+import { unlinkIfThere } from '../fs/remove.ts';
 import { syncDirectory, writeSynced } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
 import { readyToWrite, type Store } from '../store.ts';
@@ -150,7 +151,7 @@ const createResponseFiles = (layout: Layout, most: Limits) => {
   };
   const drop = (name: string): void => {
     // A file that cannot be removed makes a repetition run with the same ids, which is safe.
-    if (isDone(() => rmSync(fileOf(layout, name), { force: true }))) known().delete(name);
+    if (isDone(() => unlinkIfThere(fileOf(layout, name)))) known().delete(name);
   };
   return {
     drop,

@@ -5,7 +5,6 @@ import {
   readlinkSync,
   realpathSync,
   renameSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -13,6 +12,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { hasCode, orElse } from '../base/attempt.ts';
 import { placeNew } from '../fs/place.ts';
+import { unlinkIfThere } from '../fs/remove.ts';
 import type { Layout } from '../layout.ts';
 
 /** The process that holds the workspace, with enough to tell whether it is alive, if it is visible from here. */
@@ -155,7 +155,7 @@ export const makeOwner = (layout: Layout, path: string, value: Owner): boolean =
   try {
     return placeNew(written, path);
   } finally {
-    rmSync(written, { force: true });
+    unlinkIfThere(written);
   }
 };
 

@@ -1,8 +1,9 @@
-import { accessSync, constants, lstatSync, opendirSync, rmSync } from 'node:fs';
+import { accessSync, constants, lstatSync, opendirSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf, hasCode, isFailingDisk } from '../base/attempt.ts';
 import { beside, createFile } from '../fs/durable.ts';
 import { isDirectoryItself } from '../fs/plain-path.ts';
+import { unlinkIfThere } from '../fs/remove.ts';
 import { makeSyncedDirectory, writeSynced } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
 import { SETTINGS_TEXT } from '../settings/settings-text.ts';
@@ -90,7 +91,7 @@ const tryWrite = async (path: string): Promise<void> => {
   try {
     await writeSynced(path, 'x', 0o600);
   } finally {
-    rmSync(path, { force: true });
+    unlinkIfThere(path);
   }
 };
 

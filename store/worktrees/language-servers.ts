@@ -1,9 +1,9 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { readOurs, sealedText } from '../consent/seal.ts';
 import { listDirectory } from '../front-matter/folder.ts';
 import { ifReadable } from '../front-matter/problem.ts';
 import { createFile } from '../fs/durable.ts';
+import { unlinkIfThere } from '../fs/remove.ts';
 import type { Layout } from '../layout.ts';
 
 /** The run markers of language servers that this machine started and that may still run. */
@@ -19,7 +19,7 @@ export const saveServerMarker = async (layout: Layout, marker: string): Promise<
 };
 
 export const removeServerMarker = (layout: Layout, marker: string): void =>
-  rmSync(fileOf(layout, marker), { force: true });
+  unlinkIfThere(fileOf(layout, marker));
 
 const fileOf = ({ languageServers }: Layout, marker: string): string =>
   join(languageServers, marker);

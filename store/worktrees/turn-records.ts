@@ -1,10 +1,10 @@
-import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { readOurs, sealedText } from '../consent/seal.ts';
 import { listDirectory } from '../front-matter/folder.ts';
 import { checkedBy, readRegularFile } from '../front-matter/record-file.ts';
 import { createFile } from '../fs/durable.ts';
-import { removeTree } from '../fs/remove.ts';
+import { removeTree, unlinkIfThere } from '../fs/remove.ts';
 import { syncDirectory, syncFile } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
 import { TurnRecord } from '../records/turn.ts';
@@ -43,12 +43,12 @@ export const removePartialTurns = ({ repositories }: Layout): void => {
   const names = new Set(listDirectory(repositories));
   for (const name of names)
     if (name.endsWith('.refs') && !names.has(name.replace(/refs$/, 'json')))
-      rmSync(join(repositories, name), { force: true });
+      unlinkIfThere(join(repositories, name));
 };
 
 /** Saves the record and the refs of a turn. The repository may be made once both are on disk, when the promise resolves. */
 export const saveTurn = async (layout: Layout, turn: TurnRecord, refs: string): Promise<void> => {
-  rmSync(refsOf(layout, turn.case_id), { force: true });
+  unlinkIfThere(refsOf(layout, turn.case_id));
   await createFile(layout, refsOf(layout, turn.case_id), Buffer.from(refs, 'latin1'), PRIVATE);
   const path = fileOf(layout, turn.case_id);
   await createFile(layout, path, sealedText(layout, path, turn), PRIVATE);
@@ -82,8 +82,8 @@ export const keepTurn = async (layout: Layout, caseId: string, at: Date): Promis
 };
 
 const forget = async (layout: Layout, caseId: string): Promise<void> => {
-  rmSync(fileOf(layout, caseId), { force: true });
-  rmSync(refsOf(layout, caseId), { force: true });
+  unlinkIfThere(fileOf(layout, caseId));
+  unlinkIfThere(refsOf(layout, caseId));
   await syncDirectory(layout.repositories);
 };
 

@@ -1,4 +1,4 @@
-import { renameSync, rmSync } from 'node:fs';
+import { renameSync, unlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { hasCode, isDone } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
@@ -43,7 +43,7 @@ export const worktreeChanges = ({ worktrees }: Layout): string[] =>
   );
 
 export const removeWorktreeChange = async (layout: Layout, caseId: string): Promise<void> => {
-  if (!isDone(() => rmSync(fileOf(layout, caseId)), 'ENOENT')) return;
+  if (!isDone(() => unlinkSync(fileOf(layout, caseId)), 'ENOENT')) return;
   await syncDirectory(layout.worktrees);
 };
 

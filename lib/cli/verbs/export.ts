@@ -1,7 +1,8 @@
-import { createWriteStream, existsSync, openSync, renameSync, rmSync } from 'node:fs';
+import { createWriteStream, existsSync, openSync, renameSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { hasCode, messageOf } from '../../../store/base/attempt.ts';
+import { unlinkIfThere } from '../../../store/fs/remove.ts';
 import type { Binary } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
 import { Refusal, requireDirectoryOf } from '../args/refusal.ts';
@@ -85,7 +86,7 @@ const openPartial = (path: string): number => {
 // An archive without its end is of no use, but it may be large.
 const removed = (partial: string): string => {
   try {
-    rmSync(partial, { force: true });
+    unlinkIfThere(partial);
     return `The incomplete file ${partial} was removed`;
   } catch (error) {
     return `The incomplete file ${partial} is left, because ${messageOf(error)}. You can remove it`;

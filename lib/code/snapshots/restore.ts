@@ -1,4 +1,4 @@
-import { linkSync, renameSync, rmSync } from 'node:fs';
+import { linkSync, renameSync, unlinkSync } from 'node:fs';
 import { lstat, rm, unlink, utimes, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { hasCode } from '../../../store/base/attempt.ts';
@@ -180,7 +180,7 @@ export const putIndex = async (
 // A daemon that was killed between the link and the rename left one file under both names. git would keep the lock forever.
 const removeOwnLock = (file: string, lock: string): void => {
   const held = statsAt(lock);
-  if (held !== undefined && isSameFile(statsAt(file), held)) rmSync(lock);
+  if (held !== undefined && isSameFile(statsAt(file), held)) unlinkSync(lock);
 };
 
 const holdIndex = (file: string, lock: string): void => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TurnPlaces } from '../../../store/worktrees/turn-records.ts';
 import type { Bind } from '../../sandbox/view.ts';
@@ -26,7 +26,8 @@ export const pointGitFile = ({ path }: GitWorktree, from: string, to: string): b
 /** Removes temporary files of a daemon that died before the rename. */
 export const removeStaleGitFiles = ({ path }: GitWorktree): void => {
   for (const { name, kind } of entriesOf(path))
-    if (kind === 'file' && HALF.test(name) && isPointer(join(path, name))) rmSync(join(path, name));
+    if (kind === 'file' && HALF.test(name) && isPointer(join(path, name)))
+      unlinkSync(join(path, name));
 };
 
 const HALF = /^\.git-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -1,6 +1,7 @@
-import { chmodSync, lstatSync, readlinkSync, realpathSync, rmdirSync, rmSync } from 'node:fs';
+import { chmodSync, lstatSync, readlinkSync, realpathSync, rmdirSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { isDone, orElse } from '../../../store/base/attempt.ts';
+import { unlinkIfThere } from '../../../store/fs/remove.ts';
 import type { RecordedRepositories } from '../../../store/records/turn.ts';
 import { noteIgnoreRules } from '../../tools/git/read/ignore-rules.ts';
 import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
@@ -112,7 +113,7 @@ export const sanitizeNestedRepositories = async (
   const { rules } = before;
   const looking = { rules, open_up: true, most };
   const { paths, bare, blocking, unseen } = await findNestedRepositories(git, looking);
-  for (const path of blocking) rmSync(onDisk(git.place, path), { force: true });
+  for (const path of blocking) unlinkIfThere(onDisk(git.place, path));
   const isOwn = (path: string): boolean =>
     isKnown(git.place, before, path) || isSubmodule(git.place, path);
   const added = paths.filter((path) => !asText(path).some(isOwn));

@@ -6,11 +6,11 @@ import {
   existsSync,
   mkdirSync,
   renameSync,
-  rmSync,
 } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { unlinkIfThere } from '../../../store/fs/remove.ts';
 import type { RecordedRepositories } from '../../../store/records/turn.ts';
 import type { Checkout, Git, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { pathText } from '../../tools/git/run/path-text.ts';
@@ -138,5 +138,5 @@ const importLfsObject = async (
     await pipeline(createReadStream(copy), createWriteStream(beside));
     renameSync(beside, to);
   }
-  rmSync(copy, { force: true });
+  unlinkIfThere(copy);
 };

@@ -1,6 +1,7 @@
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sha256 } from '../../../store/base/sha256.ts';
+import { unlinkIfThere } from '../../../store/fs/remove.ts';
 import type { GitWorktree } from '../../tools/git/run/git.ts';
 import { plainText } from '../../tools/git/run/plain-file.ts';
 
@@ -41,7 +42,7 @@ export const importMergeState = (
   const [now, left] = [mergeStateHashes(git_dir), mergeStateHashes(dir)];
   for (const name of [...HEADS, ...WORDS]) {
     if (now[name] !== operation[name] || left[name] === now[name]) continue;
-    if (left[name] === undefined) rmSync(join(git_dir, name), { force: true });
+    if (left[name] === undefined) unlinkIfThere(join(git_dir, name));
     else if (isWhole(dir, name, there))
       put(git_dir, name, plainText(join(dir, name), MOST_BYTES) ?? '');
   }

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { lstatSync, mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
 import { cp, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { orElse } from '../../../store/base/attempt.ts';
 import { sha256 } from '../../../store/base/sha256.ts';
+import { unlinkIfThere } from '../../../store/fs/remove.ts';
 import type { ProgramSettings } from '../../../store/records/turn.ts';
 import { type ConfigEntry, configText, entriesIn } from '../../tools/git/run/config.ts';
 import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
@@ -116,7 +117,7 @@ const entriesAt = async (
     const { stdout, code } = await at({ git_dir, common_dir }).run(args, { read: true, ok });
     return code === 0 ? entriesIn(stdout.toString('latin1')) : undefined;
   } finally {
-    rmSync(copy, { force: true });
+    unlinkIfThere(copy);
   }
 };
 

@@ -4,6 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { sha256 } from '../../../store/base/sha256.ts';
 import { Problem } from '../../../store/front-matter/problem.ts';
 import { statsAt } from '../../../store/fs/plain-path.ts';
+import { unlinkIfThere } from '../../../store/fs/remove.ts';
 import { repeat } from '../../../store/fs/retry.ts';
 import { cleanEnvironment } from '../../tools/process/environment.ts';
 import { execute } from '../../tools/process/execute.ts';
@@ -60,7 +61,7 @@ const copyInto = async (dir: string, path: string): Promise<string> => {
   const state = () => BESIDE.map((end) => stampOf(path + end)).join();
   const done = await repeat(async () => {
     const before = state();
-    for (const end of BESIDE) rmSync(to + end, { force: true });
+    for (const end of BESIDE) unlinkIfThere(to + end);
     for (const end of BESIDE) if (statsAt(path + end)) copyFileSync(path + end, to + end);
     return state() === before;
   }, 100);

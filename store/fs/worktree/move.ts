@@ -1,4 +1,4 @@
-import { renameSync, rmdirSync, rmSync, type Stats } from 'node:fs';
+import { renameSync, rmdirSync, type Stats, unlinkSync } from 'node:fs';
 import { hasCode, isDone, orElse } from '../../base/attempt.ts';
 import { StoreError } from '../../base/errors.ts';
 import { recordIfUncertain } from '../../base/write-stage.ts';
@@ -69,7 +69,7 @@ const endBetween = async ({ from, to }: Places): Promise<void> => {
   if (former.isFile() && isSameFile(there, former) && there.nlink === 2)
     await whileLinked(former, async () => {
       await syncFolder(to.folder);
-      rmSync(old);
+      unlinkSync(old);
       await syncFolder(from.folder);
     });
   // rmdir keeps a directory that is not empty.
@@ -137,7 +137,7 @@ const putFile = async ({ from, to }: Places, stats: Stats): Promise<boolean> => 
     await syncFolder(to.folder);
     from.folder.assertInPlace();
     // A file saved there meanwhile stays.
-    if (isSameFile(statsAt(old), stats)) rmSync(old);
+    if (isSameFile(statsAt(old), stats)) unlinkSync(old);
     return true;
   });
 };

@@ -1,4 +1,4 @@
-import { rmdirSync, rmSync, type Stats } from 'node:fs';
+import { rmdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { hasCode, isDone } from '../../base/attempt.ts';
 import { StoreError } from '../../base/errors.ts';
@@ -6,6 +6,7 @@ import { etagOf, meets } from '../../base/names.ts';
 import { exchangeFile, unlessGone } from '../durable.ts';
 import { moveToUndo, placeNew } from '../place.ts';
 import { statsAt } from '../plain-path.ts';
+import { unlinkIfThere } from '../remove.ts';
 import { repeat } from '../retry.ts';
 import { writeSynced } from '../synced.ts';
 import {
@@ -39,7 +40,7 @@ export const createTreeFile = (
         folder.assertInPlace();
         if (!placeNew(ready, folder.at(name))) return false;
         // Reads refuse a file with a second name.
-        rmSync(ready, { force: true });
+        unlinkIfThere(ready);
         return true;
       });
       if (!done) return undefined;
@@ -175,6 +176,6 @@ const writeThenPut = async (
     await writeSynced(ready, bytes, mode);
     return put(ready);
   } finally {
-    rmSync(ready, { force: true });
+    unlinkIfThere(ready);
   }
 };

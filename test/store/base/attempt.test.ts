@@ -40,6 +40,14 @@ describe('an error that Node has no name for', () => {
     for (const error of nameless(EDQUOT))
       assert.ok(isDiskFault(error) && !isFailingDisk(error), error.message);
   });
+
+  it('is one where Node 24 removes a tree', () => {
+    const message = ", Unknown error: Input/output error '/a'";
+    const error = Object.assign(new Error(message), { code: '', errno: -4094 });
+    assert.ok(isFailingDisk(error));
+    assert.equal(messageOf(error), "error 4094: Input/output error '/a'");
+    assert.equal(codeOf(new Error('of no system')), '');
+  });
 });
 
 describe('messageOf', () => {

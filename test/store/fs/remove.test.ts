@@ -14,8 +14,9 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { clearLeftovers } from '../../../store/fs/directories.ts';
-import { removeTree, removeTreeSync } from '../../../store/fs/remove.ts';
+import { removeTree, removeTreeSync, unlinkIfThere } from '../../../store/fs/remove.ts';
 import { layoutOf } from '../../../store/layout.ts';
+import { inject } from '../../helpers/faults.ts';
 import { temporaryDirectory } from '../../helpers/repository.ts';
 
 // Longer than any path that the system takes: made, as by an agent, by going into each directory.
@@ -45,6 +46,25 @@ const asNobody = (work: () => void): void => {
     if (isRoot) process.seteuid?.(0);
   }
 };
+
+describe('unlinkIfThere', () => {
+  it('removes a file, and does nothing where there is none', (t) => {
+    const path = join(temporaryDirectory(t), 'file');
+    writeFileSync(path, '');
+    for (const _ of [1, 2]) unlinkIfThere(path);
+    assert.equal(existsSync(path), false);
+  });
+
+  it('says which error the system gave, on each Node', async (t) => {
+    const path = join(temporaryDirectory(t), 'file');
+    writeFileSync(path, '');
+    const failing = await inject(t, process.pid, 'unlink:error=EROFS');
+    if (failing === undefined) return;
+    assert.throws(() => unlinkIfThere(path), { code: 'EROFS' });
+    await failing.end();
+    assert.equal(existsSync(path), true);
+  });
+});
 
 describe('removeTree', () => {
   it('removes paths that are too long for the system, and nothing that a link names', async (t) => {

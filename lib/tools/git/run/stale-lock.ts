@@ -4,9 +4,9 @@ import {
   readFileSync,
   readlinkSync,
   realpathSync,
-  rmSync,
   type Stats,
   statSync,
+  unlinkSync,
 } from 'node:fs';
 import { uptime } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
@@ -49,7 +49,7 @@ export const removeIfDead = (common_dir: string, lock: string, old_ms = OLD_MS):
   const now = statsOf(lock);
   // A new lock: its git process started after the check.
   if (now?.ino !== before.ino || now.ctimeMs !== before.ctimeMs) return false;
-  return isDone(() => rmSync(lock));
+  return isDone(() => unlinkSync(lock));
 };
 
 const statsOf = (path: string): Stats | undefined =>
