@@ -1,11 +1,10 @@
 import { basename, dirname, join, relative } from 'node:path';
 import { inSlices } from '../base/async.ts';
-import { isMarkdownName } from '../base/names.ts';
 import { overlap, parentsOf } from '../base/paths.ts';
 import { dropLinks, refreshLink } from '../codehost/link-index.ts';
 import { dropPulls, refreshPull } from '../codehost/pulls.ts';
 import { type ReadEntry, readEntry, sameEntries, withProblem } from '../front-matter/entry.ts';
-import { listFolder } from '../front-matter/folder.ts';
+import { folderFault, listFolder } from '../front-matter/folder.ts';
 import { parserOf } from '../front-matter/parse.ts';
 import { type FileProblem, LINKED_FOLDER, Problem, toProblem } from '../front-matter/problem.ts';
 import { entryProblem } from '../front-matter/problems.ts';
@@ -28,7 +27,6 @@ import { readSidecarFiles } from './sidecar-files.ts';
  * ago. Yields to requests every few milliseconds.
  */
 export const checkSidecars = async (store: Store): Promise<void> => {
-  checkGlobalMemory(store);
   await inSlices(allItems(store), (item) => checkAgain(store, item));
   passesOf(store).done = true;
   for (const id of filesOf(store).keys())
@@ -39,23 +37,12 @@ export const checkSidecars = async (store: Store): Promise<void> => {
 
 /** As `checkSidecars`, but for one Work item if this path of the workspace is in it, and for none if it is outside of them. */
 export const checkSidecarsBelow = async (store: Store, place: string): Promise<void> => {
-  const { root, cases, memory } = store.layout;
+  const { root, cases } = store.layout;
   const path = relative(root, place);
   const dirs = [path, ...parentsOf(path)];
   const item = dirs.map((dir) => itemIn(store, dir)).find((one) => one !== undefined);
   if (item !== undefined) checkAgain(store, item);
   else if (overlap(place, cases)) await checkSidecars(store);
-  else if (overlap(place, memory)) checkGlobalMemory(store);
-};
-
-const globalMemoryOf = remembered(() => ({ files: NONE }));
-
-const checkGlobalMemory = (store: Store): void => {
-  const { root } = store.layout;
-  const known = globalMemoryOf(store);
-  known.files = readMemory(root, known.files);
-  const problems = [...known.files].flatMap(([file, entry]) => entryProblem(file, entry));
-  store.problems.set('memory', problems);
 };
 
 const checkAgain = (store: Store, item: Item): void =>
@@ -111,7 +98,7 @@ const readSessionFiles = (root: string, dir: string, before: SessionFiles = NONE
   const put = (name: string, entry: ReadEntry<unknown> | undefined): void => {
     if (entry !== undefined) found.set(name, entry);
   };
-  for (const [file, entry] of readMemory(path, before)) put(file, entry);
+  put('memory', faultOf(folderFault(memoryDir(path))));
   put('sessions', faultOf(fault));
   for (const [file, entry] of readSidecarFiles(path, before)) put(file, entry);
   for (const name of names) {
@@ -124,18 +111,6 @@ const readSessionFiles = (root: string, dir: string, before: SessionFiles = NONE
       put(`sessions/${name}/${text}`, withProblem(undefined, problem));
   }
   return found.size === 0 ? NONE : found;
-};
-
-/** The notes below a directory: agents would read both sides of a merge conflict in them. */
-const readMemory = (path: string, before: SessionFiles): SessionFiles => {
-  const { names, fault } = listFolder(memoryDir(path));
-  const found = names.filter(isMarkdownName).flatMap((name): [string, ReadEntry<unknown>][] => {
-    const entry = readText(path, `memory/${name}`, before);
-    return entry === undefined ? [] : [[`memory/${name}`, entry]];
-  });
-  const folder = faultOf(fault);
-  if (folder === undefined && found.length === 0) return NONE;
-  return new Map(folder === undefined ? found : [['memory', folder], ...found]);
 };
 
 const NONE: SessionFiles = new Map<string, never>();

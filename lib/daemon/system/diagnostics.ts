@@ -15,8 +15,8 @@ import type { Service } from '../../service.ts';
 import { reportSettingsProblems } from './settings-advice.ts';
 
 /**
- * Lists why nothing can be written, and every invalid file of the workspace, with line and column if known. Does not
- * look for files that belong to no Work item, as `dossier check` does. `below`: only of files
+ * Lists why nothing can be written, and every invalid file of the workspace, with line and column if known. Does not read
+ * free texts (memory, plans), nor look for files that belong to no Work item, as `dossier check` does. `below`: only of files
  * at or below this path of the workspace; those of one Work item cost no look at the others.
  */
 export const listProblems = async (service: Service, below?: string): Promise<FileProblem[]> => {
