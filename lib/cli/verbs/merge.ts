@@ -97,7 +97,8 @@ const perform = async (plan: Merge, { branch }: Worktree): Promise<string> => {
   if (tip === undefined) throw new Refusal(`Nothing to merge: there is no branch ${branch}`);
   const before = await stateBefore(checkout, tip);
   const [first = [], ...rest] = steps;
-  const why = await failureOf(checkout, first, before);
+  const isMerged = ['merge-base', '--is-ancestor', tip, 'HEAD'];
+  const why = await failureOf(checkout, first, before, isMerged);
   if (why !== undefined) throw new Refusal(await takeBack({ ...plan, branch, tip, before }, why));
   if (squash && (await checkout.read(...IS_NOTHING_STAGED)) !== undefined) {
     // The operator's next commit would begin with the SQUASH_MSG that git wrote.
@@ -106,7 +107,7 @@ const perform = async (plan: Merge, { branch }: Worktree): Promise<string> => {
     throw new Refusal(kept === undefined ? nothing : `${nothing}. git reset failed: ${kept}`);
   }
   for (const step of rest) {
-    const failed = await failureOf(checkout, step, before);
+    const failed = await failureOf(checkout, step, before, IS_NOTHING_STAGED);
     if (failed !== undefined)
       throw new Refusal(
         `git ${step[0]} failed: ${failed}. The merge is staged; finish it: ${checkout.typed(...step)}`,

@@ -48,7 +48,7 @@ export const breaksTold = ({ typed }: Verb) => {
     onBreak: () => {
       if (!isLost)
         warn(
-          `The connection to the daemon was lost, and is tried again until Ctrl-C. If it was stopped, start it: ${typed('up')}`,
+          `The connection to the daemon was lost. This command connects again until Ctrl-C. If the daemon was stopped, start it: ${typed('up')}`,
         );
       isLost = true;
     },

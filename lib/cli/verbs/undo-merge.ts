@@ -1,5 +1,6 @@
 import { existsSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
+import { orElse } from '../../../store/base/attempt.ts';
 import { counted } from '../../text/wording.ts';
 import { commitOf, type OwnGit, uncommitted } from './own-git.ts';
 
@@ -19,17 +20,24 @@ export const stateBefore = async (checkout: OwnGit, tip: string): Promise<Before
   };
 };
 
+// A part of its path may be a file, which the branch makes a directory.
 const isThere = ({ directory }: OwnGit, name: string): boolean =>
-  lstatSync(join(directory, name), { throwIfNoEntry: false }) !== undefined;
+  orElse(() => lstatSync(join(directory, name)), undefined, 'ENOENT', 'ENOTDIR') !== undefined;
 
-/** Runs a step of a merge. Returns why it failed; undefined also if it has moved HEAD, as when Ctrl-C ends a hook after that. */
+/**
+ * Runs a step of a merge. Returns why it failed; undefined also if HEAD has moved and the command `done` succeeds, as when Ctrl-C
+ * ends a hook after that.
+ */
 export const failureOf = async (
   checkout: OwnGit,
   step: readonly string[],
   { head }: Before,
+  done: readonly string[],
 ): Promise<string | undefined> => {
   const why = await checkout.run(...step);
-  return why === undefined || (await commitOf(checkout, 'HEAD')) !== head ? undefined : why;
+  // Another terminal may have moved HEAD.
+  const hasMoved = why !== undefined && (await commitOf(checkout, 'HEAD')) !== head;
+  return hasMoved && (await checkout.read(...done)) !== undefined ? undefined : why;
 };
 
 interface Failed {
@@ -73,7 +81,7 @@ const undoOf = async ({ checkout, squash, tip }: Failed): Promise<string[] | und
 
 // git leaves the files that it wrote before it failed, and its lock if it was killed. `git reset --merge` keeps such files.
 const leftText = async (
-  { checkout, tip, before }: Failed,
+  { checkout, before }: Failed,
   lock: string | undefined,
 ): Promise<string | undefined> => {
   const changed = await uncommitted(checkout, '--untracked-files=no');
@@ -85,20 +93,13 @@ const leftText = async (
   ].join(' and ');
   const commands = [
     ...(changed > 0 ? [checkout.typed('reset', '--hard')] : []),
-    ...(created.length > 0 ? [cleaning(checkout, created, tip)] : []),
+    ...(created.length > 0 ? [checkout.typed(...CLEAN, ...created)] : []),
   ].join(' && ');
   return `It left ${files} in ${checkout.directory}. ${lock === undefined ? '' : `${unlocking(lock)}. `}To take them back: ${commands}`;
 };
 
-const MOST = 10;
-
-const cleaning = (checkout: OwnGit, created: readonly string[], tip: string): string =>
-  created.length > MOST
-    ? `${checkout.typed(...ADDED, `HEAD...${tip}`)} | xargs -0 ${checkout.typed(...CLEAN)}`
-    : checkout.typed(...CLEAN, ...created);
-
-// A name with a star means that file alone.
-const CLEAN = ['--literal-pathspecs', 'clean', '-f', '--'];
+// A name with a star means that file alone; the base may ignore it.
+const CLEAN = ['--literal-pathspecs', 'clean', '-f', '-x', '--'];
 const ADDED = ['diff', '--name-only', '-z', '--no-renames', '--diff-filter=A'];
 
 const unlocking = (lock: string): string => `If no git command runs there, remove ${lock}`;

@@ -291,6 +291,27 @@ describe('dossier merge', () => {
     assert.equal(await ended('exit 1'), false);
   });
 
+  it('takes no commit of another terminal for the merge', { skip: noTerminal }, async (t) => {
+    const { root, git, branch, shown } = await completed(t);
+    const theirs = 'git update-ref HEAD $(git commit-tree -p HEAD -m theirs HEAD^{tree})';
+    const hook = join(root, '.git/hooks/pre-commit');
+    writeFileSync(hook, `#!/bin/sh\n${theirs}\nexit 1\n`, { mode: 0o755 });
+    const { code, text } = await shown([[RUN, 'y\r']], '--squash');
+    assert.match(text, /git commit failed: .*The merge is staged; finish it: /);
+    assert.deepEqual([code, git('branch', '--list', branch).trim()], [1, `+ ${branch}`]);
+  });
+
+  it('merges a directory in the place of a file', { skip: noTerminal }, async (t) => {
+    const file = 'x; rm x a.txt; mkdir a.txt; echo two > a.txt/b.txt';
+    const { root, shown } = await completed(t, { file });
+    const { code, text } = await shown([
+      [RUN, 'y\r'],
+      [REMOVE, '\r'],
+    ]);
+    assert.equal(code, 0, text);
+    assert.equal(readFileSync(join(root, 'a.txt/b.txt'), 'utf8'), 'two\n');
+  });
+
   it('knows a merge that was done when git ended', { skip: noTerminal }, async (t) => {
     const { root, git, branch, shown } = await completed(t);
     const hook = join(root, '.git/hooks/post-merge');
