@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { codeOf, messageOf } from '../base/attempt.ts';
+import { codeOf, messageOf, orElse } from '../base/attempt.ts';
 import { pathContains } from '../base/paths.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
 import { statsAt } from '../fs/plain-path.ts';
@@ -50,10 +50,12 @@ export const stateDirProblem = (state: string, root: string): string | undefined
 };
 
 /** Why the state directory that a running daemon began with is lost; undefined if its key is there. */
-export const lostState = (state: string, key = readStateKey(state)): string | undefined =>
-  key !== undefined && readStateKey(state)?.equals(key) === true
+export const lostState = (state: string, key = keyIn(state)): string | undefined =>
+  key !== undefined && keyIn(state)?.equals(key) === true
     ? undefined
     : `The state directory ${state} was removed or replaced while the daemon runs, so no decision is kept. Put it back: a daemon that starts without it asks for every decision again`;
+
+const keyIn = (state: string): Buffer | undefined => orElse(() => readStateKey(state), undefined);
 
 const nearest = (path: string): string =>
   existsSync(dirname(path)) ? dirname(path) : nearest(dirname(path));

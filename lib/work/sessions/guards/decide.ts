@@ -1,7 +1,7 @@
 import { isDiskFault, messageOf } from '../../../../store/base/attempt.ts';
 import { lockOn } from '../../../../store/base/locks.ts';
 import { readCase } from '../../../../store/cases/cases.ts';
-import { defer } from '../../../../store/reconcile/deferred.ts';
+import { defer, doOrDefer } from '../../../../store/reconcile/deferred.ts';
 import { notice } from '../../../../store/reconcile/items.ts';
 import type { Case, State } from '../../../../store/records/case.ts';
 import { isEnded, isWaiting, type Session } from '../../../../store/records/session.ts';
@@ -170,7 +170,10 @@ export const finalize = async (service: EngineNeeds, kept: StoredSession): Promi
   }
   if (isApproved(session)) await noteApproved(service.engine, kept);
   if (isEnded(session.status)) {
-    revokeSession(store, session.id);
+    await doOrDefer(store, `consent ${session.id}`, {
+      what: `revoking the consent for session ${session.id}`,
+      work: async () => revokeSession(store, session.id),
+    });
     await releaseLock(store, session.case_id, ({ session_id }) => session_id === session.id);
     endStream(service.engine, kept);
     await forgetState(store.layout.states, session.id);
