@@ -58,7 +58,8 @@ export const planFieldsOf = (
   const { root } = store.layout;
   const before = wasSentBack(dir) ? { sent_back: true } : {};
   if (typeof approved_sha256 === 'string') {
-    const edited = hashOf(root, planFile(dir)) !== approved_sha256;
+    // What cannot be read now is not known to be edited.
+    const edited = orElse(() => hashOf(root, planFile(dir)) !== approved_sha256, false);
     const seen = warningFields(bytesOf(root, approvedFile(dir)));
     return { ...before, ...(edited && { plan_edited: true }), ...seen };
   }
@@ -84,7 +85,7 @@ const warningFields = (text: Buffer | undefined): Pick<Session, 'warnings'> => {
 };
 
 const hashOf = (root: string, path: string): string | undefined => {
-  const bytes = bytesOf(root, path);
+  const bytes = ifReadable(() => readRegularFile(root, path), undefined);
   return bytes && sha256(bytes);
 };
 

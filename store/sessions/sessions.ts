@@ -1,5 +1,5 @@
 import { basename, join, relative } from 'node:path';
-import { orElse, orElseUnlessDiskFault } from '../base/attempt.ts';
+import { isDiskFault, isFailingDisk, orElse } from '../base/attempt.ts';
 import { lockOn } from '../base/locks.ts';
 import { sessionDirName, shortId } from '../base/names.ts';
 import { listDirectory, namesIn } from '../front-matter/folder.ts';
@@ -97,10 +97,15 @@ export const newestSession = (store: Store, caseId: string): StoredSession | und
   return undefined;
 };
 
-// One that cannot be read is left out, unless a disk fault hides an open one. Its problem is reported elsewhere.
+// One that cannot be read is left out, unless the disk hides an open one; its problem is reported elsewhere. A limit of the
+// machine says nothing about the file.
 const readIfFound = (store: Store, caseId: string, dir: string, isNeeded = isInJournal) => {
-  const otherwise = isNeeded(store, dir) ? orElseUnlessDiskFault : orElse;
-  return otherwise(() => readSessionAt(store, caseId, dir), undefined);
+  try {
+    return readSessionAt(store, caseId, dir);
+  } catch (error) {
+    if (isDiskFault(error) && (!isFailingDisk(error) || isNeeded(store, dir))) throw error;
+    return undefined;
+  }
 };
 
 /** Creates the directory of a new session. */

@@ -1,6 +1,6 @@
 /** What a call answers when the disk fails on its way, and what is told of it: at which step decides, not which error. */
 import assert from 'node:assert/strict';
-import { readdirSync, utimesSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, utimesSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { resolveAbsent } from '../../store/reconcile/missing.ts';
@@ -210,6 +210,22 @@ describe('a plan that is approved while the state directory is full', () => {
   });
 });
 
+describe('a session that ends while the state directory is away', () => {
+  it('ends whole, and its consent once the directory is back', async (t) => {
+    const state = temporaryDirectory(t);
+    const { call, at, item, dir } = await withCase(t, undefined, { state });
+    await call('POST', `${at}/sessions`, { type: 'implementing', provider: 'manual' });
+    await eventually(async () => assert.match((await call('GET', '/attention')).text, FOR_PLAN));
+    const lock = join(dir, 'sessions/lock.md');
+    assert.ok(existsSync(lock));
+    renameSync(state, `${state}.away`);
+    const aborted = await call('POST', `/api/cases/${item.id}/session/abort`);
+    const isLocked = existsSync(lock);
+    renameSync(`${state}.away`, state);
+    assert.deepEqual([aborted.status, aborted.body.status, isLocked], [200, 'aborted', false]);
+  });
+});
+
 describe('a session whose file cannot be read for a moment', () => {
   const withSession = async (t: TestContext) => {
     const { call, at, item, running } = await withCase(t);
@@ -255,6 +271,23 @@ describe('a session whose file cannot be read for a moment', () => {
     assert.deepEqual([trust.status, trust.body], [200, []]);
     assert.equal(aborted.body.status, 'aborted', aborted.text);
     assert.ok(problems.text.includes(relative(running.workspace, file)), problems.text);
+  });
+
+  it('is missed where it decides, and at a limit of the machine', async (t) => {
+    const { call, at, id, file } = await withSession(t);
+    const [session] = (await call<Session[]>('GET', `${at}/sessions`)).body;
+    await call('POST', `/api/cases/${id}/session/abort`);
+    const proof = { type: 'log', content: 'x', session_id: session?.id };
+    const failing = await inject(t, process.pid, `openat:error=EIO:-P${file}`);
+    if (failing === undefined) return;
+    const attached = await call('POST', `${at}/proof`, proof);
+    await failing.end();
+    const full = await inject(t, process.pid, `openat:error=EMFILE:-P${file}`);
+    const list = await call('GET', `${at}/sessions`);
+    await full?.end();
+    assertProblem(attached, 503, 'disk_failed');
+    assertProblem(list, 503, 'unavailable');
+    assert.equal((await call('POST', `${at}/proof`, proof)).status, 201);
   });
 
   it('hides and keeps nothing but itself: lists of all, the editor and the deletion go on', async (t) => {

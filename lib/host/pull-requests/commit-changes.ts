@@ -123,7 +123,7 @@ const sessionBehind = async (
   { case_id }: WorktreeRecord,
 ): Promise<Behind | undefined> => {
   const { store } = service;
-  const completed = (sessionsOf(store, case_id) ?? []).filter(
+  const completed = (sessionsOf(store, case_id, () => true) ?? []).filter(
     ({ session: { status, mode } }) => status === 'completed' && mode === 'work',
   );
   const newest = completed.at(-1);

@@ -42,7 +42,7 @@ const draftFrom = ({ matter, body }: StoredPullDraft): PullDraft => {
  */
 const composeDraft = async (store: Store, caseId: string, room?: number): Promise<PullDraft> => {
   const { title, description } = await getItem(store, caseId);
-  const sessions = (sessionsOf(store, caseId) ?? [])
+  const sessions = (sessionsOf(store, caseId, () => true) ?? [])
     .filter(({ session: { status, mode } }) => status === 'completed' && mode === 'work')
     .map((kept) => {
       const summary = sessionSummary(store, sessionDirOf(store, kept));

@@ -91,7 +91,8 @@ export const newMatter = async (
 
 const sessionOf = (store: Store, caseId: string, named: string | undefined): string | undefined => {
   if (named === undefined) return newestWorkSession(store, caseId)?.id;
-  if ((sessionsOf(store, caseId) ?? []).some(({ session }) => session.id === named)) return named;
+  if ((sessionsOf(store, caseId, () => true) ?? []).some(({ session }) => session.id === named))
+    return named;
   throw badField(
     '/session_id',
     'is not a session of this Work item',
@@ -101,7 +102,8 @@ const sessionOf = (store: Store, caseId: string, named: string | undefined): str
 
 /** The newest session of a Work item that reached Work mode. */
 export const newestWorkSession = (store: Store, caseId: string): Session | undefined =>
-  (sessionsOf(store, caseId) ?? []).findLast(({ session }) => session.mode === 'work')?.session;
+  (sessionsOf(store, caseId, () => true) ?? []).findLast(({ session }) => session.mode === 'work')
+    ?.session;
 
 /** Throws `too_large` or `bad_request` for content that could not be read back. */
 export const checkContent = (content: string): void => {

@@ -61,7 +61,7 @@ const isOwnCommit = async (store: Store, branch: FinishedBranch): Promise<boolea
 
 /** The commits of a Work item's sessions, oldest first. */
 const commitsOf = (store: Store, caseId: string): string[] =>
-  (sessionsOf(store, caseId) ?? []).flatMap(({ session }) => session.commit?.id ?? []);
+  (sessionsOf(store, caseId, () => true) ?? []).flatMap(({ session }) => session.commit?.id ?? []);
 
 // How git's log of a branch says that it was moved to a commit that was not made on it.
 const MOVED = /^(?:branch: |reset: |fetch|dossier: restored|(?:merge|pull) .*: Fast-forward)/;
@@ -110,7 +110,9 @@ export const noteMergedPull = async (
 export const branchesOf = (store: Store, caseId: string): readonly string[] => {
   const worktree = readAnyWorktree(store.layout, caseId);
   if (worktree !== undefined) return [worktree.record.branch];
-  return (sessionsOf(store, caseId) ?? []).flatMap(({ session: { branch } }) => branch ?? []);
+  return (sessionsOf(store, caseId, () => true) ?? []).flatMap(
+    ({ session: { branch } }) => branch ?? [],
+  );
 };
 
 type Found = Pick<Merged, 'into' | 'commit'>;
