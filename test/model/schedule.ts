@@ -189,7 +189,15 @@ const quiet = async (): Promise<void> => {
   await nextTurn();
 };
 
-const MOVES = new Set(['linkSync', 'renameSync', 'rmSync', 'rm', 'rename', 'writeFileSync']);
+const MOVES = new Set([
+  'linkSync',
+  'renameSync',
+  'rmSync',
+  'rm',
+  'rename',
+  'unlinkSync',
+  'writeFileSync',
+]);
 
 /** After a call of the daemon: what has it read, what has it changed? */
 const look = (state: State, { name, paths }: Step): void => {

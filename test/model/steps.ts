@@ -54,6 +54,7 @@ const SYNC = [
   'renameSync',
   'rmSync',
   'statSync',
+  'unlinkSync',
   'writeFileSync',
 ] as const;
 const ASYNC = ['mkdir', 'open', 'rename', 'rm'] as const;
