@@ -7,16 +7,19 @@ import { AsyncLocalStorage } from 'node:async_hooks';
  * so it is disabled while no call carries a value.
  */
 export const createCallContext = <T>() => {
-  const storage = new AsyncLocalStorage<T | undefined>();
+  const storage = new AsyncLocalStorage<{ carried: T | undefined } | undefined>();
   let running = 0;
   return {
     /** The value of the current call; undefined outside a call, or after it ended. */
-    get: (): T | undefined => storage.getStore(),
+    get: (): T | undefined => storage.getStore()?.carried,
     run: async <R>(carried: T, work: () => Promise<R>): Promise<R> => {
+      const call: { carried: T | undefined } = { carried };
       running += 1;
       try {
-        return await storage.run(carried, work);
+        return await storage.run(call, work);
       } finally {
+        // What the call left running goes on with it: in Node 24 also after `disable`.
+        call.carried = undefined;
         running -= 1;
         if (running === 0) storage.disable();
       }

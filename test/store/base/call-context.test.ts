@@ -44,15 +44,21 @@ describe('createCallContext', () => {
     assert.equal(await context.run('later', async () => turn(context.get())), 'later');
   });
 
-  it('carries nothing after the last call ended, whatever that call left running', async () => {
+  it('carries nothing after the call ended, whatever it left running, and while another runs', async () => {
     const context = createCallContext<string>();
     const ended = signal();
-    let left: Promise<string | undefined> | undefined;
-    await context.run('call', async () => {
-      left = ended.given.then(() => context.get());
+    const left: Promise<string | undefined>[] = [];
+    const call = () =>
+      context.run('call', async () => {
+        left.push(ended.given.then(() => context.get()));
+      });
+    await call();
+    await context.run('other', async () => {
+      await call();
+      ended.give();
+      await left[1];
     });
-    ended.give();
-    assert.equal(await left, undefined);
+    assert.deepEqual(await Promise.all(left), [undefined, undefined]);
   });
 
   it('carries nothing into what is not the call’s own, and ends with an error as with an answer', async () => {
