@@ -9,8 +9,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { codeOf, messageOf, orElse } from '../base/attempt.ts';
+import { codeOf, messageOf } from '../base/attempt.ts';
 import { pathContains } from '../base/paths.ts';
+import { ifReadable } from '../front-matter/problem.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { unlinkIfThere } from '../fs/remove.ts';
@@ -55,7 +56,8 @@ export const lostState = (state: string, key = keyIn(state)): string | undefined
     ? undefined
     : `The state directory ${state} was removed or replaced while the daemon runs, so no decision is kept. Put it back: a daemon that starts without it asks for every decision again`;
 
-const keyIn = (state: string): Buffer | undefined => orElse(() => readStateKey(state), undefined);
+const keyIn = (state: string): Buffer | undefined =>
+  ifReadable(() => readStateKey(state), undefined);
 
 const nearest = (path: string): string =>
   existsSync(dirname(path)) ? dirname(path) : nearest(dirname(path));
