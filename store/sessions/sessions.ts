@@ -67,13 +67,16 @@ const readRecordOf = (store: Store, caseId: string, id: string): SessionRecord |
 
 /**
  * The readable sessions of a Work item, oldest first; undefined if there is no such Work item. Throws a disk fault that hides
- * an open one, or as `isNeeded` says.
+ * an open one.
  */
-export const sessionsOf = (
-  store: Store,
-  caseId: string,
-  isNeeded?: typeof isInJournal,
-): StoredSession[] | undefined => {
+export const sessionsOf = (store: Store, caseId: string): StoredSession[] | undefined =>
+  readSessions(store, caseId, isInJournal);
+
+/** The same for a rule to which each session counts: throws any disk fault. */
+export const allSessionsOf = (store: Store, caseId: string): StoredSession[] | undefined =>
+  readSessions(store, caseId, () => true);
+
+const readSessions = (store: Store, caseId: string, isNeeded: typeof isInJournal) => {
   const folder = folderOf(store, caseId);
   if (folder === undefined) return undefined;
   return listDirectory(folder)
@@ -91,7 +94,7 @@ export const newestSession = (store: Store, caseId: string): StoredSession | und
   if (folder === undefined) return undefined;
   // Names begin with the time of creation.
   for (const name of listDirectory(folder).toSorted().reverse()) {
-    const kept = readIfFound(store, caseId, join(folder, name));
+    const kept = readIfFound(store, caseId, join(folder, name), isInJournal);
     if (kept !== undefined) return kept;
   }
   return undefined;
@@ -99,7 +102,7 @@ export const newestSession = (store: Store, caseId: string): StoredSession | und
 
 // One that cannot be read is left out, unless the disk hides an open one; its problem is reported elsewhere. A limit of the
 // machine says nothing about the file.
-const readIfFound = (store: Store, caseId: string, dir: string, isNeeded = isInJournal) => {
+const readIfFound = (store: Store, caseId: string, dir: string, isNeeded: typeof isInJournal) => {
   try {
     return readSessionAt(store, caseId, dir);
   } catch (error) {

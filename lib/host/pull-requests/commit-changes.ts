@@ -1,7 +1,11 @@
 import { shellQuoted } from '../../../store/base/text.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { readDiff, readSinceApproval } from '../../../store/sessions/session-texts.ts';
-import { type StoredSession, sessionDirOf, sessionsOf } from '../../../store/sessions/sessions.ts';
+import {
+  allSessionsOf,
+  type StoredSession,
+  sessionDirOf,
+} from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { syncCommits } from '../../code/worktrees/recovery/sync-work.ts';
@@ -123,7 +127,7 @@ const sessionBehind = async (
   { case_id }: WorktreeRecord,
 ): Promise<Behind | undefined> => {
   const { store } = service;
-  const completed = (sessionsOf(store, case_id, () => true) ?? []).filter(
+  const completed = (allSessionsOf(store, case_id) ?? []).filter(
     ({ session: { status, mode } }) => status === 'completed' && mode === 'work',
   );
   const newest = completed.at(-1);

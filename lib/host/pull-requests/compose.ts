@@ -10,7 +10,7 @@ import {
 import type { Proof } from '../../../store/records/proof.ts';
 import type { PullDraft } from '../../../store/records/pull-request.ts';
 import { sessionSummary } from '../../../store/sessions/edited-summary.ts';
-import { sessionDirOf, sessionsOf } from '../../../store/sessions/sessions.ts';
+import { allSessionsOf, sessionDirOf } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
 import { readWorktree } from '../../../store/worktrees/worktrees.ts';
 import { getItem } from '../../code/projects/project.ts';
@@ -42,7 +42,7 @@ const draftFrom = ({ matter, body }: StoredPullDraft): PullDraft => {
  */
 const composeDraft = async (store: Store, caseId: string, room?: number): Promise<PullDraft> => {
   const { title, description } = await getItem(store, caseId);
-  const sessions = (sessionsOf(store, caseId, () => true) ?? [])
+  const sessions = (allSessionsOf(store, caseId) ?? [])
     .filter(({ session: { status, mode } }) => status === 'completed' && mode === 'work')
     .map((kept) => {
       const summary = sessionSummary(store, sessionDirOf(store, kept));

@@ -19,7 +19,7 @@ import type {
   TraceEdge,
   TraceNode,
 } from '../../../store/records/traceability.ts';
-import { sessionsOf } from '../../../store/sessions/sessions.ts';
+import { allSessionsOf } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
 import { orNotFound } from '../../errors.ts';
 
@@ -79,7 +79,7 @@ const tracedOf = (store: Store, item: Item): Traced => {
     item: { id, title, state },
     issue: read('issue-imported_as-case', () => linkOf(store, item))?.issue,
     pull: read('case-has-pr', () => readPull(store, id)),
-    sessions: (read('case-has-session', () => sessionsOf(store, id, () => true)) ?? []).map(
+    sessions: (read('case-has-session', () => allSessionsOf(store, id)) ?? []).map(
       ({ session }) => session,
     ),
     proofs: proofsOf(item).map(({ file }) => file.matter),

@@ -11,7 +11,7 @@ import {
 import type { Item } from '../../../store/reconcile/item.ts';
 import type { Proof } from '../../../store/records/proof.ts';
 import type { Session } from '../../../store/records/session.ts';
-import { sessionsOf } from '../../../store/sessions/sessions.ts';
+import { allSessionsOf } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
 import { describeWork } from '../../code/worktrees/inspect/diff.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
@@ -91,7 +91,7 @@ export const newMatter = async (
 
 const sessionOf = (store: Store, caseId: string, named: string | undefined): string | undefined => {
   if (named === undefined) return newestWorkSession(store, caseId)?.id;
-  if ((sessionsOf(store, caseId, () => true) ?? []).some(({ session }) => session.id === named))
+  if ((allSessionsOf(store, caseId) ?? []).some(({ session }) => session.id === named))
     return named;
   throw badField(
     '/session_id',
@@ -102,8 +102,7 @@ const sessionOf = (store: Store, caseId: string, named: string | undefined): str
 
 /** The newest session of a Work item that reached Work mode. */
 export const newestWorkSession = (store: Store, caseId: string): Session | undefined =>
-  (sessionsOf(store, caseId, () => true) ?? []).findLast(({ session }) => session.mode === 'work')
-    ?.session;
+  (allSessionsOf(store, caseId) ?? []).findLast(({ session }) => session.mode === 'work')?.session;
 
 /** Throws `too_large` or `bad_request` for content that could not be read back. */
 export const checkContent = (content: string): void => {

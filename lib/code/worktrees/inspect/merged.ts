@@ -5,7 +5,7 @@ import { caseOf, mergedOf } from '../../../../store/reconcile/item.ts';
 import { itemOf } from '../../../../store/reconcile/items.ts';
 import type { Merged } from '../../../../store/records/case.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
-import { sessionsOf } from '../../../../store/sessions/sessions.ts';
+import { allSessionsOf } from '../../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import { readAnyWorktree } from '../../../../store/worktrees/worktrees.ts';
 import { branchCommit } from '../../../tools/git/read/base.ts';
@@ -61,7 +61,7 @@ const isOwnCommit = async (store: Store, branch: FinishedBranch): Promise<boolea
 
 /** The commits of a Work item's sessions, oldest first. */
 const commitsOf = (store: Store, caseId: string): string[] =>
-  (sessionsOf(store, caseId, () => true) ?? []).flatMap(({ session }) => session.commit?.id ?? []);
+  (allSessionsOf(store, caseId) ?? []).flatMap(({ session }) => session.commit?.id ?? []);
 
 // How git's log of a branch says that it was moved to a commit that was not made on it.
 const MOVED = /^(?:branch: |reset: |fetch|dossier: restored|(?:merge|pull) .*: Fast-forward)/;
@@ -110,9 +110,7 @@ export const noteMergedPull = async (
 export const branchesOf = (store: Store, caseId: string): readonly string[] => {
   const worktree = readAnyWorktree(store.layout, caseId);
   if (worktree !== undefined) return [worktree.record.branch];
-  return (sessionsOf(store, caseId, () => true) ?? []).flatMap(
-    ({ session: { branch } }) => branch ?? [],
-  );
+  return (allSessionsOf(store, caseId) ?? []).flatMap(({ session: { branch } }) => branch ?? []);
 };
 
 type Found = Pick<Merged, 'into' | 'commit'>;
