@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { lstatSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { orElse } from '../../../store/base/attempt.ts';
 import { shellQuoted } from '../../../store/base/text.ts';
+import { statsAt } from '../../../store/fs/plain-path.ts';
 import { layoutOf } from '../../../store/layout.ts';
 import { holderOf, proofOf } from '../../../store/workspace/daemon-lock.ts';
 import type { Owner } from '../../../store/workspace/owner.ts';
@@ -87,9 +87,7 @@ export const requireDaemon = async (config: Config): Promise<DaemonConnection> =
 /** Throws NoDaemon if nothing of Dossier is in the directory, as with a mistyped path. */
 export const requireWorkspace = (config: Config): void => {
   const { settings, cases, dossier } = layoutOf(config.workspace);
-  const isThere = (path: string): boolean =>
-    orElse(() => lstatSync(path), undefined, 'ENOENT', 'ENOTDIR') !== undefined;
-  if ([settings, cases, dossier].some(isThere)) return;
+  if ([settings, cases, dossier].some((path) => statsAt(path) !== undefined)) return;
   throw new NoDaemon(
     `There is no workspace in ${config.workspace}. Name yours with --workspace, or create one there: ${startCommand(config)}`,
   );

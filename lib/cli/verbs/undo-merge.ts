@@ -1,6 +1,6 @@
-import { existsSync, lstatSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { orElse } from '../../../store/base/attempt.ts';
+import { statsAt } from '../../../store/fs/plain-path.ts';
 import { counted } from '../../text/wording.ts';
 import { commitOf, type OwnGit, uncommitted } from './own-git.ts';
 
@@ -22,7 +22,7 @@ export const stateBefore = async (checkout: OwnGit, tip: string): Promise<Before
 
 // A part of its path may be a file, which the branch makes a directory.
 const isThere = ({ directory }: OwnGit, name: string): boolean =>
-  orElse(() => lstatSync(join(directory, name)), undefined, 'ENOENT', 'ENOTDIR') !== undefined;
+  statsAt(join(directory, name)) !== undefined;
 
 /**
  * Runs a step of a merge. Returns why it failed; undefined also if HEAD has moved and the command `done` succeeds, as when Ctrl-C
