@@ -21,6 +21,8 @@ export interface Consent {
 
 /** The file of the decisions, and the workspace id and key that authenticate its lines. */
 export interface Place {
+  /** The state directory. */
+  state: string;
   file: string;
   id: string;
   key: Buffer;

@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { isDone, orElse } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
 import { readLinesFrom } from '../fs/lines.ts';
@@ -86,6 +86,7 @@ export const readConsentLog = (layout: Layout): ConsentLog => {
 };
 
 const placeOf = (state: string, id: string, key: Buffer): Place => ({
+  state,
   file: join(stateOfWorkspace(state, id), 'consent.log'),
   id,
   key,
@@ -193,7 +194,7 @@ const writing = (
 
 const append = (place: Place, kept: Kept, decisions: readonly Consent[]): void => {
   // Without its key no later start can read them.
-  const lost = lostState(dirname(dirname(dirname(place.file))), place.key);
+  const lost = lostState(place.state, place.key);
   if (lost !== undefined) throw new StoreError('read_only', lost);
   try {
     appendDecisions(place, decisions);

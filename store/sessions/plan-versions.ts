@@ -116,8 +116,7 @@ const approvalProblem = (
   otherwise: Problem,
 ): Problem | undefined => {
   try {
-    const bytes = ifReadable(() => readRegularFile(root, path), undefined);
-    return bytes !== undefined && sha256(bytes) === approved_sha256 ? undefined : otherwise;
+    return hashOf(root, path) === approved_sha256 ? undefined : otherwise;
   } catch (error) {
     return toProblem(error);
   }
