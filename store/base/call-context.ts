@@ -18,7 +18,7 @@ export const createCallContext = <T>() => {
       try {
         return await storage.run(call, work);
       } finally {
-        // What the call left running goes on with it: in Node 24 also after `disable`.
+        // Background work of the call keeps its context: with Node 24 even after `disable`.
         call.carried = undefined;
         running -= 1;
         if (running === 0) storage.disable();

@@ -106,7 +106,7 @@ const checkOptions = (
   for (const option of Object.keys(values) as OptionName[]) {
     if (option in options || COMMON_OPTIONS.includes(option)) continue;
     const owners = commands.filter((each) => option in each.options);
-    // A list of most commands helps nobody.
+    // A longer list names most commands, and does not help.
     const those =
       owners.length > FEW ? '' : `, which belongs to ${owners.map((each) => each.name).join(', ')}`;
     throw new UsageError(`${name} has no option --${option}${those}`);

@@ -149,7 +149,7 @@ export const withSessionLock = async <T>(
   return work().finally(() => releaseIfNotStarted(store, case_id, id));
 };
 
-// Reads the status again: a run that another call started since then goes on.
+// Reads the status again, because another call may have started a run since then. That run is not ended.
 const endOutdatedRun = async (
   { engine, store }: WithEngine & WithStore,
   { id, case_id }: Session,
