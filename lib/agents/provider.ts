@@ -76,7 +76,7 @@ export interface PartialWork {
   /** The worktree's changed files, as `git status --short` names them. */
   files: string[];
   /** The ids of tool calls that are completed, or that the operator skips. */
-  done: string[];
+  done: readonly string[];
 }
 
 export interface RunSpec {
@@ -129,6 +129,8 @@ export interface RunSpec {
    * conversation also calls it after each prompt, before `done` settles.
    */
   takeMessages?: () => readonly string[];
+  /** Embedded runbook only: saves which blocks are done, and which one begins. Awaited before it begins. */
+  saveBlocks?: (done: readonly string[], begun?: string) => Promise<void>;
   /** Manual planning only: resolves with the text of plan.md once it is not empty. Rejects when aborted. */
   awaitPlan: (signal: AbortSignal) => Promise<string>;
 }

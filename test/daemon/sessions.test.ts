@@ -142,6 +142,34 @@ describe('a session in Work mode when its daemon ends', () => {
       assert.equal(told(place.receiver, 'session_started'), 1);
     });
 
+  // As a pull or an editor can: the approved block would be skipped, or run twice, without a question.
+  const FORGED: [string, (events: string) => string][] = [
+    ['calls it completed', (events) => events.replaceAll('"in_progress"', '"completed"')],
+    ['calls it killed', (events) => events.replaceAll('"in_progress"', '"killed"')],
+    ['does not have it', (events) => events.replace(/^.*"tool_call".*\n/gm, '')],
+    ['has only waited', (events) => events.replace(/^.*"(tool_call|status|approved)".*\n/gm, '')],
+  ];
+  for (const [what, forged] of FORGED)
+    it(`asks about the block that a kill cut off, also where its stream ${what}`, async (t) => {
+      const place = await working(t);
+      await place.daemon().end('SIGKILL');
+      place.nothingLeft();
+      const file = join(place.sessionFile(), '../events.ndjson');
+      const events = readFileSync(file, 'utf8');
+      writeFileSync(file, forged(events));
+      assert.notEqual(readFileSync(file, 'utf8'), events);
+      await place.again();
+      writeFileSync(place.sign, '');
+      const resume = `/api/cases/${place.caseId}/session/resume`;
+      await assert.rejects(place.client().post(resume), /choice_needed/);
+      await place.client().post(resume, { from: 'next' });
+      await eventually(async () =>
+        assert.equal((await place.client().get(place.at)).status, 'completed'),
+      );
+      const diff = await (await fetch(`${place.daemon().url}${place.at}/diff`)).text();
+      assert.doesNotMatch(diff, /\+done/);
+    });
+
   it('asks nothing any more after a kill, and no longer blocks the Work item', async (t) => {
     const repository = await makeRepository(t);
     const workspace = temporaryDirectory(t);

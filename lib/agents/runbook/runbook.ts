@@ -76,13 +76,28 @@ const runBlocks = async (state: Work): Promise<RunResult> => {
     state.tell({ type: 'message', data: { text } });
   }
   const done = new Set(state.spec.prompt.partial?.done);
+  const result = await runEach(state, blocks, done);
+  // Otherwise the operator is asked about the last block that began.
+  await state.spec.saveBlocks?.([...done]).catch(() => undefined);
+  return result;
+};
+
+const runEach = async (
+  state: Work,
+  blocks: readonly ShellBlock[],
+  done: Set<string>,
+): Promise<RunResult> => {
   for (const [at, block] of blocks.entries()) {
-    if (done.has(idOf(at + 1))) continue;
+    const id = idOf(at + 1);
+    if (done.has(id)) continue;
+    await state.spec.saveBlocks?.([...done], id);
     const failure = await runBlock(state, block, at + 1);
     if (state.stopped) return { outcome: 'cancelled' };
-    if (failure === undefined) continue;
-    const { why, not_begun } = failure;
-    return { outcome: 'failed', error: `Block ${at + 1} of ${blocks.length} ${why}`, not_begun };
+    if (failure !== undefined) {
+      const { why, not_begun } = failure;
+      return { outcome: 'failed', error: `Block ${at + 1} of ${blocks.length} ${why}`, not_begun };
+    }
+    done.add(id);
   }
   return { outcome: 'completed' };
 };

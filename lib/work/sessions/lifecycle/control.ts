@@ -1,4 +1,5 @@
 import type { Session } from '../../../../store/records/session.ts';
+import { type Blocks, findBlocks, saveBlocks } from '../../../../store/sessions/blocks.ts';
 import { newRunMarker } from '../../../../store/sessions/run-marker.ts';
 import {
   readSession,
@@ -16,7 +17,7 @@ import {
   refuseLostSandbox,
   whyUnreadable,
 } from '../guards/preconditions.ts';
-import { type Engine, type LiveRun, stopLive } from '../live/engine.ts';
+import { type LiveRun, stopLive } from '../live/engine.ts';
 import type { SessionNeeds, TurnNeeds } from '../live/needs.ts';
 import { noteStatus } from '../live/stream.ts';
 import { digestOf, type SessionDigest, type TranscriptCall } from '../live/transcript-summary.ts';
@@ -118,7 +119,8 @@ export const resumeSession = async (
   await refuseLost(service.store, session);
   if (session.mode === 'work') refuseLostSandbox(service, session);
   const done = session.mode === 'work' ? await digestOf(service.engine, active) : undefined;
-  const skipped = skippedBlock(session, done, from);
+  const blocks = findBlocks(service.store.journal, session);
+  const skipped = skippedBlock(interruptedBlock(session, done, blocks), from);
   const resumed = await withSessionLock(service, active, () =>
     decide(service, session, (current, matter) => {
       const change = resume(run_marker)(current, matter);
@@ -127,10 +129,13 @@ export const resumeSession = async (
     }),
   );
   if (resumed === undefined) throw notFound('session', session.id);
-  if (skipped !== undefined) recordSkippedBlock(service.engine, resumed, skipped);
+  if (skipped !== undefined) await recordSkippedBlock(service, resumed, skipped);
   if (resumed.session.mode === 'plan') startPlanTurn(service, resumed);
   // The daemon may have been killed before the work began.
-  else startWorkTurn(service, resumed, { isResumed: done?.only_waited !== true });
+  else
+    startWorkTurn(service, resumed, {
+      isResumed: blocks !== undefined || done?.only_waited !== true,
+    });
   return resumed.session;
 };
 
@@ -142,23 +147,26 @@ type From = 'again' | 'next';
  * block without a choice, because the block may have done part of its work.
  */
 const skippedBlock = (
-  session: Session,
-  done: SessionDigest | undefined,
+  block: TranscriptCall | undefined,
   from: From | undefined,
 ): TranscriptCall | undefined => {
-  const block = interruptedBlock(session, done);
   if (block === undefined && from !== undefined)
     throw invalidState('No block of this session was interrupted. Resume it without `from`.');
   if (block?.untold === true && from === undefined) throw choiceNeeded(block);
   return from === 'next' ? block : undefined;
 };
 
-// The last call, unless it ended by itself: blocks run one by one.
+// The block whose end is not known, or the last call, unless it ended by itself: blocks run one by one.
 const interruptedBlock = (
   { provider, status }: Session,
   done: SessionDigest | undefined,
+  blocks: Blocks | undefined,
 ): TranscriptCall | undefined => {
   if (provider !== 'runbook' || status !== 'paused') return undefined;
+  const id = blocks?.begun;
+  const begun = done?.calls.find((call) => call.id === id);
+  if (id !== undefined)
+    return { title: id, kind: 'execute', ...begun, id, status: 'killed', untold: true };
   const last = done?.calls.at(-1);
   return last?.status === 'killed' || last?.status === 'failed' ? last : undefined;
 };
@@ -170,11 +178,18 @@ const choiceNeeded = ({ id, title }: TranscriptCall): ServiceError =>
     { members: { block: { tool_call_id: id, title }, choices: ['again', 'next'] } },
   );
 
-/** Records in the stream that the block is skipped, so that later resumes skip it too. */
-const recordSkippedBlock = (engine: Engine, kept: StoredSession, block: TranscriptCall): void => {
+/** Records that the block is skipped, so that later resumes skip it too. */
+const recordSkippedBlock = async (
+  { engine, store }: SessionNeeds,
+  kept: StoredSession,
+  { id, title }: TranscriptCall,
+): Promise<void> => {
+  const { session } = kept;
   const transcript = engine.transcript(kept);
-  transcript.append('block_skipped', { tool_call_id: block.id, title: block.title });
+  transcript.append('block_skipped', { tool_call_id: id, title });
   transcript.sync();
+  const blocks = findBlocks(store.journal, session);
+  if (blocks !== undefined) await saveBlocks(store.journal, session, [...blocks.done, id]);
 };
 
 /**

@@ -1,6 +1,7 @@
 import { notice } from '../../../../store/reconcile/items.ts';
 import { runLimits } from '../../../../store/records/applied.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import { saveBlocks } from '../../../../store/sessions/blocks.ts';
 import { awaitPlan } from '../../../../store/sessions/session-texts.ts';
 import {
   type StoredSession,
@@ -164,6 +165,7 @@ const specOf = (service: EngineNeeds, turn: Omit<Driven, 'live'>, { mcp }: McpAc
     prefixes: prefixesOf(service.engine, session.id),
     unasked: matter.unasked ?? [],
     attended: true,
+    saveBlocks: (done, begun) => saveBlocks(store.journal, session, done, begun),
     awaitPlan: (signal) => awaitPlan(store, () => sessionDirOf(store, kept), signal),
     ...(matter.native_session_id !== undefined && {
       native_session_id: matter.native_session_id,

@@ -1,5 +1,7 @@
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import { findBlocks } from '../../../../store/sessions/blocks.ts';
 import type { StoredSession } from '../../../../store/sessions/sessions.ts';
+import type { WithStore } from '../../../../store/store.ts';
 import type { PartialWork, RunResult } from '../../../agents/provider.ts';
 import { CONFLICT, unstage } from '../../../code/worktrees/rebase/rebase-state.ts';
 import { someOf } from '../../../text/wording.ts';
@@ -10,7 +12,7 @@ import { approvedPlan } from '../guards/preconditions.ts';
 import type { WithEngine } from '../live/engine.ts';
 import type { SessionNeeds } from '../live/needs.ts';
 import { noteStatus } from '../live/stream.ts';
-import { digestOf } from '../live/transcript-summary.ts';
+import { digestOf, type SessionDigest } from '../live/transcript-summary.ts';
 import { failedEdits } from '../rules/commands.ts';
 import { completeSession } from '../rules/rules.ts';
 import { endTurn, wasCancelled } from './end.ts';
@@ -76,18 +78,20 @@ const runUntilDone = async (
 
 // What a stopped Work run has done so far, so that the next continues from there.
 const partialWork = async (
-  { git, engine }: WithEngine & WithGit,
+  { git, engine, store }: WithEngine & WithGit & WithStore,
   kept: StoredSession,
   worktree: WorktreeRecord,
 ): Promise<PartialWork> => {
   const { files } = await status(git.at(worktree));
+  const blocks = findBlocks(store.journal, kept.session);
   return {
     files: files.map(({ code, path }) => `${code} ${path}`),
-    done: (await digestOf(engine, kept)).calls
-      .filter(({ status }) => status === 'completed' || status === 'skipped')
-      .map(({ id }) => id),
+    done: blocks?.done ?? doneOf(await digestOf(engine, kept)),
   };
 };
+
+const doneOf = ({ calls }: SessionDigest): string[] =>
+  calls.filter(({ status }) => status === 'completed' || status === 'skipped').map(({ id }) => id);
 
 /**
  * Runs a Work turn. Conflict resolutions that the agent staged are unstaged, however its turn ended; the turn fails
