@@ -23,7 +23,8 @@ export const inbox = verb(async ({ dossier, typed, values, out }) => {
   if (out.isTerminal && waiting.length === 0) out.say('Nothing needs you.');
 }, findOrStartInWorkspace);
 
-const since = ({ since: at }: AttentionItem): string => at.slice(0, 16).replace('T', ' ');
+const since = ({ since: at }: AttentionItem): string =>
+  `${at.slice(0, 10)} ${at.slice(11, 16)} UTC`;
 
 const COMMANDS: Readonly<Partial<Record<AttentionItem['kind'], string>>> = {
   plan: 'approve',
