@@ -12,17 +12,31 @@ const OPT = '/opt';
 const isInOpt = [process.execPath, process.cwd(), ...PATH.split(':')].some((path) =>
   `${path}/`.startsWith(`${OPT}/`),
 );
+// Who is not root may do that as root of a user namespace. The tests themselves run without these capabilities.
+const IS_ROOT = process.getuid() === 0;
+const OWN_USER = IS_ROOT ? [] : ['--user', '--map-current-user', '--keep-caps'];
+const UNPRIVILEGED = IS_ROOT ? '' : 'setpriv --inh-caps=-all --ambient-caps=-all ';
+
 /** A sandbox of root looks into each directory of /opt for what root alone may read: there are none but those of tests. */
-const EMPTY_OPT = existsSync(OPT) && !isInOpt ? `mount -t tmpfs -o mode=755 tests ${OPT} && ` : '';
+const EMPTY_OPT =
+  IS_ROOT && existsSync(OPT) && !isInOpt ? `mount -t tmpfs -o mode=755 tests ${OPT} && ` : '';
 
 /**
  * Each process has a network and a table of processes to itself where the system gives it one: daemons of one test do not
  * look at the runs of another, and what a test leaves behind ends with it. Its temporary files are in memory.
  */
 const apart = (tmp) => {
-  const namespaces = ['unshare', '--net', '--pid', '--fork', '--kill-child', '--mount-proc'];
+  const namespaces = [
+    'unshare',
+    ...OWN_USER,
+    '--net',
+    '--pid',
+    '--fork',
+    '--kill-child',
+    '--mount-proc',
+  ];
   // The shell stays, as the first process of its table: it takes over orphans, and Node would not. `times` says what all took.
-  const script = `ip link set lo up && ${EMPTY_OPT}mount -t tmpfs -o mode=1777 tests "$0" && "$@"; code=$?; [ -z "$TEST_CPU" ] || times > "$TEST_CPU"; exit $code`;
+  const script = `ip link set lo up && ${EMPTY_OPT}mount -t tmpfs -o mode=1777 tests "$0" && ${UNPRIVILEGED}"$@"; code=$?; [ -z "$TEST_CPU" ] || times > "$TEST_CPU"; exit $code`;
   return [...namespaces, 'sh', '-c', script, tmp];
 };
 
