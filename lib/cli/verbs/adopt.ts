@@ -2,10 +2,11 @@ import { resolve } from 'node:path';
 import type { Data } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
 import { counted } from '../../text/wording.ts';
+import type { Run } from '../args/command.ts';
 import { readFileOption } from '../args/input-text.ts';
 import { Refusal } from '../args/refusal.ts';
 import { findProjectHere } from '../connection/project.ts';
-import { findOrStartDaemon } from '../connection/start.ts';
+import { findOrStartDaemon, findOrStartInWorkspace } from '../connection/start.ts';
 import { EXIT } from '../exit-codes.ts';
 import { editText } from '../output/editor.ts';
 import { ask, isTerminal, warn } from '../output/terminal.ts';
@@ -17,7 +18,10 @@ type Adoptable = Data<'GET /api/adoptable'>;
  * `dossier adopt [WHAT]`: lists sessions of agents, worktrees and branches without a Work item; with one of them, creates a
  * Work item from it. The summary of a session is confirmed by the operator, because agents will read it.
  */
-export const adopt = verb(async (given) => {
+export const adopt: Run = (call) =>
+  verb(adoptOne, call.words.length === 0 ? findOrStartInWorkspace : findOrStartDaemon)(call);
+
+const adoptOne = async (given: Verb): Promise<number | undefined> => {
   const { dossier, words, values, out, config, typed } = given;
   const [word] = words;
   const meant = OF_ONE.find((name) => values[name] !== undefined);
@@ -26,10 +30,7 @@ export const adopt = verb(async (given) => {
   const here = await findProjectHere(config, dossier);
   const project = values.project ?? here?.name;
   const found = await dossier.call('GET /api/adoptable', { query: { project } });
-  if (word === undefined) {
-    list(given, found);
-    return undefined;
-  }
+  if (word === undefined) return void list(given, found);
   const what = choose(found, word);
   const wish = 'agent' in what ? await ofSession(given, what, project) : what;
   if (typeof wish === 'number') return wish;
@@ -45,7 +46,8 @@ export const adopt = verb(async (given) => {
     );
   else if (worktree !== null) out.say(`Its worktree: ${worktree.path} (${worktree.branch})`);
   out.say(`Next: ${typed(`start ${case_id.slice(0, 8)}`)}`);
-}, findOrStartDaemon);
+  return undefined;
+};
 
 const OF_ONE = ['title', 'type', 'file', 'no-changes'] as const;
 

@@ -60,6 +60,7 @@ describe('a command that needs the daemon', () => {
       ['inbox'],
       ['show', 'one'],
       ['start', 'one'],
+      ['adopt'],
       ['status'],
       ['stop'],
     ]) {
