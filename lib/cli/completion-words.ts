@@ -93,7 +93,7 @@ const OFFERS: Readonly<Record<string, (dossier: Dossier, item: string) => Promis
     return items.map(({ id, title = '' }) => [id.slice(0, 8), title]);
   },
   proofs: async (dossier, item) => {
-    const id = await findItem(dossier, item);
+    const id = await findItem({ dossier, typed: String }, item);
     const proofs = await dossier.call('GET /cases/{id}/proof', { id });
     return proofs.map((each) => [each.id.slice(0, 8), each.file ?? each.type]);
   },

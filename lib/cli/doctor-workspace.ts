@@ -24,15 +24,15 @@ import { snapshotsText } from '../text/wording.ts';
 import { filteredRemote, findRepository, whyUnfit } from '../tools/git/read/repository.ts';
 import { homeOf } from '../tools/git/write/commit.ts';
 import { Refusal } from './args/refusal.ts';
+import { shellCommand } from './args/shell-command.ts';
 import { findDaemon } from './connection/daemon.ts';
 import { type DoctorContext, type DoctorFinding, missing, note, ok } from './doctor-finding.ts';
-import { shellCommand } from './verbs/verb.ts';
 
 /** Checks the workspace and the repositories of its projects. */
 export const workspace = async function* (context: DoctorContext): AsyncGenerator<DoctorFinding> {
   const { root } = context.layout;
   if (!isThere(root)) {
-    yield note('workspace', `${root} does not exist yet: create it with dossier init`);
+    yield note('workspace', `${root} does not exist yet: create it with ${initFor(context)}`);
   } else {
     const why = workspaceObstacle(root);
     if (why !== undefined) return yield missing('workspace', `${root} ${why}`);
@@ -52,6 +52,8 @@ export const workspace = async function* (context: DoctorContext): AsyncGenerato
   }
   yield* repositories(context);
 };
+
+const initFor = ({ config }: DoctorContext): string => shellCommand(config, 'init');
 
 const state = function* ({ layout }: DoctorContext): Generator<DoctorFinding> {
   if (layout.state === undefined) return;
@@ -84,7 +86,10 @@ const settings = async function* (context: DoctorContext): AsyncGenerator<Doctor
   const problems = entryProblem('workspace.md', entry);
   const advice = await checkSettings(context);
   if (entry === undefined)
-    yield note('settings', 'no workspace.md, so the defaults apply: dossier init creates one');
+    yield note(
+      'settings',
+      `no workspace.md, so the defaults apply: ${initFor(context)} creates one`,
+    );
   else if (problems.length + advice.length === 0) yield ok('settings', 'workspace.md');
   for (const problem of problems) yield missing('settings', saidOf(problem));
   for (const problem of advice) yield note('settings', saidOf(problem));
@@ -102,13 +107,13 @@ const trust = function* ({ layout, config }: DoctorContext): Generator<DoctorFin
   yield note('trust', `${what}: ${said}`);
 };
 
-const records = function* ({ layout }: DoctorContext): Generator<DoctorFinding> {
+const records = function* ({ layout, config }: DoctorContext): Generator<DoctorFinding> {
   const { items, problems } = inspectWorkspace(layout);
   yield ok('Work items', String(items));
   if (problems.length > 0)
     yield note(
       'records',
-      `${problems.length} cannot be read, the first is ${positionText(problems[0] as FileProblem)}: dossier check lists all`,
+      `${problems.length} cannot be read, the first is ${positionText(problems[0] as FileProblem)}: ${shellCommand(config, 'check')} lists all`,
     );
   yield inotify(watchesWanted(items), watchLimit());
 };
@@ -123,11 +128,15 @@ export const inotify = (wanted: number, limit: SystemLimit | undefined): DoctorF
   );
 };
 
-const history = async ({ git, layout }: DoctorContext): Promise<DoctorFinding> => {
+const history = async (context: DoctorContext): Promise<DoctorFinding> => {
+  const { git, layout } = context;
   if (git.program === undefined) return note('history', 'not kept without git');
   const home = await homeOf(git, layout.root);
   return home === undefined
-    ? note('history', 'the workspace is not in a git repository: create one with dossier init')
+    ? note(
+        'history',
+        `the workspace is not in a git repository: create one with ${initFor(context)}`,
+      )
     : ok('history', `in the git repository ${home.repository.path}`);
 };
 

@@ -4,7 +4,7 @@ import { openUnpacked, sourceKindOf } from '../../store/archive/unpacked.ts';
 import { openZip } from '../../store/archive/zip-file.ts';
 import { hasCode } from '../../store/base/attempt.ts';
 import { StoreError } from '../../store/base/errors.ts';
-import { trustCommandFor } from '../../store/base/text.ts';
+import { dossierCommand, trustCommandFor } from '../../store/base/text.ts';
 import { Problem } from '../../store/front-matter/problem.ts';
 import { layoutOf } from '../../store/layout.ts';
 import { pendingOnDisk } from '../../store/pending/offline.ts';
@@ -87,12 +87,11 @@ const runImport = async (call: Call, signal: AbortSignal | undefined): Promise<R
   if (found.length > 0) return fromTasks(call, found, signal);
   if (kind === 'zip') return fromArchive(call, await openZip(source), signal);
   if (kind === 'export') return fromArchive(call, openUnpacked(source), signal);
-  throw new Refusal(`${source} ${kind === 'workspace' ? WORKSPACE : STRANGE}`);
+  throw new Refusal(`${source} ${kind === 'workspace' ? ofWorkspace(source) : STRANGE}`);
 };
 
-const WORKSPACE =
-  'is a workspace, not an export: it has no manifest.json. Use it with dossier serve --workspace, or ' +
-  'export it (dossier export) and import that.';
+const ofWorkspace = (source: string): string =>
+  `is a workspace, not an export: it has no manifest.json. Use it with ${dossierCommand('serve', source)}, or export it (${dossierCommand('export', source)}) and import that.`;
 const STRANGE =
   'contains nothing that can be imported. Name the zip file of an export, the directory it was unpacked to, or the ' +
   'tasks of Backlog.md, beads, veritas-kanban, Cline Kanban or vibe-kanban (dossier help export). dossier new --file FILE ' +

@@ -10,10 +10,10 @@ import { homeOf, uncommitted } from '../tools/git/write/commit.ts';
 import { commitOnly } from '../tools/git/write/commit-only.ts';
 import { cleanEnvironment } from '../tools/process/environment.ts';
 import type { Call } from './args/command.ts';
+import { shellCommand } from './args/shell-command.ts';
 import { isNewWorkspace } from './first-run.ts';
 import { type Say, sayJson, toStandardOutput } from './output/terminal.ts';
 import { ensureWorkspace } from './preflight.ts';
-import { shellCommand } from './verbs/verb.ts';
 
 const OURS = ['workspace.md', '.gitignore', '.gitattributes'];
 
@@ -32,7 +32,7 @@ export const init = async (
     say(made.includes(name) ? `Created ${name}` : `${name} exists; unchanged`);
   const git = createGit({ env: cleanEnvironment(env) });
   if (git.program === undefined)
-    say('git is not installed: install it, then run dossier init again');
+    say(`git is not installed: install it, then run ${shellCommand(config, 'init')} again`);
   const committed = git.program === undefined ? [] : await makeRepository(git, workspace, say);
   say(`Next: ${shellCommand(config, 'doctor')}, then ${shellCommand(config, 'serve --repo DIR')}`);
   if (!json) return 0;

@@ -6,8 +6,8 @@ import { type Config, UsageError } from '../config.ts';
 import { keyName, newKey } from '../guard/api-keys/keys.ts';
 import type { Call } from './args/command.ts';
 import { Refusal } from './args/refusal.ts';
+import { shellCommand } from './args/shell-command.ts';
 import { isTerminal, toStandardOutput as say, sayJson } from './output/terminal.ts';
-import { shellCommand } from './verbs/verb.ts';
 
 /** Creates an API key and shows it once, or lists or revokes keys, with or without a daemon. */
 export const key = async ({ config, words, values }: Call): Promise<number> => {

@@ -18,6 +18,7 @@ import { type Execution, execute } from '../tools/process/execute.ts';
 import type { Call } from './args/command.ts';
 import type { OptionName } from './args/options.ts';
 import { Refusal } from './args/refusal.ts';
+import { shellCommand } from './args/shell-command.ts';
 import { findDaemon } from './connection/daemon.ts';
 import { toStandardOutput as say, sayJson } from './output/terminal.ts';
 import {
@@ -107,7 +108,9 @@ const NOT_RUNNING = 'systemd is not running for this user, so the unit cannot be
 const status: Action = async ({ config }) => {
   const { unit, installed, systemd, daemon } = await readStatus(config);
   const lines = [
-    installed ? `Unit: ${unit}` : `There is no ${unit}: create it with dossier service install.`,
+    installed
+      ? `Unit: ${unit}`
+      : `There is no ${unit}: create it with ${shellCommand(config, 'service install')}.`,
     systemd === null ? NOT_RUNNING : `systemd: ${systemd}`,
     daemon === null
       ? 'No daemon is running.'
@@ -163,7 +166,7 @@ const unitOf = ({ config, values }: Call): Unit => {
   const program = realpathSync(process.argv[1] ?? '');
   if (program.split(sep).includes('_npx'))
     throw new Refusal(
-      `${program} is in the cache of npx, which npm may clear. Run npm install -g dossierd, then dossier service install`,
+      `${program} is in the cache of npx, which npm may clear. Run npm install -g dossierd, then ${shellCommand(config, 'service install')}`,
     );
   const unit = {
     name: nameOf(config),

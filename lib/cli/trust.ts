@@ -1,4 +1,4 @@
-import { trustCommandFor } from '../../store/base/text.ts';
+import { dossierCommand, trustCommandFor } from '../../store/base/text.ts';
 import { type Layout, layoutOf } from '../../store/layout.ts';
 import {
   pendingOnDisk,
@@ -9,6 +9,7 @@ import {
 import type { Trusted, TrustedValue, WaitingValue } from '../../store/records/trust.ts';
 import { plain } from '../../store/settings/trust/waiting.ts';
 import { isThere } from '../../store/workspace/inspect.ts';
+import { workspaceObstacle } from '../../store/workspace/workspace-files.ts';
 import { type Dossier, Problem } from '../client/client.ts';
 import { type Config, UsageError } from '../config.ts';
 import { waitingLines } from '../guard/trust/show.ts';
@@ -45,7 +46,7 @@ const showWaiting = async (
     sayJson(say, list ? waiting : await acceptAll(access, waiting, all));
     return 0;
   }
-  sayLeft(listed.length - waiting.length);
+  sayLeft(layout, listed.length - waiting.length);
   if (listed.length === 0) say(nothingWaits(layout, access));
   if (waiting.length === 0) return 0;
   for (const line of waitingLines(waiting)) say(line);
@@ -74,8 +75,9 @@ const sayTrusted = (all: readonly TrustedValue[], json: boolean): number => {
 };
 
 const existing = ({ workspace, state }: Config): Layout => {
-  if (isThere(workspace)) return layoutOf(workspace, state);
-  throw new Refusal(`${workspace} does not exist. Name the workspace with --workspace.`);
+  const why = isThere(workspace) ? workspaceObstacle(workspace, 'read') : 'does not exist';
+  if (why === undefined) return layoutOf(workspace, state);
+  throw new Refusal(`${workspace} ${why}. Name the workspace with --workspace.`);
 };
 
 const isMeant = (all: boolean) => (value: WaitingValue) => !all || isIncludedInAll(value);
@@ -86,10 +88,10 @@ const nothingWaits = ({ root }: Layout, { asksAll }: TrustAccess): string =>
     : `Nothing to confirm in ${root}. Changes that were held back while a program ran without a sandbox are listed only while the daemon runs.`;
 
 // Plans need to be read, so --all approves none.
-const sayLeft = (count: number): void => {
+const sayLeft = (layout: Layout, count: number): void => {
   if (count > 0)
     say(
-      `${counted(count, 'plan')} approved elsewhere: --all approves none. Run dossier trust without it, or dossier approve ITEM.`,
+      `${counted(count, 'plan')} approved elsewhere: --all approves none. Run ${trustCommandFor(layout)} without it, or ${dossierCommand('approve ITEM', layout.root)}.`,
     );
 };
 

@@ -6,14 +6,15 @@ import type { Config } from '../config.ts';
 import type { Call } from './args/command.ts';
 import { SERVING, type Values } from './args/options.ts';
 import { Refusal } from './args/refusal.ts';
+import { shellCommand } from './args/shell-command.ts';
 import { browserOpener, openWith } from './connection/browser.ts';
+import { startCommand } from './connection/daemon.ts';
 import { findProjectHere, type ProjectHere } from './connection/project.ts';
 import { toRefusal } from './connection/refused.ts';
 import { type FoundDaemon, findOrStartDaemon } from './connection/start.ts';
 import { askForSettings, askForWorkspace, isNewWorkspace } from './first-run.ts';
 import { isTerminal, toStandardOutput as say, sayJson } from './output/terminal.ts';
 import { endDaemon } from './verbs/stop.ts';
-import { shellCommand } from './verbs/verb.ts';
 
 /**
  * `dossier up`, and `dossier` alone: finds the daemon or starts one in the background, adds the repository of this directory
@@ -118,7 +119,7 @@ const showProject = async (
   const here = await hereIn(config, found);
   if (here === undefined)
     say(
-      `${directoryOf(config)} is not in a code repository. Run dossier in one to add it as a project.`,
+      `${directoryOf(config)} is not in a code repository. Run ${startCommand(config)} in one to add it as a project.`,
     );
   else say(`Project ${here.name}: ${here.path} (${here.added ? 'added' : 'existing'})`);
   return here;

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { orElse } from '../../../store/base/attempt.ts';
 import { shellQuoted } from '../../../store/base/text.ts';
@@ -88,13 +89,22 @@ export const requireDaemon = async (config: Config): Promise<DaemonConnection> =
 export const requireWorkspace = (config: Config): void => {
   const { settings, cases, dossier } = layoutOf(config.workspace);
   if ([settings, cases, dossier].some((path) => statsAt(path) !== undefined)) return;
+  if (isBelowFile(config.workspace))
+    throw new NoDaemon(
+      `${config.workspace} is a file, or below one. Name your workspace with --workspace.`,
+    );
   throw new NoDaemon(
     `There is no workspace in ${config.workspace}. Name yours with --workspace, or create one there: ${startCommand(config)}`,
   );
 };
 
+const isBelowFile = (path: string): boolean => {
+  const stats = statsAt(path);
+  return stats === undefined ? isBelowFile(dirname(path)) : !stats.isDirectory();
+};
+
 /** The command that starts the daemon of this workspace. */
-const startCommand = ({ workspace, env }: Config): string =>
+export const startCommand = ({ workspace, env }: Config): string =>
   workspace === `${env.HOME}/dossier` ? 'dossier' : `dossier --workspace ${shellQuoted(workspace)}`;
 
 // Daemons listen on loopback only, so any other address is forged.

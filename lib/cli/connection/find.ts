@@ -10,17 +10,20 @@ const SHOWN = 10;
 // Fewer letters are part of too many titles.
 const SHORTEST = 3;
 
+/** What a search needs: the daemon, and the form of the commands in a Refusal. */
+type Caller = Pick<Verb, 'dossier' | 'typed'>;
+
 /**
  * Finds a Work item by its id, the beginning of its id, or words of its title, and returns its id. Throws a Refusal if none
  * or several match, or if one or two letters match no id or title exactly; and a UsageError for an empty word.
  */
-export const findItem = async (dossier: Dossier, word = ''): Promise<string> => {
+export const findItem = async ({ dossier, typed }: Caller, word = ''): Promise<string> => {
   if (word.trim() === '') throw new UsageError('ITEM is empty: give an id, or words of a title');
   const found = await candidates(dossier, word.trim());
   const [only] = found;
   if (only === undefined)
     throw new Refusal(
-      `No Work item has an id that begins with ${word}, or a title that contains it. List them with dossier ls`,
+      `No Work item has an id that begins with ${word}, or a title that contains it. List them: ${typed('ls')}`,
     );
   const isOnly = found.length === 1 && word.trim().length >= SHORTEST;
   const exact = exactOf(found, word.trim()) ?? (isOnly ? only : undefined);
@@ -82,7 +85,7 @@ const GOES_ON: ReadonlySet<Session['status']> = new Set([
 
 /** Finds the session that a command is about: of ITEM, its first argument, and by the option `--session`. */
 export const sessionOf = async (given: Verb): Promise<Session> =>
-  findSession(given, await findItem(given.dossier, given.words[0]), given.values.session);
+  findSession(given, await findItem(given, given.words[0]), given.values.session);
 
 /** Finds a session of a Work item, as `chooseSession` does. */
 export const findSession = async (given: Verb, id: string, word?: string): Promise<Session> =>

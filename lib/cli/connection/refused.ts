@@ -2,20 +2,22 @@ import { NoConnection, Problem } from '../../client/client.ts';
 import { type Config, UsageError } from '../../config.ts';
 import type { Values } from '../args/options.ts';
 import { NoDaemon, Refusal } from '../args/refusal.ts';
-
-/** The message if an API key is required and none was given. */
-const NO_KEY =
-  'The settings require an API key with every call (require_key). Create one with dossier key NAME, and set it as DOSSIER_KEY in the environment.';
-const WRONG_KEY =
-  'The API key in DOSSIER_KEY is unknown, revoked or not confirmed on this machine. Create another with dossier key NAME; or stop the daemon, and confirm this one with dossier trust.';
+import { shellCommand } from '../args/shell-command.ts';
 
 /** Turns a refusal of the daemon into a Refusal, or into a UsageError if it is about an option. Returns other errors unchanged. */
-export const toRefusal = (error: unknown, { env }: Config, values: Values): unknown => {
+export const toRefusal = (error: unknown, config: Config, values: Values): unknown => {
   if (error instanceof NoConnection) return new NoDaemon(error.message);
   if (!(error instanceof Problem)) return error;
   const { status, code, message } = error;
-  if (status === UNAUTHORIZED) return new Refusal(env.DOSSIER_KEY ? WRONG_KEY : NO_KEY);
+  if (status === UNAUTHORIZED) return new Refusal(keyRefusal(config));
   return code === 'bad_request' ? badInput(message, values) : new Refusal(message);
+};
+
+const keyRefusal = (config: Config): string => {
+  const another = shellCommand(config, 'key NAME');
+  return config.env.DOSSIER_KEY
+    ? `The API key in DOSSIER_KEY is unknown, revoked or not confirmed on this machine. Create another with ${another}; or stop the daemon, and confirm this one with ${shellCommand(config, 'trust')}.`
+    : `The settings require an API key with every call (require_key). Create one with ${another}, and set it as DOSSIER_KEY in the environment.`;
 };
 
 // The message begins with the place of the value: `/title must …`.

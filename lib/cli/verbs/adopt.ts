@@ -31,7 +31,7 @@ const adoptOne = async (given: Verb): Promise<number | undefined> => {
   const project = values.project ?? here?.name;
   const found = await dossier.call('GET /api/adoptable', { query: { project } });
   if (word === undefined) return void list(given, found);
-  const what = choose(found, word);
+  const what = choose(given, found, word);
   const wish = 'agent' in what ? await ofSession(given, what, project) : what;
   if (typeof wish === 'number') return wish;
   const { title, type } = values;
@@ -87,7 +87,11 @@ const subjectOf = ({ commits, subject }: { commits: number; subject: string }): 
   commits === 0 ? subject : `${counted(commits, 'commit')}: ${subject}`;
 
 /** Exact names win over the beginning of a session's id. */
-const choose = ({ sessions, worktrees, branches, repository }: Adoptable, word: string) => {
+const choose = (
+  { typed }: Verb,
+  { sessions, worktrees, branches, repository }: Adoptable,
+  word: string,
+) => {
   const path = resolve(word);
   if (worktrees.some((one) => one.path === path)) return { worktree: path };
   if (branches.some(({ name }) => name === word)) return { branch: word };
@@ -100,7 +104,7 @@ const choose = ({ sessions, worktrees, branches, repository }: Adoptable, word: 
   if (other !== undefined)
     throw new Refusal(`${word} matches ${counted(found.length, 'session')}. Give more of the id`);
   throw new Refusal(
-    `No session, worktree or unmerged branch of ${repository} is named ${word}, or it is already a Work item (dossier ls). List them with dossier adopt`,
+    `No session, worktree or unmerged branch of ${repository} is named ${word}, or it is already a Work item (${typed('ls')}). List them: ${typed('adopt')}`,
   );
 };
 

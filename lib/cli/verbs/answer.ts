@@ -25,7 +25,7 @@ export const answer = verb(async (given) => {
     values,
     out,
   } = given;
-  const asked = await oneOf(given, await findItem(dossier, word));
+  const asked = await oneOf(given, await findItem(given, word));
   const { message } = asked;
   const isGiven = [values.option, values.field, values.prefix].some((each) => each !== undefined);
   if (!isGiven && !isTerminal())
@@ -88,7 +88,7 @@ const send = ({ call }: Dossier, asked: AttentionItem, body: Body): Promise<Sess
 const requestOf = ({ answer: { path } }: AttentionItem): string =>
   decodeURIComponent(path.split('/').at(-1) ?? '');
 
-const oneOf = async ({ dossier, values }: Verb, id: string): Promise<AttentionItem> => {
+const oneOf = async ({ dossier, values, typed }: Verb, id: string): Promise<AttentionItem> => {
   const { request = '' } = values;
   const all = (await dossier.call('GET /attention')).filter(
     (item) => item.case_id === id && isAsked(item),
@@ -98,7 +98,7 @@ const oneOf = async ({ dossier, values }: Verb, id: string): Promise<AttentionIt
   if (first === undefined)
     throw new Refusal(
       all.length === 0
-        ? 'Its agent has no open request. dossier inbox lists everything that needs you'
+        ? `Its agent has no open request. List everything that needs you: ${typed('inbox')}`
         : `No request has an id that begins with ${request}: ${listed(all)}`,
     );
   if (found.length > 1 && !isTerminal())

@@ -83,14 +83,13 @@ const named = ({ values: { hash, ask } }: Verb, session: Session): Body | undefi
 // The command to type after reading the plan.
 const commandFor = async (given: Verb, session: Session): Promise<string> => {
   const {
-    dossier,
     typed,
     values: { ask = [] },
   } = given;
   const id8 = session.case_id.slice(0, 8);
   const sha256 = session.approved_sha256 ?? session.plan_sha256;
   if (sha256 === null) throw new Refusal(noPlan(given, session));
-  const { hash } = approvalFor(await readBoundary(dossier, session, ask), sha256, ask);
+  const { hash } = approvalFor(await readBoundary(given, session, ask), sha256, ask);
   const asked = ask.map((command) => ` --ask ${shellQuoted(command)}`).join('');
   const command = (name: string, more = '') =>
     typed(`${name} ${id8} --session ${session.id.slice(0, 8)}${asked}${more}`);

@@ -24,7 +24,7 @@ export const attach = verb(async (given) => {
     throw new Refusal(
       'attach shows the interface of the agent, so it needs a terminal for input and output. Use dossier say to send a message from a script',
     );
-  const id = await findItem(dossier, word);
+  const id = await findItem(given, word);
   const session = await findSession(given, id, named ?? values.session);
   const at = { id, sid: session.id };
   const stream = await withRefusals(

@@ -14,7 +14,7 @@ export const close = verb(async (given) => {
   const state = STATES.find((each) => each === (values.state ?? 'NON_ISSUE').toUpperCase());
   if (state === undefined)
     throw new UsageError(`--state takes ${STATES.join(' or ')}, not ${values.state}`);
-  const id = await findItem(dossier, words[0]);
+  const id = await findItem(given, words[0]);
   await refuseSession(given, id, 'closed');
   if (state === 'RESOLVED') await requireProof(given, id);
   else if (values.state === undefined) await refuseResolved(given, id);
@@ -57,8 +57,9 @@ const refuseResolved = async ({ dossier }: Verb, id: string): Promise<void> => {
 };
 
 /** `dossier reopen ITEM`: sets OPEN for a closed Work item, so that a session can start. */
-export const reopen = verb(async ({ dossier, words, report }) => {
-  const id = await findItem(dossier, words[0]);
+export const reopen = verb(async (given) => {
+  const { dossier, words, report } = given;
+  const id = await findItem(given, words[0]);
   const { title, state } = await dossier.call('GET /cases/{id}', { id });
   if (!STATES.some((each) => each === state))
     throw new Refusal(`${title} is ${state}, not closed, so nothing was changed`);
@@ -73,7 +74,7 @@ export const reopen = verb(async ({ dossier, words, report }) => {
 export const remove = verb(async (given) => {
   const { dossier, words, values, out, typed } = given;
   const [word = ''] = words;
-  const id = await findItem(dossier, word);
+  const id = await findItem(given, word);
   const { title } = await dossier.call('GET /cases/{id}', { id });
   const isAsked = isTerminal() && values.json !== true;
   if (!isAsked && !(word.length >= 8 && id.startsWith(word.toLowerCase())))

@@ -10,7 +10,7 @@ import { type Verb, verb, withRefusals } from './verb.ts';
 /** `dossier diff ITEM`: shows the changes of its session. */
 export const diff = verb(async (given) => {
   const { dossier, words, values, out } = given;
-  const id = await findItem(dossier, words[0]);
+  const id = await findItem(given, words[0]);
   const sessions = await listSessions(dossier, id);
   const session = chooseSession(given, sessions, { id, word: values.session });
   if (values.session === undefined && values.json !== true) nameOthers(sessions, session);

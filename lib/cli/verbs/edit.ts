@@ -20,7 +20,7 @@ const OF_A_SESSION = ['plan.md', 'comments.md'];
  */
 export const edit = verb(async (given) => {
   const { dossier, words, values, config, out } = given;
-  const id = await findItem(dossier, words[0]);
+  const id = await findItem(given, words[0]);
   const file = await fileOf(given, id);
   const isChanged = await editFileOf(given, file);
   const item = await dossier.call('GET /cases/{id}', { id });

@@ -11,12 +11,12 @@ import { handleFileSizeSignal } from '../process.ts';
 import { verb } from './verb.ts';
 
 /** `dossier export [ITEM]`: saves the workspace or a Work item as a zip file, which is renamed once it is complete on disk. */
-export const exportTo = verb(async ({ dossier, words: [word], values, report }) => {
+export const exportTo = verb(async ({ dossier, typed, words: [word], values, report }) => {
   const { file } = values;
   if (file === '-')
     throw new UsageError('--file - is not supported. Give a path (./- for a file of that name)');
   if (file !== undefined) refuseExisting(resolve(file));
-  const id = word === undefined ? undefined : await findItem(dossier, word);
+  const id = word === undefined ? undefined : await findItem({ dossier, typed }, word);
   const download = await (id === undefined
     ? dossier.call('GET /api/export')
     : dossier.call('GET /cases/{id}/export', { id }));

@@ -30,7 +30,7 @@ import { noWorktree, type Verb, verb, withRefusals } from './verb.ts';
  */
 export const merge = verb(async (given) => {
   const { dossier, words, values, config } = given;
-  const id = await findItem(dossier, words[0]);
+  const id = await findItem(given, words[0]);
   const { title, merged } = await dossier.call('GET /cases/{id}', { id });
   const worktree = await withRefusals(dossier.call('GET /api/cases/{id}/worktree', { id }), {
     not_found: async () =>

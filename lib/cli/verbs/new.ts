@@ -19,7 +19,7 @@ export const newItem = verb(async (given) => {
   const made = await makeItem(given);
   const { notes = [], ...item } = { ...made } as typeof made & { notes?: string[] };
   const names = await othersThan(dossier, item.project).catch(() => undefined);
-  if (names !== undefined) warn(withoutRepository(item, names));
+  if (names !== undefined) warn(withoutRepository(given, item, names));
   if (values.json === true) return void out.json(made);
   for (const note of notes) out.say({ style: 'yellow', text: note });
   out.table([[item.id.slice(0, 8), item.title]]);
@@ -74,9 +74,13 @@ const othersThan = async (dossier: Dossier, project: string): Promise<string[] |
   return has ? undefined : names;
 };
 
-const withoutRepository = ({ id, project }: Case, names: readonly string[]): string => {
+const withoutRepository = (
+  { typed }: Verb,
+  { id, project }: Case,
+  names: readonly string[],
+): string => {
   const other = names.length === 0 ? '' : `, or --project ${names.join(' or ')}`;
-  return `Its project ${project} has no repository. Set another with dossier start ${id.slice(0, 8)} --project NAME. Next time, run this in a repository${other}.`;
+  return `Its project ${project} has no repository. Set another: ${typed(`start ${id.slice(0, 8)} --project NAME`)}. Next time, run this in a repository${other}.`;
 };
 
 const imported = async (given: Verb) => {

@@ -11,7 +11,7 @@ const TRIES = 100;
 /** `dossier path ITEM`: prints the path of its worktree. Waits while a session that was just started creates it. */
 export const path = verb(async (given) => {
   const { dossier, words, report, typed } = given;
-  const id = await findItem(dossier, words[0]);
+  const id = await findItem(given, words[0]);
   const worktree = await withRefusals(worktreeOf(dossier, id), {
     not_found: noWorktree(given, id),
   });

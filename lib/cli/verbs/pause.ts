@@ -67,7 +67,7 @@ const unapproved = (
 /** `dossier dismiss ITEM`: removes its completed session, and the overlaps of its branch, from the inbox. */
 export const dismiss = verb(async (given) => {
   const { dossier, words, values } = given;
-  const id = await findItem(dossier, words[0]);
+  const id = await findItem(given, words[0]);
   if (values.session === undefined && (await dismissOverlaps(given, id))) return undefined;
   const { id: sid } = await findSession(given, id, values.session);
   const session = await dossier.call('POST /cases/{id}/sessions/{sid}/dismiss', { id, sid });

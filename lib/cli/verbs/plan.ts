@@ -18,11 +18,11 @@ import { type Verb, verb } from './verb.ts';
 
 /** `dossier plan ITEM`: shows the plan of its session. */
 export const plan = verb(async (given) => {
-  const { dossier, values, out } = given;
+  const { values, out } = given;
   const read = await readPlan(given, await sessionOf(given));
   const { text, sha256, session } = read;
   const waits = session.status === 'plan_ready' && session.elsewhere !== true;
-  const head = waits ? await readPlanHead(dossier, read, values.ask) : undefined;
+  const head = waits ? await readPlanHead(given, read, values.ask) : undefined;
   const { body, commands: unasked, hash } = head?.approval ?? approvalFor('', sha256);
   if (values.json === true) out.json({ session, plan: text, unasked, ...body });
   else {
@@ -45,12 +45,13 @@ interface PlanHead {
 
 /** Collects the provider, boundary, base and cost of a plan, and warnings such as invisible text. */
 const readPlanHead = async (
-  dossier: Dossier,
+  given: Verb,
   { session, sha256 }: PlanRead,
   ask: string[] = [],
 ): Promise<PlanHead> => {
   const { provider, model, effort, base_commit, usage, came_later, warnings = [] } = session;
-  const boundary = await readBoundary(dossier, session, ask);
+  const { dossier } = given;
+  const boundary = await readBoundary(given, session, ask);
   const approval = approvalFor(boundary, sha256, ask);
   const from = await readBaseText(dossier, session.case_id);
   const unsent = await unsentLines(dossier, session);
@@ -194,9 +195,10 @@ interface PlanLines {
 }
 
 /** The text of a plan with its facts, warnings and references, to be read before the approval. */
-export const planLines = async ({ dossier, values }: Verb, plan: PlanRead): Promise<PlanLines> => {
+export const planLines = async (given: Verb, plan: PlanRead): Promise<PlanLines> => {
+  const { dossier, values } = given;
   const { title } = await dossier.call('GET /cases/{id}', { id: plan.session.case_id });
-  const { facts, alarms, approval } = await readPlanHead(dossier, plan, values.ask);
+  const { facts, alarms, approval } = await readPlanHead(given, plan, values.ask);
   const head = [`Plan of ${title}`, ...factLines([...facts, ['Hash', approval.hash]])];
   const unasked = unpromptedLines(approval.commands);
   const lines = [

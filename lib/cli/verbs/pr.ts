@@ -9,7 +9,7 @@ export const pr = verb(async (given) => {
   const meant = OF_CREATE.find((name) => values[name] !== undefined);
   if (meant !== undefined && values.create !== true)
     throw new UsageError(`--${meant} is only for --create`);
-  const id = await findItem(dossier, words[0]);
+  const id = await findItem(given, words[0]);
   if (values.create === true) return create(given, id);
   const status = await withRefusals(dossier.call('GET /api/cases/{id}/pr/status', { id }), {
     not_found: `The Work item has no pull request yet. Create it: ${given.typed(`pr ${id.slice(0, 8)} --create`)}`,

@@ -29,8 +29,9 @@ export const proof = verb((given) => {
   throw new UsageError('proof takes ITEM, add ITEM FILE, run ITEM COMMAND, or rm ITEM PROOF');
 });
 
-const list = async ({ dossier, values, out, typed }: Verb, word: string): Promise<undefined> => {
-  const id = await findItem(dossier, word);
+const list = async (given: Verb, word: string): Promise<undefined> => {
+  const { dossier, values, out, typed } = given;
+  const id = await findItem(given, word);
   const [proofs, gate] = await Promise.all([
     dossier.call('GET /cases/{id}/proof', { id }),
     dossier.call('GET /cases/{id}/proof/gate', { id }),
@@ -65,12 +66,9 @@ const verificationText = ({ verified, verified_elsewhere }: Proof): string => {
 const verifying = (id: string, pid: string): string =>
   `verify ${id.slice(0, 8)} ${pid.slice(0, 8)}`;
 
-const add = async (
-  { dossier, values, typed, report }: Verb,
-  word: string,
-  file: string,
-): Promise<undefined> => {
-  const id = await findItem(dossier, word);
+const add = async (given: Verb, word: string, file: string): Promise<undefined> => {
+  const { dossier, values, typed, report } = given;
+  const id = await findItem(given, word);
   const { type = 'file' } = values;
   const made = await dossier.call('POST /cases/{id}/proof/files', {
     id,
@@ -85,7 +83,7 @@ const add = async (
 
 const run = async (given: Verb, word: string, command: string): Promise<number> => {
   const { dossier, values, out, typed } = given;
-  const id = await findItem(dossier, word);
+  const id = await findItem(given, word);
   const { type } = values;
   const body = { command, ...(type !== undefined && { type }) };
   const started = await withRefusals(dossier.call('POST /cases/{id}/proof/run', { id, body }), {
@@ -133,7 +131,7 @@ const bytesOf = (file: string): Buffer => {
 
 const remove = async (given: Verb, word: string, named: string): Promise<undefined> => {
   const { dossier, report } = given;
-  const id = await findItem(dossier, word);
+  const id = await findItem(given, word);
   const found = await findProof(given, id, named);
   await dossier.call('DELETE /cases/{id}/proof/{pid}', { id, pid: found.id });
   report(found, `Deleted ${found.type} ${found.id.slice(0, 8)}: ${found.file ?? found.content}`);
@@ -171,7 +169,7 @@ const toVerify = (all: readonly Proof[]): readonly Proof[] => {
 export const verify = verb(async (given) => {
   const { dossier, words, values, out, typed } = given;
   const [word = '', named] = words;
-  const id = await findItem(dossier, word);
+  const id = await findItem(given, word);
   const only = await findProof(given, id, named);
   const { run } = only;
   if (run !== undefined && run.status !== 'passed' && values.force !== true)

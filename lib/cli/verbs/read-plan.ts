@@ -67,12 +67,12 @@ export interface PlanApproval {
  * it cannot be read, for example because its provider was removed: the plan can be read without it.
  */
 export const readBoundary = async (
-  { call }: Pick<Dossier, 'call'>,
+  { dossier, typed }: Pick<Verb, 'dossier' | 'typed'>,
   { case_id: id, id: sid }: Pick<Session, 'case_id' | 'id'>,
   ask: string[] = [],
 ): Promise<Boundary | string> => {
   try {
-    return await call('GET /cases/{id}/sessions/{sid}/boundary', {
+    return await dossier.call('GET /cases/{id}/sessions/{sid}/boundary', {
       id,
       sid,
       ...(ask.length > 0 && { query: { ask: ask.join('\n') } }),
@@ -80,7 +80,9 @@ export const readBoundary = async (
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     if (error.code !== 'bad_request') return error.message;
-    throw new Refusal(error.message.replace('GET …/boundary.', `dossier plan ${id.slice(0, 8)}`));
+    throw new Refusal(
+      error.message.replace(' with GET …/boundary.', `: ${typed(`plan ${id.slice(0, 8)}`)}`),
+    );
   }
 };
 

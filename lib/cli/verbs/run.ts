@@ -82,8 +82,8 @@ const planWaits = async (
   session: Session,
   waiting: AttentionItem | undefined,
 ): Promise<number> => {
-  const { dossier, values, out, typed } = given;
-  const boundary = await readBoundary(dossier, session);
+  const { values, out, typed } = given;
+  const boundary = await readBoundary(given, session);
   const { hash, body, commands: unasked } = approvalFor(boundary, session.plan_sha256 ?? '');
   const id8 = session.case_id.slice(0, 8);
   if (values.json === true) out.json({ session, ...body, unasked, waiting: waiting ?? null });

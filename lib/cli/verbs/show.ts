@@ -8,7 +8,7 @@ import { verb } from './verb.ts';
 
 /** `dossier show ITEM`: shows a Work item with its sessions. */
 export const show = verb(async ({ dossier, typed, words: [word], values, out }) => {
-  const id = await findItem(dossier, word);
+  const id = await findItem({ dossier, typed }, word);
   const [item, sessions] = await Promise.all([
     dossier.call('GET /cases/{id}', { id }),
     dossier.call('GET /cases/{id}/sessions', { id }),

@@ -10,7 +10,7 @@ export const start = verb(async (given) => {
   const { dossier, words, values, out } = given;
   const [word, ...said] = words;
   await requireAgent(given);
-  const id = await findItem(dossier, word);
+  const id = await findItem(given, word);
   const { type = 'implementing', project } = values;
   if (project !== undefined) await dossier.call('PUT /cases/{id}', { id, body: { project } });
   const { session, from } = await startSession(given, id, { type, comment: said.join(' ') });

@@ -1,8 +1,9 @@
-import { dossierCommand, shellQuoted } from '../../../store/base/text.ts';
+import { shellQuoted } from '../../../store/base/text.ts';
 import { Problem } from '../../client/client.ts';
 import type { Config } from '../../config.ts';
 import type { Call, Run } from '../args/command.ts';
 import { Refusal } from '../args/refusal.ts';
+import { shellCommand } from '../args/shell-command.ts';
 import { type DaemonConnection, requireDaemon } from '../connection/daemon.ts';
 import { toRefusal } from '../connection/refused.ts';
 import { createOutput, type Out, type Words } from '../output/out.ts';
@@ -38,12 +39,6 @@ export const flagText = (flags: Readonly<Record<string, string | undefined>>): s
   Object.entries(flags)
     .flatMap(([name, value]) => (value === undefined ? [] : [` --${name} ${shellQuoted(value)}`]))
     .join('');
-
-/** A command to paste, with --workspace unless it is the default one. */
-export const shellCommand = ({ workspace, env }: Config, words: string): string => {
-  const found = env.DOSSIER_WORKSPACE || `${env.HOME}/dossier`;
-  return dossierCommand(words, workspace === found ? undefined : workspace);
-};
 
 /**
  * Creates a command that calls the daemon. `run` returns an exit code, or nothing for 0. `reach` finds the daemon:

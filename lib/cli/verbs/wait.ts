@@ -15,11 +15,11 @@ const LOOK_MS = 500;
  * failed, 4 if something else needs the operator, and 5 after the timeout.
  */
 export const wait = verb(async (given) => {
-  const { dossier, words, values } = given;
+  const { words, values } = given;
   const goal = GOALS.find((each) => each === (values.for ?? 'done'));
   if (goal === undefined) throw new UsageError(`--for takes plan or done, not ${values.for}`);
   const until = performance.now() + millisecondsIn(values.timeout);
-  const id = await findItem(dossier, words[0]);
+  const id = await findItem(given, words[0]);
   return tell(given, await waitForSession(given, { id, goal, until }));
 });
 

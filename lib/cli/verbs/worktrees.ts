@@ -60,7 +60,7 @@ const list = async (given: Verb): Promise<undefined> => {
 
 const remove = async (given: Verb): Promise<undefined> => {
   const { dossier, url, words, values, report, typed } = given;
-  const id = await findItem(dossier, words[1]);
+  const id = await findItem(given, words[1]);
   const id8 = id.slice(0, 8);
   const read = dossier.call('GET /api/cases/{id}/worktree', { id });
   const { path, branch, attached } = await withRefusals(read, { not_found: noWorktree(given, id) });

@@ -76,6 +76,18 @@ describe('a command that needs the daemon', () => {
     }
   });
 
+  it('is not told to create a workspace where there is a file', async (t) => {
+    const file = join(temporaryDirectory(t), 'notes');
+    writeFileSync(file, 'Mine\n');
+    for (const workspace of [file, join(file, 'below')]) {
+      const ended = await dossier(t, 'ls', '--workspace', workspace);
+      assert.equal(ended.code, 3);
+      assertSentence(ended, /is a file, or below one\. Name your workspace with --workspace\.\n$/);
+    }
+    const trust = await dossier(t, 'trust', '--list', '--workspace', file);
+    assertSentence(trust, /is a file, or below one\. Name the workspace with --workspace\.\n$/);
+  });
+
   it('ends with 3 where it was killed, whatever owner.json still says', async (t) => {
     const workspace = temporaryDirectory(t);
     const daemon = await startDaemon(t, ['--workspace', workspace]);

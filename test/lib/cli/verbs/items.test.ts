@@ -247,8 +247,8 @@ describe('dossier show and ls', () => {
       ]);
     for (const verb of ['ls', 'status', 'up'])
       for (const [key, why] of [
-        ['', /Create one with dossier key NAME, and set it as DOSSIER_KEY/],
-        ['dossier_no', /The API key in DOSSIER_KEY is unknown, revoked or not confirmed/],
+        ['', /Create one with dossier key NAME --workspace \S+, and set it as DOSSIER_KEY/],
+        ['dossier_no', /in DOSSIER_KEY is unknown, .* dossier trust --workspace \S+\.$/m],
       ] as const) {
         const { code, stderr } = await said(key, verb);
         assert.equal(code, 1);
@@ -585,7 +585,7 @@ describe('dossier new, start, inbox and ls', () => {
     assert.match(made.stdout, /^[0-9a-f]{8}\tOutside\n$/);
     assert.match(
       made.stderr,
-      /^dossier: Its project default has no repository.*dossier start [0-9a-f]{8} --project NAME.*--project one or two/,
+      /^dossier: Its project default has no repository.*dossier start [0-9a-f]{8} --project NAME --workspace \S+\. .*--project one or two/,
     );
     const refused = await said('start', 'outside', '--provider', 'manual');
     assert.equal(refused.code, 1);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../../lib/client/client.ts';
-import { dossier } from '../../../helpers/command.ts';
+import { assertSentence, dossier, dossierIn } from '../../../helpers/command.ts';
 import { startHere } from '../../../helpers/daemon-here.ts';
 import { eventually } from '../../../helpers/eventually.ts';
 import { makeRepository, temporaryDirectory } from '../../../helpers/repository.ts';
@@ -197,6 +197,26 @@ describe('the inbox', () => {
     const { workspace } = await withPlan(t);
     const { stdout } = await dossier(t, 'inbox', '--workspace', workspace);
     assert.match(stdout, new RegExp(`dossier approve [0-9a-f]{8} --workspace ${workspace}`));
+  });
+});
+
+describe('a refusal', () => {
+  it('names commands that work for a workspace that is not the usual one', async (t) => {
+    const { workspace } = await withPlan(t);
+    const { root } = makeRepository(t);
+    const at = `--workspace ${workspace}`;
+    for (const [words, command] of [
+      [['show', 'nothing'], `List them: dossier ls ${at}`],
+      [['adopt', 'nothing'], `a Work item (dossier ls ${at}). List them: dossier adopt ${at}`],
+      [['answer', 'files', '--option', 'yes'], `needs you: dossier inbox ${at}`],
+    ] as const) {
+      const ended = await dossierIn(t, { cwd: root }, [...words, '--workspace', workspace]);
+      assertSentence(ended, /dossier/);
+      assert.ok(ended.stderr.endsWith(`${command}\n`), ended.stderr);
+    }
+    const imported = await dossier(t, 'import', workspace);
+    const usable = `dossier serve ${at}, or export it (dossier export ${at}) and import that.`;
+    assert.ok(imported.stderr.endsWith(`${usable}\n`), imported.stderr);
   });
 });
 

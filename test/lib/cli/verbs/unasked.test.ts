@@ -34,7 +34,7 @@ describe('the commands of a plan that run without asking', () => {
     assert.equal(unknown.code, 1);
     assert.match(
       unknown.stderr,
-      /no command "npm" that would run without asking\. List them with dossier plan [0-9a-f]{8}\./,
+      /no command "npm" that would run without asking\. List them: dossier plan [0-9a-f]{8} --workspace \/\S+[^.]$/m,
     );
     const unheard = await said('approve', ...ask);
     assert.equal(unheard.code, 2);
