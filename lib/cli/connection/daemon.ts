@@ -31,11 +31,32 @@ const TRIES = 10;
  * no key, to its address before it has answered a challenge: the daemon may have ended, and another program may listen
  * there. Throws a Refusal in that case.
  */
-export const findDaemon = async (
-  config: Config,
-  tries = TRIES,
-): Promise<DaemonConnection | undefined> => {
-  const { workspace, env } = config;
+export const findDaemon = async (config: Config): Promise<DaemonConnection | undefined> => {
+  const found = await locate(config, TRIES);
+  if (found === undefined) return undefined;
+  const { url, socket, pid } = found;
+  const key = config.env.DOSSIER_KEY || undefined;
+  return { url, socket, pid, dossier: connect({ url, key, fetch: fetchFor(config, found) }) };
+};
+
+type Located = Omit<DaemonConnection, 'dossier'> & { fetch: Fetch };
+
+// A stream that is opened again finds the daemon again, which may have been restarted at another address.
+const fetchFor = (config: Config, first: Located): Fetch => {
+  let at = first;
+  return async (to, init = {}) => {
+    const { accept } = { ...init.headers } as Record<string, string>;
+    if (accept === 'text/event-stream') {
+      const now = await locate(config, 0);
+      if (now === undefined) throw new Error('It is not running.');
+      at = now;
+    }
+    return at.fetch(at.url + to.slice(first.url.length), init);
+  };
+};
+
+const locate = async (config: Config, tries: number): Promise<Located | undefined> => {
+  const { workspace } = config;
   const layout = layoutOf(workspace);
   const owner = holderOf(layout);
   if (owner?.url === undefined) return undefined;
@@ -50,7 +71,7 @@ export const findDaemon = async (
   // A daemon that restarts, as after its workspace was moved, answers again soon.
   if (said === undefined && tries > 0) {
     await delay(AGAIN_MS);
-    return findDaemon(config, tries - 1);
+    return locate(config, tries - 1);
   }
   if (said === 'late')
     throw new Refusal(
@@ -64,7 +85,7 @@ export const findDaemon = async (
     throw new Refusal(
       `The program that listens at ${url} is not the daemon of ${workspace} (process ${pid}), so nothing was sent. Find out what it is, then stop it or process ${pid}`,
     );
-  return { url, socket, pid, dossier: connect({ url, key: env.DOSSIER_KEY || undefined, fetch }) };
+  return { url, socket, pid, fetch };
 };
 
 // Decisions of the operator would be stored in another directory than the given one.

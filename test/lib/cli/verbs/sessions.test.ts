@@ -154,8 +154,8 @@ describe('dossier tail', () => {
     assert.equal((await api.call('GET /cases/{id}/sessions/{sid}', at)).status, 'working');
   });
 
-  it('says that the daemon is gone, and goes on once it is back', async (t) => {
-    const { approve, daemon, root, workspace } = await planned(t, { description: WAITS });
+  it('says that the daemon is gone, and goes on once it is back, also at another address', async (t) => {
+    const { approve, at, daemon, root, workspace } = await planned(t, { description: WAITS });
     await approve();
     const args = [DOSSIER, 'tail', 'make', '--workspace', workspace];
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -171,9 +171,17 @@ describe('dossier tail', () => {
     await daemon.end();
     await eventually(() => assert.match(told, /start it: dossier up --workspace \S+\n$/));
     const { port } = new URL(daemon.url);
-    await startHere(t, ['--workspace', workspace, '--repo', root, '--port', port]);
+    const back = await startHere(t, ['--workspace', workspace, '--repo', root, '--port', port]);
     await eventually(() => assert.match(text, /^It waits for you: dossier resume /m));
     assert.match(told, /^dossier: The connection to the daemon was lost[^\n]*\n$/);
+    await back.end();
+    const moved = await startHere(t, ['--workspace', workspace, '--repo', root]);
+    assert.notEqual(new URL(moved.url).port, port);
+    const { call } = connect({ url: moved.url });
+    await call('POST /api/cases/{id}/session/abort', { id: at.id, body: {} });
+    await eventually(() => assert.match(text, /^-- ended: aborted$/m));
+    const lines = text.match(/^(?:begun|It waits for you: .*|-- aborted|-- ended: aborted)$/gm);
+    assert.equal(lines?.length, 4, text);
   });
 
   it('is 1 where the session failed', async (t) => {
