@@ -7,6 +7,7 @@ import type { Binary } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
 import { Refusal, requireDirectoryOf } from '../args/refusal.ts';
 import { findItem } from '../connection/find.ts';
+import { warn } from '../output/terminal.ts';
 import { handleFileSizeSignal } from '../process.ts';
 import { verb } from './verb.ts';
 
@@ -23,7 +24,20 @@ export const exportTo = verb(async ({ dossier, typed, words: [word], values, rep
   const path = resolve(file ?? nameOf(download));
   const size = await save(download, path);
   report({ file: path, size }, `Exported to ${path} (${size} bytes)`);
+  const why = await importRefusal(path);
+  if (why !== undefined) warn(`dossier import will refuse this archive: ${why}`);
 });
+
+// A name can be fine in the workspace and not on another file system. Where the workspace is lost later, it is too late.
+const importRefusal = async (path: string): Promise<string | undefined> => {
+  const { openZip } = await import('../../../store/archive/zip-file.ts');
+  try {
+    (await openZip(path)).close();
+    return undefined;
+  } catch (error) {
+    return messageOf(error).replace(' Nothing was imported.', '');
+  }
+};
 
 const nameOf = ({ headers }: Binary): string => {
   const [, name] = /filename="([\w. -]+)"/.exec(headers.get('content-disposition') ?? '') ?? [];

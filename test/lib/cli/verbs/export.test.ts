@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { connect } from '../../../../lib/client/client.ts';
@@ -55,6 +55,22 @@ describe('dossier export', () => {
     assert.equal(piped.code, 2);
     assert.match(piped.stderr, /--file - is not supported\. /);
     assert.deepEqual(readdirSync(cwd).toSorted(), [name, 'one.zip', 'there.zip'].toSorted());
+  });
+
+  it('says that no import takes an archive with names that differ only in case', async (t) => {
+    const workspace = temporaryDirectory(t);
+    const { url } = await startHere(t, ['--workspace', workspace]);
+    await connect({ url }).call('POST /cases', { body: { title: 'One', type: 'bug' } });
+    mkdirSync(join(workspace, 'memory'));
+    for (const name of ['a.md', 'A.md']) writeFileSync(join(workspace, 'memory', name), 'x\n');
+    const file = join(temporaryDirectory(t), 'x.zip');
+    const args = ['export', '--file', file, '--workspace', workspace];
+    const { code, stdout, stderr } = await dossierIn(t, {}, args);
+    assert.deepEqual([code, stdout.startsWith(`Exported to ${file} (`)], [0, true]);
+    const why = /import will refuse this archive: .*"memory\/A\.md" and "memory\/a\.md" .* Rename/;
+    assert.match(stderr, why);
+    assert.doesNotMatch(stderr, /Nothing was imported/);
+    await assert.rejects(runImport(temporaryDirectory(t), file), /"memory\/A\.md" and "memory/);
   });
 
   it('says that the disk is full, and leaves nothing on it', async (t) => {
