@@ -134,7 +134,8 @@ const recordOf = (key: string, task: TaskCase): { text: string } & Record<string
 };
 
 const readableOf = (key: string, { matter, origin, raw, description }: TaskCase) => {
-  const whole = `${key}-task.md`;
+  // A Markdown file there is memory, which agents are given and which has a limit.
+  const whole = `${key}-task.${Buffer.byteLength(description) > MAX_MEMORY ? 'txt' : 'md'}`;
   const isLong = description.length > MAX_DESCRIPTION;
   const shown = isLong ? beginningOf(description, whole) : description;
   const text = renderFrontMatter(
@@ -152,6 +153,7 @@ const inMemoryDir = (dir: string, files: Record<string, string>): Record<string,
   );
 
 const MAX_DESCRIPTION = 262_144;
+const MAX_MEMORY = 1_048_576;
 const ROOM = 256;
 
 const beginningOf = (description: string, whole: string): string => {

@@ -7,6 +7,7 @@ import { describe, it, type TestContext } from 'node:test';
 import type { Case } from '../../../../store/records/case.ts';
 import { PROJECT } from '../../../examples/run.ts';
 import { killAtEnd } from '../../../helpers/at-end.ts';
+import { dossier } from '../../../helpers/command.ts';
 import { eventually } from '../../../helpers/eventually.ts';
 import { casesOf, runImport, titled } from '../../../helpers/imported.ts';
 import { temporaryDirectory, writeFiles } from '../../../helpers/repository.ts';
@@ -228,6 +229,26 @@ describe('hostile texts', () => {
     assert.equal(JSON.parse(kept).task.metadata.length, 100_000);
     await running.restart();
     assert.deepEqual((await running.call('GET', '/api/diagnostics')).body, []);
+  });
+
+  it('have their whole text beside the memory files where it is too long for one', async (t) => {
+    const [source, workspace] = [temporaryDirectory(t), temporaryDirectory(t)];
+    // In bytes: the letter has two.
+    for (const [id, length] of Object.entries({ 'x-1': 524_288, 'x-2': 524_289 })) {
+      const issue = { id, title: id, created_at: '2026-01-01', description: 'é'.repeat(length) };
+      writeFiles(source, { '.beads/issues.jsonl': JSON.stringify(issue) });
+      assert.equal((await runImport(workspace, source)).code, 0);
+    }
+    const memoryOf = (id: string) => join(workspace, dirname(titled(workspace, id).path), 'memory');
+    const [one, two] = [memoryOf('x-1'), memoryOf('x-2')];
+    assert.deepEqual([readdirSync(one), readdirSync(two)], [['beads-task.md'], ['beads-task.txt']]);
+    assert.equal(readFileSync(join(two, 'beads-task.txt'), 'utf8'), 'é'.repeat(524_289));
+    assert.match(
+      titled(workspace, 'x-2').body,
+      /the whole text is in memory\/beads-task\.txt\.\n$/,
+    );
+    const checked = await dossier(t, 'check', '--workspace', workspace);
+    assert.equal(checked.code, 0, checked.stdout);
   });
 
   it('of Cline Kanban are told by card, and the other boards come in', async (t) => {
