@@ -162,13 +162,16 @@ interface SessionSeen {
   approved: string | undefined;
   /** The id of a session that has not ended. */
   open: string | undefined;
+  /** The id of one that has. */
+  ended: string | undefined;
 }
 
 const parseSeen =
   (name: string) =>
   (text: string): SessionSeen => {
     const { id, status, approved_sha256: approved } = parseSessionIn(name)(text);
-    return { approved: approved ?? undefined, open: isEnded(status) ? undefined : id };
+    const [open, ended] = isEnded(status) ? [undefined, id] : [id, undefined];
+    return { approved: approved ?? undefined, open, ended };
   };
 
 const seenIn = (entry: ReadEntry<unknown> | undefined): Partial<SessionSeen> =>
@@ -206,18 +209,30 @@ const problemsOfSessions = (
   { id, dir }: Item,
   files: SessionFiles,
 ): FileProblem[] => {
-  const first = new Map<string, string>();
+  const twins = twinsIn(files);
   return [...files].flatMap(([name, entry]) => {
     const { open } = seenIn(entry);
-    if (open === undefined) return entryProblem(`${dir}/${name}`, entry);
-    const other = first.get(open);
-    if (other === undefined) first.set(open, name);
-    const copy = copyProblem(store, id, open) ?? (other && twinProblem(open, dirname(other)));
+    const copy = (open && copyProblem(store, id, open)) ?? twins.get(name);
     return entryProblem(`${dir}/${name}`, copy ? withProblem(undefined, copy) : entry);
   });
 };
 
-// Calls find the first by name, which may be the copy.
+/** The problem of each further directory of a session that is open in one of them, by file. */
+const twinsIn = (files: SessionFiles): ReadonlyMap<string, Problem> => {
+  const first = new Map<string, { name: string; isOpen: boolean }>();
+  const found = new Map<string, Problem>();
+  for (const [name, entry] of files) {
+    const { open, ended } = seenIn(entry);
+    const [id, isOpen] = [open ?? ended, open !== undefined];
+    if (id === undefined) continue;
+    const other = first.get(id);
+    if (other === undefined) first.set(id, { name, isOpen });
+    else if (isOpen || other.isOpen) found.set(name, twinProblem(id, dirname(other.name)));
+  }
+  return found;
+};
+
+// Calls find the first by name, which may be the copy, and have ended while the other is open.
 const twinProblem = (id: string, first: string): Problem =>
   new Problem(
     'duplicate_id',

@@ -278,6 +278,23 @@ describe('two directories of one session', () => {
     rmSync(copy, { recursive: true });
     assert.deepEqual(await problems(work), []);
   });
+
+  it('are a problem where an ended copy hides the open one', async (t) => {
+    const work = await withCase(t);
+    const body = { type: 'fix', provider: 'manual' };
+    const { path } = (await work.call<Session>('POST', `${work.at}/sessions`, body)).body;
+    const dir = join(work.running.workspace, path);
+    const copy = join(dir, '..', `0-copy-${path.slice(-8)}`);
+    cpSync(dir, copy, { recursive: true });
+    const record = join(copy, 'session.md');
+    const ended = readFileSync(record, 'utf8').replace(/^status: .*$/m, 'status: aborted');
+    writeFileSync(record, ended);
+    assert.deepEqual(await problems(work), [[`${path}/session.md`, 'duplicate_id']]);
+    // Two that ended hide none.
+    rmSync(join(dir, 'session.md'));
+    writeFileSync(join(dir, 'session.md'), ended);
+    assert.deepEqual(await problems(work), []);
+  });
 });
 
 const NOBODY = 65_534;

@@ -115,8 +115,7 @@ export const chooseSession = (
 ): Session => {
   const meant = word.toLowerCase();
   const found = sessions.filter((session) => session.id.startsWith(meant));
-  if (word !== '' && found.length > 1)
-    throw new Refusal(`${word} matches ${found.length} sessions. Give more of the id`);
+  if (word !== '' && found.length > 1) throw new Refusal(severalText(word, found));
   const isCurrent = ({ status, elsewhere }: Session): boolean =>
     GOES_ON.has(status) && elsewhere !== true;
   const goesOn = word === '' ? found.findLast(isCurrent) : undefined;
@@ -127,4 +126,12 @@ export const chooseSession = (
       ? `The Work item has no session yet. Start one: ${typed(`start ${id.slice(0, 8)}`)}`
       : `The Work item has no session whose id begins with ${word}. List them: ${typed(`show ${id.slice(0, 8)}`)}`,
   );
+};
+
+// More of the id does not help where a directory was copied.
+const severalText = (word: string, found: readonly Session[]): string => {
+  const [only, ...others] = new Set(found.map(({ id }) => id));
+  if (others.length > 0) return `${word} matches ${found.length} sessions. Give more of the id`;
+  const paths = found.map(({ path }) => path).join(', ');
+  return `Session ${only} is in ${found.length} directories: ${paths}. Compare them, and remove the one that is not yours`;
 };

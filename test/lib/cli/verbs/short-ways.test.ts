@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../../lib/client/client.ts';
 import { assertSentence, dossier, dossierIn } from '../../../helpers/command.ts';
@@ -217,6 +219,25 @@ describe('a refusal', () => {
     const imported = await dossier(t, 'import', workspace);
     const usable = `dossier serve ${at}, or export it (dossier export ${at}) and import that.`;
     assert.ok(imported.stderr.endsWith(`${usable}\n`), imported.stderr);
+  });
+});
+
+describe('a session with two directories', () => {
+  it('is not aborted, and both are named', async (t) => {
+    const { workspace, dossier: api, at } = await withPlan(t);
+    const [session] = await api.call('GET /cases/{id}/sessions', { id: at.id });
+    const path = session?.path ?? '';
+    const copy = join(dirname(path), `0-copy-${path.slice(-8)}`);
+    cpSync(join(workspace, path), join(workspace, copy), { recursive: true });
+    const record = join(workspace, copy, 'session.md');
+    const ended = readFileSync(record, 'utf8').replace(/^status: .*$/m, 'status: aborted');
+    writeFileSync(record, ended);
+    for (const words of [[], ['--session', session?.id.slice(0, 8) ?? '']]) {
+      const args = ['abort', 'files', ...words, '--workspace', workspace];
+      const refused = await dossier(t, ...args);
+      assertSentence(refused, new RegExp(`in 2 directories: .*${copy}.* remove the one`));
+      assert.ok(refused.stderr.includes(path), refused.stderr);
+    }
   });
 });
 
