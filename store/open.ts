@@ -163,7 +163,7 @@ const openFiles = async (
   { whyReadOnly, assertHeld }: { whyReadOnly: () => string | undefined; assertHeld: AssertHeld },
 ): Promise<Store> => {
   clearLeftovers(layout, report);
-  pruneUndo(layout);
+  pruneUndo(layout, report);
   await upgrade(layout, steps);
   const consent = openTrustLog(layout, true);
   const machine = await machineOf(layout);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync, renameSync, rmSync, type Stats } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { orElse, orElseUnlessDiskFault } from '../base/attempt.ts';
 import type { Layout } from '../layout.ts';
 import { isUndoName, undoPlace } from './place.ts';
@@ -11,14 +11,25 @@ const KEEP_DAYS = 7;
 const KEEP_BYTES = 268_435_456;
 const DAY_MS = 86_400_000;
 
-/** Removes files from `.dossier/undo` beyond 7 days or 256 MB, the oldest first. */
-export const pruneUndo = ({ undo }: Layout, now = Date.now()): void => {
+/**
+ * Removes files from `.dossier/undo` beyond 7 days or 256 MB, the oldest first, and reports what cannot be removed: nothing
+ * else needs it.
+ */
+export const pruneUndo = (
+  { root, undo }: Layout,
+  report: (error: unknown, what: string) => void,
+  now = Date.now(),
+): void => {
   const oldest = new Date(now - KEEP_DAYS * DAY_MS).toISOString().slice(0, 10);
   let bytes = 0;
   for (const day of readdirSync(undo).toSorted().reverse()) {
     const path = join(undo, day);
-    if (day < oldest || bytes > KEEP_BYTES) rmSync(path, { recursive: true, force: true });
-    else bytes = pruneDay(path, bytes);
+    try {
+      if (day < oldest || bytes > KEEP_BYTES) rmSync(path, { recursive: true, force: true });
+      else bytes = pruneDay(path, bytes);
+    } catch (error) {
+      report(error, `removing old files of ${relative(root, path)}`);
+    }
   }
 };
 

@@ -355,6 +355,26 @@ describe('what the daemon has no permission for', () => {
     }
   });
 
+  it('keeps no daemon from its start where it is an old file in .dossier/undo', async (t) => {
+    const root = temporaryDirectory(t);
+    const uid = userOf(root);
+    const [old, older] = ['2020-01-02', '2020-01-01'].map((day) =>
+      join(root, '.dossier/undo', day),
+    );
+    await (await startDaemon(t, ['--workspace', root], {}, uid)).end('SIGTERM');
+    for (const day of [old, older]) {
+      mkdirSync(day ?? '');
+      writeFileSync(join(day ?? '', 'kept'), 'x');
+      if (uid !== undefined) chownSync(day ?? '', uid, uid);
+    }
+    chmodSync(old ?? '', 0o555);
+    const daemon = await startDaemon(t, ['--workspace', root], {}, uid);
+    chmodSync(old ?? '', 0o755);
+    assert.deepEqual(await callAt(`${daemon.url}/cases`, 'GET'), []);
+    assert.match(daemon.errors(), /removing old files of .dossier\/undo\/2020-01-02/);
+    assert.deepEqual(readdirSync(join(root, '.dossier/undo')), ['2020-01-02']);
+  });
+
   it('is told of a session, and hides none: neither others nor what waits for trust', async (t) => {
     const root = temporaryDirectory(t);
     const uid = userOf(root);

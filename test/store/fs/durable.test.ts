@@ -313,7 +313,7 @@ describe('pruneUndo', () => {
     put('2026-03-04', 100_000_000);
     put('2026-03-09', 100_000_000);
     put('2026-03-10', 10);
-    pruneUndo(layout, Date.parse('2026-03-10T12:00:00Z'));
+    pruneUndo(layout, assert.ifError, Date.parse('2026-03-10T12:00:00Z'));
     const left = readdirSync(layout.undo).filter(
       (day) => readdirSync(join(layout.undo, day)).length > 0,
     );
@@ -334,7 +334,7 @@ describe('pruneUndo', () => {
         return lstatSync(join(day, 'tick')).ctimeMs > ctimeMs;
       });
     }
-    pruneUndo(layout, Date.parse('2026-03-10T12:00:00Z'));
+    pruneUndo(layout, assert.ifError, Date.parse('2026-03-10T12:00:00Z'));
     assert.deepEqual(readdirSync(day).toSorted(), ['a', 'c', 'tick']);
   });
 });
