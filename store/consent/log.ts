@@ -20,6 +20,8 @@ export interface ConsentLog {
    * undefined.
    */
   current(): { version: number; damage: string | undefined };
+  /** Why no decision can be stored: the state directory was removed or replaced since. */
+  lost(): string | undefined;
   /** Stores decisions; on disk when it returns. If it throws an error of the disk, those in the file count. */
   grant(consents: readonly Omit<Consent, 'by'>[], by?: Consent['by']): void;
   /** Revokes all values of a key. `kept` is a value that still applies because it is stricter. */
@@ -162,6 +164,7 @@ const writing = (
   kept: Kept,
   holds: boolean,
 ): Omit<ConsentLog, keyof Reading> => {
+  const lost = () => place && lostState(place.state, place.key);
   const grant: ConsentLog['grant'] = (consents, by = 'operator') => {
     if (place === undefined || consents.length === 0) return;
     append(
@@ -172,6 +175,7 @@ const writing = (
     if (holds) keepShort(place, kept);
   };
   return {
+    lost,
     grant,
     revoke: (key, kept) =>
       grant(

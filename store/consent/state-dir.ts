@@ -51,8 +51,8 @@ export const stateDirProblem = (state: string, root: string): string | undefined
 };
 
 /** Why the state directory that a running daemon began with is lost; undefined if its key is there. */
-export const lostState = (state: string, key = keyIn(state)): string | undefined =>
-  key !== undefined && keyIn(state)?.equals(key) === true
+export const lostState = (state: string, key: Buffer): string | undefined =>
+  keyIn(state)?.equals(key) === true
     ? undefined
     : `The state directory ${state} was removed or replaced while the daemon runs, so no decision is kept. Put it back: a daemon that starts without it asks for every decision again`;
 

@@ -2,10 +2,13 @@ import assert from 'node:assert/strict';
 import {
   closeSync,
   existsSync,
+  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -120,10 +123,12 @@ describe('a full disk', () => {
     state.free();
     assert.deepEqual(await problems(), []);
     renameSync(join(state.dir, 'state'), join(state.dir, 'away'));
-    assert.match(
-      (await problems()).join('\n'),
-      /\/state unwritable .* was removed or replaced .*$/,
-    );
+    const lost = /\/state unwritable .* was removed or replaced .*$/;
+    assert.match((await problems()).join('\n'), lost);
+    mkdirSync(join(state.dir, 'state'), { mode: 0o700 });
+    writeFileSync(join(state.dir, 'state/key'), Buffer.alloc(32));
+    assert.match((await problems()).join('\n'), lost);
+    rmSync(join(state.dir, 'state'), { recursive: true });
     renameSync(join(state.dir, 'away'), join(state.dir, 'state'));
     assert.deepEqual(await problems(), []);
     assert.deepEqual(readdirSync(join(running.workspace, '.dossier/tmp')), []);

@@ -2,7 +2,7 @@ import { isAbsolute, join, relative, resolve } from 'node:path';
 import { messageOf } from '../../../store/base/attempt.ts';
 import { isAtOrBelow } from '../../../store/base/paths.ts';
 import { importProblems } from '../../../store/codehost/imports.ts';
-import { lostState, stateDirProblem } from '../../../store/consent/state-dir.ts';
+import { stateDirProblem } from '../../../store/consent/state-dir.ts';
 import { type FileProblem, fileProblem, Problem } from '../../../store/front-matter/problem.ts';
 import type { Layout } from '../../../store/layout.ts';
 import { checkSidecarsBelow } from '../../../store/problems/sidecar-problems.ts';
@@ -40,7 +40,7 @@ const writeProblems = async (store: Store): Promise<FileProblem[]> => {
   const found = {
     '.': await whyNotWritten(store),
     ...(state !== undefined && {
-      [relative(root, state)]: stateDirProblem(state, root) ?? lostState(state),
+      [relative(root, state)]: stateDirProblem(state, root) ?? store.consent.lost(),
     }),
   };
   return Object.entries(found).flatMap(([file, why]) =>
