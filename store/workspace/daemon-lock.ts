@@ -103,8 +103,8 @@ export const lockWorkspace = async (layout: Layout, events: LockEvents, pace = L
       await release().catch(ignore);
       const isOurs = readOwner(at.owner)?.token === owner.token;
       if (at.root !== layout.root && isOurs) rmSync(lockDir(at), { recursive: true, force: true });
-      // Last: a lock without the owner's file cannot be recognized as dead.
-      removeOwner(at, owner);
+      // Last, and only without a lock: one without the owner's file cannot be recognized as dead.
+      if (statsAt(lockDir(at)) === undefined) removeOwner(at, owner);
     },
   };
 };

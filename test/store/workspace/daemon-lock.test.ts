@@ -34,14 +34,15 @@ const lock = async (t: TestContext, layout: Layout): Promise<DaemonLock> => {
   return held;
 };
 
-/** Dies at a step of its lock's directory: when that is just made, or is about to be removed. */
-const dieAt = async ({ root }: Layout, step: 'made' | 'removed'): Promise<void> => {
+/** Ends at a step of its lock's directory: killed as that is just made or about to be removed, or when it cannot be removed. */
+const dieAt = async ({ root }: Layout, step: 'made' | 'removed' | 'kept'): Promise<void> => {
   const script = `
 import fs from 'node:fs';
 const die = (path) => String(path).endsWith('.lock') && process.kill(process.pid, 'SIGKILL');
 const { mkdir, rmdir } = fs;
 const [path, step] = process.argv.slice(1);
 if (step === 'made') fs.mkdir = (dir, done) => mkdir(dir, (error) => (die(dir), done(error)));
+else if (step === 'kept') fs.rmdir = (dir, done) => done(new Error('ENOMEM'));
 else fs.rmdir = (dir, done) => (die(dir), rmdir(dir, done));
 const [{ lockWorkspace }, { layoutOf }] = await Promise.all(${JSON.stringify(MODULES)}.map((url) => import(url)));
 const ignore = () => undefined;
@@ -51,7 +52,7 @@ await (await lockWorkspace(layoutOf(path), { lost: ignore, regained: ignore })).
     stdio: 'inherit',
   });
   const [, signal] = await once(child, 'exit');
-  assert.equal(signal, 'SIGKILL');
+  assert.equal(signal, step === 'kept' ? null : 'SIGKILL');
 };
 
 const HELD = (pid: number | undefined) =>
@@ -131,8 +132,12 @@ describe('lockWorkspace', () => {
     assert.equal(ownerOf(layout).pid, process.pid);
   });
 
-  for (const step of ['made', 'removed'] as const)
-    it(`takes over at once from a process that was killed as its lock was ${step}`, async (t) => {
+  for (const [step, how] of [
+    ['made', 'that was killed as its lock was made'],
+    ['removed', 'that was killed as its lock was removed'],
+    ['kept', 'that ended and could not remove its lock'],
+  ] as const)
+    it(`takes over at once from a process ${how}`, async (t) => {
       const layout = place(t);
       await dieAt(layout, step);
       assert.ok(existsSync(`${layout.lock}.lock`));
