@@ -85,7 +85,10 @@ export const sameEntries = <T>(a: ReadonlyMap<string, T>, b: ReadonlyMap<string,
 /** The signature of a file, empty if it is so young that it has to be read again. */
 // A time in the future is not young: the clock was set back, and another write gets another time.
 export const settledSignature = (stats: Stats): string =>
-  Math.abs(Date.now() - stats.mtimeMs) < RACY_MS ? '' : signatureOf(stats);
+  Math.abs(Date.now() - stats.mtimeMs) < racyMs(stats) ? '' : signatureOf(stats);
+
+// FAT and exFAT keep times of two seconds.
+const racyMs = ({ mtimeMs }: Stats): number => (mtimeMs % 1000 === 0 ? 2000 : 0) + RACY_MS;
 
 export const signatureOf = ({ ino, size, mtimeMs, ctimeMs }: Stats): string =>
   `${ino} ${size} ${mtimeMs} ${ctimeMs}`;

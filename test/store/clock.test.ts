@@ -80,6 +80,16 @@ describe('readEntry', () => {
     assert.equal(readEntry(path, { before: entry, parse: assert.fail }), entry);
   });
 
+  it('reads a file again whose time may be one of two seconds', (t) => {
+    const path = join(temporaryDirectory(t), 'a.md');
+    writeFileSync(path, 'a');
+    const second = Math.floor(Date.now() / 1000) - 1;
+    utimesSync(path, second, second);
+    assert.equal(readEntry(path, { before: undefined, parse })?.signature, '');
+    utimesSync(path, second - 2, second - 2);
+    assert.notEqual(readEntry(path, { before: undefined, parse })?.signature, '');
+  });
+
   it('reads a file again that could not be read for a reason that has passed', (t) => {
     const path = join(temporaryDirectory(t), 'a.md');
     writeFileSync(path, 'a');
