@@ -4,6 +4,7 @@ import { isNewDoubt, isSound } from '../front-matter/entry.ts';
 import { fileProblem, fileProblems, notAdopted, Problem } from '../front-matter/problem.ts';
 import { duplicateId } from '../front-matter/problems.ts';
 import { editKnown, placeOfId } from '../front-matter/record-file.ts';
+import { isSameFile, statsAt } from '../fs/plain-path.ts';
 import { repeat } from '../fs/retry.ts';
 import { CASE_FILE, caseFile } from '../layout.ts';
 import { type Store, watchRequestsOf } from '../store.ts';
@@ -160,7 +161,7 @@ const placeItem = async (
   const other = itemOf(store, id);
   const seen = store.journal.seen.get(id);
   const first = other?.dir ?? seen?.dir;
-  if (first !== undefined && first !== dir && stillHasId(store, first, id))
+  if (first !== undefined && isAnother(store, first, dir) && stillHasId(store, first, id))
     return reject(store, dir, files.case.problem ?? duplicateOf(store, dir, first));
   const item = other ?? newItem({ id, dir, files, seen });
   if (other === undefined) putItem(store, item);
@@ -170,6 +171,14 @@ const placeItem = async (
   updateLockState(store, item);
   await reconcileRead(store, item);
 };
+
+// Where the file system ignores case, the former name of a directory still leads to it.
+const isAnother = ({ layout: { root } }: Store, first: string, dir: string): boolean => {
+  const [before, now] = [first, dir].map((each) => statsAt(join(root, each)));
+  return folded(first) !== folded(dir) || now === undefined || !isSameFile(before, now);
+};
+
+const folded = (dir: string): string => dir.normalize('NFC').toLowerCase();
 
 const duplicateOf = ({ layout }: Store, dir: string, first: string): Problem =>
   duplicateId(first, placeOfId(layout.root, caseFile(join(layout.root, dir))));

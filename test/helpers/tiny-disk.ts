@@ -55,6 +55,17 @@ export const readOnly = (t: TestContext, dir: string): (() => void) | undefined 
   return () => void execFileSync('umount', ['--lazy', dir], { stdio: 'pipe' });
 };
 
+/** Gives a directory a second name, until the test is over. False as above. */
+export const bound = (t: TestContext, from: string, to: string): boolean => {
+  try {
+    execFileSync('mount', ['--bind', from, to], { stdio: 'pipe' });
+  } catch (error) {
+    return skip(t, error) ?? false;
+  }
+  atEnd(t, () => void execFileSync('umount', ['--lazy', to], { stdio: 'pipe' }));
+  return true;
+};
+
 const skip = (t: TestContext, error: unknown): undefined => {
   const { stderr = String(error) } = error as { stderr?: unknown };
   const reason = `no disk can be mounted here: ${String(stderr).trim()}`;

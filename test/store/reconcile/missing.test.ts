@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
-import { renameSync, rmSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
+import { meet } from '../../../store/reconcile/discover.ts';
 import { allItems, itemOf, itemsOf } from '../../../store/reconcile/items.ts';
 import { resolveMissing } from '../../../store/reconcile/missing.ts';
 import { reconcile } from '../../../store/reconcile/reconcile.ts';
 import { sweepWorkspace } from '../../../store/reconcile/sweep.ts';
 import { compareHint } from '../../../store/watch/change-scheduler.ts';
 import { dirOf, idOf, writeItems } from '../../helpers/many-items.ts';
+import { bound } from '../../helpers/tiny-disk.ts';
 import { openWorkspace } from '../../helpers/workspace.ts';
 
 describe('resolveMissing', () => {
@@ -42,5 +44,19 @@ describe('compareHint', () => {
     symlinkSync(join(root, 'away'), join(root, dirOf(1)));
     await compareHint(store, 'cases');
     assert.deepEqual([...itemsOf(store).missing].toSorted(), [idOf(0), idOf(1)]);
+  });
+});
+
+describe('meet', () => {
+  it('finds a directory moved whose former name still leads to it, as where case is ignored', async (t) => {
+    const { store, root } = await openWorkspace(t);
+    writeItems(root, 1);
+    await sweepWorkspace(store);
+    const [before, now] = [dirOf(0), join(dirname(dirOf(0)), basename(dirOf(0)).toUpperCase())];
+    renameSync(join(root, before), join(root, now));
+    mkdirSync(join(root, before));
+    if (!bound(t, join(root, now), join(root, before))) return;
+    await meet(store, now);
+    assert.deepEqual([itemOf(store, idOf(0))?.dir, store.problems.all()], [now, []]);
   });
 });
