@@ -64,8 +64,9 @@ const nearest = (path: string): string =>
 
 const explained = (state: string, root: string, check: () => void): void => {
   try {
-    // Programs that write the workspace, such as git, must not reach the state directory.
-    if (pathContains(root, state)) throw new StateDirError(overlap(state, root));
+    // Programs that write the workspace, such as git, must not reach the state directory. One that is away contains nothing.
+    if (existsSync(root) && pathContains(root, state))
+      throw new StateDirError(overlap(state, root));
     check();
   } catch (error) {
     throw error instanceof StateDirError ? error : new StateDirError(whyUnusable(state, error));

@@ -16,6 +16,7 @@ import { describe, it, type TestContext } from 'node:test';
 import type { FileProblem } from '../../store/front-matter/problem.ts';
 import type { Case } from '../../store/records/case.ts';
 import { readExport } from '../helpers/exported.ts';
+import { temporaryDirectory } from '../helpers/repository.ts';
 import { type TinyDisk, tinyDisk } from '../helpers/tiny-disk.ts';
 import { assertProblem, fingerprint, told, type WithCase, withCase } from '../helpers/work-item.ts';
 
@@ -132,6 +133,19 @@ describe('a full disk', () => {
     renameSync(join(state.dir, 'away'), join(state.dir, 'state'));
     assert.deepEqual(await problems(), []);
     assert.deepEqual(readdirSync(join(running.workspace, '.dossier/tmp')), []);
+  });
+
+  it('is not told of a state directory because the workspace is away', async (t) => {
+    const state = join(temporaryDirectory(t), 'state');
+    const { call, running } = await withCase(t, {}, { state });
+    const away = `${running.workspace}-away`;
+    renameSync(running.workspace, away);
+    const told = await call<FileProblem[]>('GET', '/api/diagnostics');
+    renameSync(away, running.workspace);
+    assert.deepEqual(
+      told.body.filter(({ code }) => code === 'unwritable').map(({ file }) => file),
+      ['.'],
+    );
   });
 
   for (const kib of [196, 200, 204, 208])
