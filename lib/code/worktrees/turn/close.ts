@@ -19,6 +19,7 @@ import {
   replaceWorktree,
   withWorktreeLock,
 } from '../../../../store/worktrees/worktrees.ts';
+import { asSentence } from '../../../errors.ts';
 import type { WithLog } from '../../../log.ts';
 import { someOf } from '../../../text/wording.ts';
 import { type Git, repositoryOf, type WithGit } from '../../../tools/git/run/git.ts';
@@ -59,7 +60,7 @@ export const closeTurnLocked = async (
   } catch (error) {
     service.log.error({ err: error, case_id: caseId }, NOT_TAKEN);
     const { home } = turnPlaces(service.store.layout, caseId);
-    const why = messageOf(error);
+    const why = asSentence(messageOf(error));
     const message =
       pathKind(home) === 'nothing'
         ? `The turn could not be closed: ${why} The next turn tries again.`
