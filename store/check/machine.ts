@@ -1,6 +1,7 @@
 import { chmodSync } from 'node:fs';
 import { truncate } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { isDone } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
 import { journalMarkFile } from '../consent/workspace-id.ts';
 import type { ReadEntry } from '../front-matter/entry.ts';
@@ -62,17 +63,25 @@ export const checkMachine = (machine: Machine): Finding[] => {
 };
 
 const checkMode = ({ root }: Layout, path: string, mode: number): Finding[] => {
-  const now = (statsAt(path)?.mode ?? mode) & 0o777;
-  if ((now & ~mode) === 0) return [];
-  const message = `Its mode is ${octal(now)}, so other users can access it; it should be ${octal(mode)} at most. dossier check --fix tightens it`;
+  const now = othersMode(path, mode);
+  if (now === undefined) return [];
+  const message = `Its mode is ${octal(now)}, so other users can access it; it should be ${octal(mode)} at most. dossier check --fix tightens it; a file system that keeps no modes (FAT, exFAT) is mounted with umask=077 for that`;
   const mend: Mend = async () => {
-    chmodSync(path, now & mode);
+    // Without modes it fails, or does nothing.
+    const isChanged = isDone(() => chmodSync(path, now & mode), 'EPERM');
+    if (!isChanged || othersMode(path, mode) !== undefined) return undefined;
     return `mode changed from ${octal(now)} to ${octal(now & mode)}`;
   };
   return [error({ file: relative(root, path), code: 'wide_mode', message }, mend)];
 };
 
-const octal = (mode: number): string => mode.toString(8).padStart(4, '0');
+/** The mode of a file if it allows more than `mode`; undefined if it does not. */
+export const othersMode = (path: string, mode: number): number | undefined => {
+  const now = (statsAt(path)?.mode ?? mode) & 0o777;
+  return (now & ~mode) === 0 ? undefined : now;
+};
+
+export const octal = (mode: number): string => mode.toString(8).padStart(4, '0');
 
 // The daemon refuses to start with a link here, which could make it overwrite or empty files elsewhere.
 const checkLinks = (layout: Layout): Finding[] =>

@@ -19,12 +19,14 @@ import { describe, it, type TestContext } from 'node:test';
 import { check } from '../../../lib/cli/check.ts';
 import { UsageError } from '../../../lib/config.ts';
 import { isUndoName } from '../../../store/fs/place.ts';
+import { layoutOf } from '../../../store/layout.ts';
 import type { Proof } from '../../../store/records/proof.ts';
 import type { NewWebhook } from '../../../store/records/webhook.ts';
 import { makeWorkspaceFiles } from '../../../store/workspace/workspace-files.ts';
 import { atEnd } from '../../helpers/at-end.ts';
 import { callOf } from '../../helpers/call-of.ts';
 import { dossierIn } from '../../helpers/command.ts';
+import { inject } from '../../helpers/faults.ts';
 import { gitIn, temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
 import { fingerprint, type WithCase, withCase } from '../../helpers/work-item.ts';
 
@@ -306,6 +308,19 @@ describe('dossier check', () => {
       broken,
       /is the same\. To see earlier ones: git -C \S+ log -p -- cases\/one\/case\.md$/,
     );
+  });
+
+  it('claims no mode that the file system does not keep', async (t) => {
+    const root = temporaryDirectory(t);
+    await makeWorkspaceFiles(layoutOf(root));
+    chmodSync(join(root, '.dossier'), 0o777);
+    const faults = await inject(t, process.pid, 'chmod,fchmodat:error=EPERM');
+    if (faults === undefined) return;
+    const { code, text } = await run(root, '--fix');
+    await faults.end();
+    assert.equal(code, 1, text);
+    assert.match(text, /^\.dossier error wide_mode .* mounted with umask=077/m);
+    assert.doesNotMatch(text, /fixed/);
   });
 
   it('looks at what is of this machine only, beside a daemon too', async (t) => {
