@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { shellQuoted, trustCommandFor } from '../../store/base/text.ts';
+import { octal, othersMode } from '../../store/check/machine.ts';
 import { stateDirProblem } from '../../store/consent/state-dir.ts';
 import type { FileProblem } from '../../store/front-matter/problem.ts';
 import { entryProblem } from '../../store/front-matter/problems.ts';
@@ -15,7 +16,11 @@ import { holderOf } from '../../store/workspace/daemon-lock.ts';
 import { FormatError, refuseNewer } from '../../store/workspace/format.ts';
 import { inspectWorkspace, isThere } from '../../store/workspace/inspect.ts';
 import { livenessAt } from '../../store/workspace/owner.ts';
-import { workspaceObstacle, writeObstacle } from '../../store/workspace/workspace-files.ts';
+import {
+  linkObstacle,
+  workspaceObstacle,
+  writeObstacle,
+} from '../../store/workspace/workspace-files.ts';
 import { sharedSnapshots } from '../../store/worktrees/shared-snapshots.ts';
 import { positionText } from '../daemon/system/diagnostics.ts';
 import { checkSettings } from '../daemon/system/settings-advice.ts';
@@ -39,6 +44,7 @@ export const workspace = async function* (context: DoctorContext): AsyncGenerato
     const unwritten = await writeObstacle(root, context.layout.tmp);
     if (unwritten !== undefined) yield missing('workspace', `${root} ${unwritten}`);
     else yield ok('workspace', root);
+    yield* fileSystem(context);
     yield* format(context);
     yield* state(context);
     yield await daemon(context);
@@ -54,6 +60,18 @@ export const workspace = async function* (context: DoctorContext): AsyncGenerato
 };
 
 const initFor = ({ config }: DoctorContext): string => shellCommand(config, 'init');
+
+// FAT and exFAT have neither links nor modes.
+const fileSystem = function* ({ layout }: DoctorContext): Generator<DoctorFinding> {
+  const why = linkObstacle(layout);
+  if (why !== undefined) yield missing('workspace', `${layout.root} ${why}`);
+  const mode = othersMode(layout.dossier, 0o700);
+  if (mode !== undefined)
+    yield missing(
+      'workspace',
+      `other users can access ${layout.dossier}, whose mode is ${octal(mode)}: dossier check says what helps`,
+    );
+};
 
 const state = function* ({ layout }: DoctorContext): Generator<DoctorFinding> {
   if (layout.state === undefined) return;

@@ -1,4 +1,4 @@
-import { accessSync, constants, lstatSync, opendirSync } from 'node:fs';
+import { accessSync, constants, lstatSync, opendirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf, hasCode, isFailingDisk } from '../base/attempt.ts';
 import { beside, createFile } from '../fs/durable.ts';
@@ -94,6 +94,25 @@ const tryWrite = async (path: string): Promise<void> => {
     unlinkIfThere(path);
   }
 };
+
+/**
+ * Why no session can run in a workspace, as words that follow its path; undefined if one can. Creates and removes a symbolic
+ * link: what git needs for a session is put together of them.
+ */
+export const linkObstacle = ({ tmp }: Layout): string | undefined => {
+  const path = beside(join(tmp, 'link'));
+  try {
+    symlinkSync(tmp, path);
+    return undefined;
+  } catch (error) {
+    return hasCode(error, 'EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP') ? NO_LINKS : undefined;
+  } finally {
+    unlinkIfThere(path);
+  }
+};
+
+const NO_LINKS =
+  'is on a file system without symbolic links (such as FAT or exFAT), which sessions need. Move the workspace to another one';
 
 const explainFailure = (attempt: () => unknown): string | undefined => {
   try {

@@ -10,6 +10,7 @@ import type { Case } from '../../store/records/case.ts';
 import { acquireLock, releaseLock } from '../../store/sessions/locks.ts';
 import { inject } from '../helpers/faults.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';
+import { type Problem, withCase as withSession } from '../helpers/sessions.ts';
 import { tinyDisk } from '../helpers/tiny-disk.ts';
 import { told, withCase } from '../helpers/work-item.ts';
 
@@ -111,5 +112,22 @@ describe('a daemon on a file system without hard links', () => {
     assert.deepEqual(told(events), ['case_updated', 'proof_created']);
     assert.equal(await releaseLock(running.service.store, item.id, () => true), true);
     await done(204, 'DELETE', at);
+  });
+});
+
+describe('a file system without symbolic links', () => {
+  it('is told when a session is created, and starts none', async (t) => {
+    const { call, at, post } = await withSession(t);
+    const faults = await inject(t, process.pid, 'symlink,symlinkat:error=EPERM');
+    if (faults === undefined) return;
+    const { status, body } = await post('/sessions', { type: 'implementing' });
+    assert.deepEqual([status, (body as Problem).code], [503, 'unavailable']);
+    assert.match(
+      (body as Problem).detail,
+      /without symbolic links.* Move the workspace to another/,
+    );
+    assert.deepEqual((await call('GET', `${at}/sessions`)).body, []);
+    await faults.end();
+    assert.equal((await post('/sessions', { type: 'implementing' })).status, 201);
   });
 });

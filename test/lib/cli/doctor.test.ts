@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -18,6 +19,7 @@ import { describeSelf } from '../../../store/workspace/owner.ts';
 import { callOf } from '../../helpers/call-of.ts';
 import { startDaemon } from '../../helpers/daemon.ts';
 import { place } from '../../helpers/daemon-lock.ts';
+import { inject } from '../../helpers/faults.ts';
 import { gitIn, makeRepository, temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
 import { tinyDisk } from '../../helpers/tiny-disk.ts';
 
@@ -189,6 +191,17 @@ describe('doctor', () => {
     disk.free();
     assert.match((await run(onlyGit(t), '--workspace', disk.dir)).said, /^ok {6}workspace/m);
     assert.deepEqual(readdirSync(disk.dir), []);
+  });
+
+  it('misses links and modes, which a file system may not have', async (t) => {
+    const workspace = temporaryDirectory(t);
+    mkdirSync(join(workspace, '.dossier/tmp'), { recursive: true });
+    chmodSync(join(workspace, '.dossier'), 0o777);
+    const path = onlyGit(t);
+    if ((await inject(t, process.pid, 'symlink,symlinkat:error=ENOSYS')) === undefined) return;
+    const { said } = await run(path, '--workspace', workspace);
+    assert.match(said, /^missing workspace .* without symbolic links .*, which sessions need/m);
+    assert.match(said, /^missing workspace +other users can access .*, whose mode is 0777: /m);
   });
 
   it('tells settings that are wrong, with the line, and a provider that is not there', async (t) => {

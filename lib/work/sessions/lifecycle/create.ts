@@ -12,6 +12,7 @@ import {
   readSession,
 } from '../../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
+import { linkObstacle } from '../../../../store/workspace/workspace-files.ts';
 import { readWorktree } from '../../../../store/worktrees/worktrees.ts';
 import { type ModelChoice, NO_OFFERS, notOffered } from '../../../agents/model-choice.ts';
 import type { Provider } from '../../../agents/provider.ts';
@@ -80,6 +81,7 @@ const createInQueue = async (
   refuseClosed(item, reopen);
   checkSessionTrust(service, item, providerName(service, provider));
   checkRepository(service, item.project);
+  checkLinks(service.store);
   refuseSession(service.store, caseId, type);
   const name = checkProvider(service, provider);
   const matter = {
@@ -145,6 +147,13 @@ const reopenIfWanted = async (store: Store, caseId: string, reopen: boolean): Pr
 const checkRepository = (service: WithConfig & WithStore, project: string): void => {
   if (projectRepository(service, project) !== undefined) return;
   throw noRepository(service, project);
+};
+
+// Otherwise the session would fail at the end of its first turn.
+const checkLinks = ({ layout }: Store): void => {
+  const why = linkObstacle(layout);
+  if (why !== undefined)
+    throw new ServiceError('unavailable', `The workspace ${layout.root} ${why}.`);
 };
 
 // The worktree is created when the session starts, which may be later. Errors that are known now are reported now.
