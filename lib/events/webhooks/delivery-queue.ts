@@ -233,15 +233,20 @@ const READ_ONLY_MS = 1000;
 
 const untilDue = (queue: DeliveryQueue, line: DeliveryLine | undefined): Promise<void> => {
   const { store } = queue.deps;
-  const due = Date.parse(line?.next_at ?? '') || 0;
   return queue.alarm.wait(() => {
     if (queue.stopped || queue.hurried.length > 0) return 0;
     if (isOverdue(queue, line)) return 0;
     // Another daemon holds the workspace, and delivers.
     if (store.readOnly !== undefined) return READ_ONLY_MS;
     const isWanted = line === undefined || wants(queue.registration, line.body);
-    return isWanted ? due - store.clock().getTime() : 0;
+    return isWanted ? msUntilDue(line, store.clock()) : 0;
   });
+};
+
+// Once the clock was set back behind the last attempt, the time of the next one may be hours away.
+const msUntilDue = (line: DeliveryLine | undefined, clock: Date): number => {
+  const [at, due] = [line?.at, line?.next_at].map((time) => Date.parse(time ?? '') || 0);
+  return clock.getTime() < (at ?? 0) ? 0 : (due ?? 0) - clock.getTime();
 };
 
 /** Makes the next attempt at once; resolves after it. */

@@ -359,6 +359,18 @@ describe('a restart', () => {
     );
   });
 
+  it('waits for no time that a clock was set back from', async (t) => {
+    const [life, receiver] = [await live(t, { schedule: [60_000] }), await openReceiver(t)];
+    receiver.script(500);
+    const id = await life.register(receiver.url);
+    await life.happen(['case_updated']);
+    await until(() => readDeliveries(life.store.layout, id).length === 1);
+    await life.end();
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() - 3_600_000 });
+    await life.begin();
+    assert.deepEqual(typesOf(await receiver.atLeast(2)), ['case_updated', 'case_updated']);
+  });
+
   it('finds in the log what was delivered when the cursor was lost', async (t) => {
     const [life, receiver] = [await live(t), await openReceiver(t)];
     const id = await life.register(receiver.url);
