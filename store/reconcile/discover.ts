@@ -1,6 +1,8 @@
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { lockOn } from '../base/locks.ts';
+import { parentsOf } from '../base/paths.ts';
 import { isNewDoubt, isSound } from '../front-matter/entry.ts';
+import { listDirectory } from '../front-matter/folder.ts';
 import { fileProblem, fileProblems, notAdopted, Problem } from '../front-matter/problem.ts';
 import { duplicateId } from '../front-matter/problems.ts';
 import { editKnown, placeOfId } from '../front-matter/record-file.ts';
@@ -172,11 +174,15 @@ const placeItem = async (
   await reconcileRead(store, item);
 };
 
-// Where the file system ignores case, the former name of a directory still leads to it.
+// Where the file system ignores case, the former name of a directory still leads to it, on some (FUSE) with another inode.
 const isAnother = ({ layout: { root } }: Store, first: string, dir: string): boolean => {
+  if (folded(first) !== folded(dir)) return true;
   const [before, now] = [first, dir].map((each) => statsAt(join(root, each)));
-  return folded(first) !== folded(dir) || now === undefined || !isSameFile(before, now);
+  if (now === undefined || isSameFile(before, now)) return now === undefined;
+  return [...parentsOf(first), first].every((each) => isListed(join(root, each)));
 };
+
+const isListed = (path: string): boolean => listDirectory(dirname(path)).includes(basename(path));
 
 const folded = (dir: string): string => dir.normalize('NFC').toLowerCase();
 
