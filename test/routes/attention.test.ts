@@ -4,7 +4,9 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createAttention } from '../../lib/events/inbox/attention.ts';
+import { signal } from '../../store/base/async.ts';
 import { notifyItemChanged } from '../../store/reconcile/items.ts';
 import { sweepWorkspace } from '../../store/reconcile/sweep.ts';
 import type { AttentionItem } from '../../store/records/attention.ts';
@@ -371,6 +373,31 @@ describe('what looks after it', () => {
     notifyItemChanged(service.store, String(body.id));
     t.mock.timers.tick(1000);
     assert.equal(looks, 0);
+  });
+
+  it('tells of one list once, however long the journal takes', async (t) => {
+    const it = await failing(t);
+    await runToEnd(it, 'failed');
+    await eventually(() => assert.equal(changesOf(it.running).at(-1), 1));
+    const { service } = it.running;
+    const { journal } = service.store;
+    (journal.told as Map<string, unknown>).delete('attention');
+    const { append } = journal;
+    const journaled = signal();
+    let appended = 0;
+    t.mock.method(journal, 'append', async (entry: Parameters<typeof append>[0]) => {
+      appended += 1;
+      await journaled.raised;
+      return append(entry);
+    });
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    for (const _ of [1, 2]) {
+      service.attention.update(it.item.id);
+      t.mock.timers.tick(1000);
+      await nextTurn();
+    }
+    assert.equal(appended, 1);
+    journaled.raise();
   });
 });
 

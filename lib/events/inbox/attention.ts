@@ -1,3 +1,4 @@
+import { coalesceReads } from '../../../store/base/async.ts';
 import { isDiskFault } from '../../../store/base/attempt.ts';
 import { etagOf } from '../../../store/base/names.ts';
 import { sha256 } from '../../../store/base/sha256.ts';
@@ -79,9 +80,11 @@ export const createAttention = (store: Store, serviceOf: () => Given): Attention
     pause_ms = Math.max(SOON_MS, (performance.now() - since) / SHARE);
     void doOrDefer(store, NAME, {
       what: 'journaling a change of the attention list',
-      work: async () => (closed ? undefined : journalList(store, list())),
+      work: journalOnce,
     });
   };
+  // One at a time: what is compared with is known once it is on disk.
+  const journalOnce = coalesceReads(async () => (closed ? undefined : journalList(store, list())));
   const scheduleUpdate = (id?: string): void => {
     if (closed) return;
     if (id !== undefined) changed.add(id);
