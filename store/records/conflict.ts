@@ -82,6 +82,8 @@ export const ConflictMatter = Type.Object({
   ended_at: orNull(Time),
   pushed_at: orNull(Time),
   pushed_commit: orNull(Oid),
+  /** Shows that this machine wrote the record. git may bring another, and refs are moved and deleted by it. */
+  seal: Type.Optional(Type.Unknown()),
 });
 export type ConflictMatter = Static<typeof ConflictMatter>;
 

@@ -1,6 +1,9 @@
+import { join } from 'node:path';
 import { inSlices } from '../base/async.ts';
 import { orElse } from '../base/attempt.ts';
 import { timedName } from '../base/names.ts';
+import { isSameMac } from '../consent/decisions.ts';
+import { sealOf } from '../consent/seal.ts';
 import { logLine, withLogLine } from '../front-matter/body.ts';
 import { recordNames } from '../front-matter/folder.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
@@ -29,10 +32,25 @@ export const listConflicts = (store: Store, caseId: string): StoredConflict[] | 
 
 /** The rebase in progress on this machine; there is at most one. */
 export const openConflict = (store: Store, caseId: string): StoredConflict | undefined =>
-  listConflicts(store, caseId)?.find(({ matter }) => isOpenHere(store, matter));
+  listConflicts(store, caseId)?.find((kept) => isOpenHere(store, kept));
 
-export const isOpenHere = ({ machine }: Store, matter: ConflictMatter): boolean =>
-  matter.outcome === null && matter.machine === machine;
+export const isOpenHere = (store: Store, kept: OfItem): boolean =>
+  kept.matter.outcome === null && isOurs(store, kept);
+
+type OfItem = Pick<StoredConflict, 'case_id' | 'matter'>;
+
+/** Whether this machine wrote the record as it is. One that git brought, or that was edited, is shown and not acted upon. */
+export const isOurs = (store: Store, { case_id, matter }: OfItem): boolean => {
+  const right = sealIn(store, case_id, matter);
+  return right !== undefined && isSameMac(`${matter.seal}`, right);
+};
+
+const sealIn = ({ layout }: Store, case_id: string, matter: ConflictMatter): string | undefined => {
+  const fields = Object.keys(ConflictMatter.properties) as (keyof ConflictMatter)[];
+  const said = fields.filter((name) => name !== 'seal').map((name) => [name, matter[name]]);
+  const record = { case_id, ...Object.fromEntries(said) };
+  return sealOf(layout, join(layout.dossier, 'conflicts', matter.id), record);
+};
 
 /** All readable rebases of the workspace. Yields to requests every few milliseconds. */
 export const allConflicts = async (store: Store): Promise<StoredConflict[]> => {
@@ -52,7 +70,8 @@ export const createConflict = (
 ): Promise<StoredConflict | undefined> =>
   changeItem(store, caseId, async (item) => {
     const name = timedName(matter.began_at, matter.id);
-    const text = renderFrontMatter({ ...matter }, `\n${logLine(matter.began_at, line)}\n`);
+    const seal = sealIn(store, caseId, matter);
+    const text = renderFrontMatter({ ...matter, seal }, `\n${logLine(matter.began_at, line)}\n`);
     await conflicts.createIn(store, item, text, name);
     return conflicts.readIn(store, item, name);
   });
@@ -71,11 +90,21 @@ export const changeConflict = (
   changeItem(store, case_id, async () => {
     const kept = listConflicts(store, case_id)?.find(({ matter }) => matter.id === id);
     if (kept === undefined) return undefined;
-    await conflicts.editAt(store, kept, ({ source }) => ({
-      changes,
+    await conflicts.editAt(store, kept, ({ source, read }) => ({
+      changes: sealed(store, read(), changes),
       ...(line !== undefined && { body: withLogLine(source, logLine(now(store), line)) }),
     }));
     return conflicts.keptAt(store, kept);
   });
+
+// A record that somebody else wrote gets no seal by a change.
+const sealed = (
+  store: Store,
+  kept: StoredConflict,
+  changes: Partial<ConflictMatter>,
+): Partial<ConflictMatter> =>
+  isOurs(store, kept)
+    ? { ...changes, seal: sealIn(store, kept.case_id, { ...kept.matter, ...changes }) }
+    : changes;
 
 const now = ({ clock }: Store): string => clock().toISOString();

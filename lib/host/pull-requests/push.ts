@@ -5,6 +5,7 @@ import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import {
   changeConflict,
   isOpenHere,
+  isOurs,
   listConflicts,
   type StoredConflict,
 } from '../../../store/sessions/conflicts.ts';
@@ -125,13 +126,16 @@ const rebased = (
   { case_id, created_at, branch }: WorktreeRecord,
 ): { conflict: StoredConflict; remote: NonNullable<StoredConflict['matter']['remote']> } => {
   const all = listConflicts(store, case_id) ?? [];
-  if (all.some(({ matter }) => isOpenHere(store, matter)))
+  if (all.some((kept) => isOpenHere(store, kept)))
     throw new ServiceError(
       'rebase_in_progress',
       'The rebase is still in progress. Apply or abort it first.',
     );
   const conflict = all.findLast(
-    ({ matter }) => matter.worktree_created_at === created_at && matter.head !== null,
+    (kept) =>
+      kept.matter.worktree_created_at === created_at &&
+      kept.matter.head !== null &&
+      isOurs(store, kept),
   );
   if (conflict === undefined) {
     throw invalidState(

@@ -6,6 +6,7 @@ import {
 } from '../../../store/records/conflict.ts';
 import {
   allConflicts,
+  isOpenHere,
   listConflicts,
   type StoredConflict,
 } from '../../../store/sessions/conflicts.ts';
@@ -15,10 +16,11 @@ import { orNotFound } from '../../errors.ts';
 /** The rebases of a Work item from their records, oldest first. Throws `unreadable_record`. */
 export const conflictHistory = (store: Store, caseId: string): Conflict[] => {
   const all = orNotFound(listConflicts(store, caseId), 'Work item', caseId);
-  return all.map((kept) => served(kept, store.machine));
+  return all.map((kept) => served(store, kept));
 };
 
-const served = ({ case_id, matter, log }: StoredConflict, machine: string): Conflict => {
+const served = (store: Store, kept: StoredConflict): Conflict => {
+  const { case_id, matter, log } = kept;
   const { id, outcome, step, branch, onto, onto_commit, orig_head, head } = matter;
   const { files, file_count, snapshot, set_aside, began_at, ended_at, pushed_at } = matter;
   return {
@@ -39,7 +41,7 @@ const served = ({ case_id, matter, log }: StoredConflict, machine: string): Conf
     ended_at,
     seconds: secondsOf(matter),
     pushed_at,
-    ...(outcome === null && matter.machine !== machine && { elsewhere: true }),
+    ...(outcome === null && !isOpenHere(store, kept) && { elsewhere: true }),
     log,
   };
 };

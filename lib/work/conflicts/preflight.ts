@@ -1,7 +1,7 @@
 import { messageOf } from '../../../store/base/attempt.ts';
 import type { ConflictMatter, RebaseWish } from '../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
-import { listConflicts } from '../../../store/sessions/conflicts.ts';
+import { isOurs, listConflicts } from '../../../store/sessions/conflicts.ts';
 import { withWorktreeLogin } from '../../code/projects/git-login.ts';
 import type { HostedNeeds } from '../../code/projects/hosted-repository.ts';
 import { refuseReplaced } from '../../code/snapshots/set-aside.ts';
@@ -194,7 +194,8 @@ const refuseAhead = async (
   { name, commit, orig_head }: { name: string; commit: string; orig_head: string },
 ): Promise<void> => {
   const earlier = (listConflicts(store, worktree.case_id) ?? [])
-    .filter(({ matter }) => matter.branch === worktree.branch && matter.head !== null)
+    .filter((kept) => kept.matter.branch === worktree.branch && kept.matter.head !== null)
+    .filter((kept) => isOurs(store, kept))
     .map(({ matter }) => matter.orig_head);
   for (const head of [orig_head, ...earlier])
     if (await isAncestor(git.at(worktree), commit, head)) return;

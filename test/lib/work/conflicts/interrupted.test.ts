@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { openConflict } from '../../../../store/sessions/conflicts.ts';
+import {
+  type ConflictChange,
+  changeConflict,
+  openConflict,
+} from '../../../../store/sessions/conflicts.ts';
 import { acquireLock } from '../../../../store/sessions/locks.ts';
 import { type Daemon, startDaemon } from '../../../helpers/daemon.ts';
 import { eventually } from '../../../helpers/eventually.ts';
@@ -23,12 +27,11 @@ const WANTED = {
 const GIT = ['-c', 'user.name=A', '-c', 'user.email=a@b', '-c', 'core.editor=true'];
 
 /** Writes into the record what a daemon leaves that is killed in this step, holding the lock, and starts the next. */
-const dieIn = async (scene: Scene, step: string): Promise<void> => {
+const dieIn = async (scene: Scene, step: NonNullable<ConflictChange['step']>): Promise<void> => {
   const { running, item } = scene;
   const { store } = running.service;
-  const path = openConflict(store, item.id)?.path ?? '';
-  const text = readFileSync(path, 'utf8');
-  writeFileSync(path, text.replace(/^step: .*$/m, `step: ${step}`));
+  const open = openConflict(store, item.id);
+  assert.ok(open && (await changeConflict(store, open, { step })));
   const acquired_at = new Date().toISOString();
   const lock = { kind: 'operator' as const, operation: 'rebase', acquired_at };
   assert.ok(await acquireLock(store, item.id, lock));

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
 import type { Session } from '../../../../store/records/session.ts';
 import type { Worktree } from '../../../../store/records/worktree.ts';
-import { openConflict } from '../../../../store/sessions/conflicts.ts';
+import {
+  type ConflictChange,
+  changeConflict,
+  openConflict,
+} from '../../../../store/sessions/conflicts.ts';
 import { acquireLock } from '../../../../store/sessions/locks.ts';
 import { eventually } from '../../../helpers/eventually.ts';
 import { writeFiles } from '../../../helpers/repository.ts';
@@ -54,14 +57,11 @@ const outcome = async (scene: Scene): Promise<unknown[]> => {
 };
 
 /** Writes into the record what a daemon leaves that is killed in this step, and starts the next one. */
-const dieIn = async (scene: Scene, changes: Record<string, string>): Promise<void> => {
+const dieIn = async (scene: Scene, changes: ConflictChange): Promise<void> => {
   const { running, item } = scene;
   const { store } = running.service;
-  const path = openConflict(store, item.id)?.path ?? '';
-  let text = readFileSync(path, 'utf8');
-  for (const [name, value] of Object.entries(changes))
-    text = text.replace(new RegExp(`^${name}:.*\\n(?: .*\\n)*`, 'm'), `${name}: ${value}\n`);
-  writeFileSync(path, text);
+  const open = openConflict(store, item.id);
+  assert.ok(open && (await changeConflict(store, open, changes)));
   const acquired_at = new Date().toISOString();
   assert.ok(
     await acquireLock(store, item.id, { kind: 'operator', operation: 'rebase', acquired_at }),
@@ -196,7 +196,7 @@ describe('a daemon that was killed while it restored uncommitted changes', () =>
   it('before a file was changed: the next one restores them', async (t) => {
     const scene = await conflicted(t);
     scene.git('reset', '--quiet', '--hard');
-    await dieIn(scene, { step: 'rebasing', conflicted: 'null' });
+    await dieIn(scene, { step: 'rebasing', conflicted: null });
     assert.deepEqual(await outcome(scene), [null, 'conflicted', 'BLOCKED']);
     assert.equal(scene.git('diff', '--name-only', '--diff-filter=U'), 'b.txt\n');
     assert.equal((await scene.post('conflicts/abort')).status, 200);
@@ -207,7 +207,7 @@ describe('a daemon that was killed while it restored uncommitted changes', () =>
     const scene = await conflicted(t);
     scene.git('reset', '--quiet', '--hard');
     writeFiles(scene.worktree.path, { 'c.txt': 'mine\n' });
-    await dieIn(scene, { step: 'rebasing', conflicted: 'null' });
+    await dieIn(scene, { step: 'rebasing', conflicted: null });
     assert.deepEqual(await outcome(scene), [null, 'interrupted', 'BLOCKED']);
     const applied = await scene.post('conflicts/apply');
     assert.deepEqual([applied.status, applied.body.code], [409, 'uncommitted_changes']);
@@ -217,7 +217,7 @@ describe('a daemon that was killed while it restored uncommitted changes', () =>
 
   it('after git wrote the conflict: it is a conflict as any other', async (t) => {
     const scene = await conflicted(t);
-    await dieIn(scene, { step: 'rebasing', conflicted: 'null' });
+    await dieIn(scene, { step: 'rebasing', conflicted: null });
     assert.deepEqual(await outcome(scene), [null, 'conflicted', 'BLOCKED']);
     writeFiles(scene.worktree.path, { 'b.txt': 'both\n' });
     assert.equal((await scene.post('conflicts/apply')).body.status, 'clean');
