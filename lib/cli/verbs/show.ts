@@ -1,3 +1,4 @@
+import { shellQuoted } from '../../../store/base/text.ts';
 import type { Case, Dossier, Session, Worktree } from '../../client/client.ts';
 import { baseHasMoved, undiffedText } from '../../text/wording.ts';
 import { findItem } from '../connection/find.ts';
@@ -55,7 +56,7 @@ const resultLines = async (
   // A rebase moves the base. The branch may have been deleted with the worktree.
   const [begin, end] =
     worktree === undefined ? [base_commit, commit.id.slice(0, 12)] : [worktree.base_commit, branch];
-  return [...left, `git diff ${begin?.slice(0, 12)}...${end}`];
+  return [...left, `git diff ${shellQuoted(`${begin?.slice(0, 12)}...${end}`)}`];
 };
 
 const baseLines = async (dossier: Dossier, case_id: string): Promise<Words[]> => {

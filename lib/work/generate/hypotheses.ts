@@ -1,3 +1,4 @@
+import { shellQuoted } from '../../../store/base/text.ts';
 import type { ExtractedIssue } from '../../../store/records/extracted.ts';
 import { asCode, firstSentence, plainLine, withoutCommands } from './markdown.ts';
 import { wantedOf } from './wanted.ts';
@@ -97,7 +98,7 @@ const fromFiles = ({ files, errors, logs }: ExtractedIssue): Hypothesis[] => {
   return others.slice(0, 3).map((file) => ({
     title: `What has to change is in ${asCode(file)}`,
     because: 'The text names it.',
-    check: `Read it, and what changed in it last (${asCode(`git log -p -- ${file}`)}).`,
+    check: `Read it, and what changed in it last (${asCode(`git log -p -- ${shellQuoted(file)}`)}).`,
   }));
 };
 

@@ -1,4 +1,5 @@
 import { isAtOrBelow, overlap } from '../../../../store/base/paths.ts';
+import { shellQuoted } from '../../../../store/base/text.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { WorktreeIsolation } from '../../../../store/records/worktree-status.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
@@ -69,7 +70,11 @@ const ownBranch = async (
   const { path, branch } = record;
   const now = await currentBranch(git.at(record));
   if (now === undefined)
-    return check(name, true, `HEAD is detached. To switch back, run there: git switch ${branch}`);
+    return check(
+      name,
+      true,
+      `HEAD is detached. To switch back, run there: git switch ${shellQuoted(branch)}`,
+    );
   const other = listed.find((entry) => entry.branch === now && entry.path !== path);
   if (other !== undefined)
     return check(name, false, `${now} is checked out at ${other.path}, too.`);
@@ -79,7 +84,7 @@ const ownBranch = async (
       true,
       `It is on ${now}${now === branch ? '' : `; it was created on ${branch}`}.`,
     );
-  const way = branch === now ? '--create a-branch-of-its-own' : branch;
+  const way = branch === now ? '--create a-branch-of-its-own' : shellQuoted(branch);
   return check(name, false, `It is on the base branch ${now}. Run there: git switch ${way}`);
 };
 

@@ -18,6 +18,7 @@ const completed = async (
     commit = 'end',
     file = 'a.txt',
     base = 'main',
+    branch_prefix = 'work/',
   } = {},
 ) => {
   const { root, git } = repository;
@@ -25,7 +26,7 @@ const completed = async (
   const workspace = temporaryDirectory(t);
   const { url } = await startHere(t, ['--workspace', workspace, '--repo', root]);
   const api = connect({ url });
-  await api.call('PUT /api/worktrees/config', { body: { commit: commit as 'end' } });
+  await api.call('PUT /api/worktrees/config', { body: { commit: commit as 'end', branch_prefix } });
   const description = `\`\`\`sh\necho two > ${file}\n\`\`\`\n`;
   const made = { title: 'Change a', type: 'bug', description };
   const { id } = await api.call('POST /cases', { body: made });
@@ -152,6 +153,14 @@ describe('dossier merge', () => {
     const range = `${base.slice(0, 12)}...${commit.slice(0, 12)}`;
     assert.match(stdout, new RegExp(`^git diff ${range}$`, 'm'));
     assert.match(git('diff', range), /^\+two$/m);
+  });
+
+  it('is told to `show`, whose command names a branch and runs nothing', async (t) => {
+    const { branch, run } = await completed(t, { branch_prefix: 'x;$(id)/' });
+    const { stdout } = await run('show');
+    const [range = ''] = /^git diff .*$/m.exec(stdout) ?? [];
+    assert.ok(range.endsWith(`...${branch}'`), range);
+    assert.match(range, /^git diff '[^']+'$/);
   });
 
   it('squashes whatever the settings of a merge are', { skip: noTerminal }, async (t) => {
