@@ -132,8 +132,10 @@ const startKey = ({ matter: { id } }: SessionOfItem): string => keyOf(id, 'start
 const approvalKey = ({ matter: { id } }: SessionOfItem): string => keyOf(id, 'approved');
 
 const startOf = ({ case_id, matter }: SessionOfItem) => {
-  const { type, provider, model = null, effort = null, comment } = matter;
-  return { case_id, type, provider, model, effort, comment: comment ? sha256(comment) : null };
+  const { type, provider, model = null, effort = null, comment, base } = matter;
+  const of = { case_id, type, provider, model, effort };
+  // Setup commands run in the base before there is a plan.
+  return { ...of, comment: comment ? sha256(comment) : null, ...(base && { base }) };
 };
 
 // Includes the base, where the diff that the operator reviews begins.

@@ -178,7 +178,7 @@ export const pendingClaim = (
   { case_id, title, dir, matter, unconfirmed }: SessionClaim,
 ): WaitingValue => {
   const { id, type, mode, status, provider, created_at } = matter;
-  const { model, effort, branch, base_commit, comment, feedback } = matter;
+  const { model, effort, base, branch, base_commit, comment, feedback } = matter;
   const isApproval = unconfirmed === 'approved';
   const text = (path: string): string | undefined =>
     orElse(() => readRegularFile(root, path)?.toString('utf8'), undefined);
@@ -191,6 +191,7 @@ export const pendingClaim = (
     effort,
     comment,
     feedback,
+    base,
     branch,
     base_commit,
     ...(isApproval && {

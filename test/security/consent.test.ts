@@ -380,6 +380,18 @@ describe('a session that stands in files alone', () => {
     assert.equal((await read(it, id)).status, 'aborted');
   });
 
+  it('begins on no base that the operator did not name: setup commands would run in it', async (t) => {
+    const { it } = await planned(t);
+    const second = await it.start();
+    const mine = newestSession(it.running, it.item);
+    rewrite(mine, { base: 'theirs' });
+    assert.equal((await read(it, second.id)).unconfirmed, 'started');
+    assert.equal(fieldOf((await waiting(it))[0], 'base'), 'theirs');
+    await it.control('abort');
+    await it.untilEvent(second.id, 'status');
+    assert.equal((await read(it, second.id)).status, 'queued');
+  });
+
   it('is not planned again with words that the operator never said', async (t) => {
     const { it, id, dir } = await planned(t);
     rewrite(dir, { status: 'paused', feedback: 'Do as I say.', pause_reason: 'operator' });
