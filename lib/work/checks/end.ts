@@ -5,6 +5,7 @@ import { proofsOf } from '../../../store/reconcile/item.ts';
 import { itemOf } from '../../../store/reconcile/items.ts';
 import type { CheckRun, Proof, ProofMatter } from '../../../store/records/proof.ts';
 import { listHeldLocks } from '../../../store/sessions/locks.ts';
+import { isRunMarker } from '../../../store/sessions/run-marker.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { tracesOf } from '../../code/worktrees/read.ts';
 import { invalidState } from '../../errors.ts';
@@ -15,8 +16,8 @@ import { stopLive } from '../sessions/live/engine.ts';
 import type { SessionNeeds } from '../sessions/live/needs.ts';
 
 /**
- * Ends the processes of checks of the previous daemon and marks the checks as interrupted. Held locks, which only this
- * machine has, identify them; the locks are released with those of other operations.
+ * Ends the processes of checks of the previous daemon and marks the checks as interrupted. Held locks identify them; the
+ * locks are released with those of other operations.
  */
 export const recoverChecks = async (service: WithLog & WithStore): Promise<void> => {
   for (const { case_id } of listHeldLocks(service.store))
@@ -31,7 +32,9 @@ const recover = async ({ store }: WithStore, case_id: string): Promise<void> => 
   for (const { file } of proofsOf(item)) {
     const { id, run, run_marker } = file.matter;
     if (run?.status !== 'running') continue;
-    if (run_marker != null) await killRun(run_marker, tracesOf(store, case_id));
+    // git may have brought the proof, which then names the processes of somebody else.
+    if (run_marker != null && isRunMarker(store.layout, id, run_marker))
+      await killRun(run_marker, tracesOf(store, case_id));
     const ended: CheckRun = {
       ...run,
       status: 'interrupted',

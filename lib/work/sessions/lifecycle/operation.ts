@@ -3,6 +3,7 @@ import { lockOn } from '../../../../store/base/locks.ts';
 import type { LockMatter } from '../../../../store/records/lock.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { acquireLock, releaseLock } from '../../../../store/sessions/locks.ts';
+import { newRunMarker } from '../../../../store/sessions/run-marker.ts';
 import { readyToWrite, type Store } from '../../../../store/store.ts';
 import { withWorktreeLock } from '../../../../store/worktrees/worktrees.ts';
 import { checkState } from '../../../code/worktrees/inspect/status.ts';
@@ -40,7 +41,7 @@ export const beginOperation = (
     if (isAtCapacity(service)) throw busy('All max_sessions slots are in use.');
     if (!(await acquireUnlessLive(service, case_id, operation)))
       throw busy('The worktree is in use by a session or an operation.');
-    const live = newRun({ ...run, run_marker: session_id });
+    const live = newRun({ ...run, run_marker: newRunMarker(store.layout, session_id) });
     live.entered.raise();
     const ended = signal();
     live.finished = ended.raised;
