@@ -9,6 +9,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { doctor } from '../../../lib/cli/doctor.ts';
@@ -39,7 +40,7 @@ const run = async (
 ): Promise<{ code: number; said: string }> => {
   const args = given.filter((each) => typeof each === 'string');
   const more = given.filter((each) => typeof each !== 'string');
-  const env = Object.assign({ HOME: '/nonexistent', PATH }, ...more);
+  const env = Object.assign({ HOME: join(tmpdir(), 'nobody'), PATH }, ...more);
   const call = callOf(['doctor', ...args], env);
   const said: string[] = [];
   const code = await doctor(call, (line) => said.push(line));
