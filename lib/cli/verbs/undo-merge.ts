@@ -92,10 +92,19 @@ const leftText = async (
     ...(created.length > 0 ? [counted(created.length, 'new file')] : []),
   ].join(' and ');
   const commands = [
-    ...(changed > 0 ? [checkout.typed('reset', '--hard')] : []),
+    ...(changed > 0 ? [await restoring(checkout)] : []),
     ...(created.length > 0 ? [checkout.typed(...CLEAN, ...created)] : []),
   ].join(' && ');
   return `It left ${files} in ${checkout.directory}. ${lock === undefined ? '' : `${unlocking(lock)}. `}To take them back: ${commands}`;
+};
+
+// git reset --hard also overwrites edits of files that are marked assume-unchanged, which git does not report.
+const restoring = async (checkout: OwnGit): Promise<string> => {
+  const listed = await checkout.read('ls-files', '-v');
+  if (listed !== undefined && !/^[a-z] /m.test(listed)) return checkout.typed('reset', '--hard');
+  const changed = (await checkout.read('diff', '--name-only', '-z', 'HEAD')) ?? '';
+  const names = changed.split('\0').filter(Boolean);
+  return checkout.typed('--literal-pathspecs', 'restore', '-SW', '--', ...names);
 };
 
 // A name with a star means that file alone; the base may ignore it.

@@ -295,9 +295,17 @@ describe('dossier merge', () => {
     assert.equal(await ended('kill -KILL $PPID', '--squash'), true);
     assert.equal(await ended('exit 1'), false);
     assert.equal(await ended('exit 1', '--squash'), false);
-    git('commit', '-q', '--allow-empty', '-m', 'theirs');
+    const marked = join(root, 'marked.txt');
+    writeFileSync(marked, 'one\n');
+    git('add', 'marked.txt');
+    git('commit', '-q', '-m', 'theirs');
     assert.equal(await ended('kill -KILL $PPID'), true);
     assert.equal(await ended('exit 1'), false);
+    // Edits that git does not report stay.
+    git('update-index', '--assume-unchanged', 'marked.txt');
+    writeFileSync(marked, 'mine\n');
+    assert.equal(await ended('kill -KILL $PPID'), true);
+    assert.equal(readFileSync(marked, 'utf8'), 'mine\n');
   });
 
   it('takes no commit of another terminal for the merge', { skip: noTerminal }, async (t) => {
