@@ -85,17 +85,24 @@ const proofFields = (
 export const grantVerification = (
   store: Store,
   case_id: string,
-  { id, type }: Pick<ProofMatter, 'id' | 'type'>,
+  { id, type, tree }: Pick<ProofMatter, 'id' | 'type' | 'tree'>,
   content_sha256: string,
-): void => store.consent.grant([{ key: consentKey(id), value: { case_id, type, content_sha256 } }]);
+): void =>
+  store.consent.grant([
+    { key: consentKey(id), value: { case_id, type, content_sha256, ...(tree && { tree }) } },
+  ]);
 
 const consentKey = (id: string): string => `proofs/${id}`;
 
 const isVerifiedHere = (
   { consent }: Store,
   case_id: string,
-  { id, type, verified_sha256: content_sha256 }: ProofMatter,
-): boolean => consent.isGranted(consentKey(id), { case_id, type, content_sha256 });
+  { id, type, tree, verified_sha256: content_sha256 }: ProofMatter,
+): boolean => {
+  // Of other files than these, it would be stale.
+  const of = { case_id, type, content_sha256, ...(tree && { tree }) };
+  return consent.isGranted(consentKey(id), of);
+};
 
 // Restoring the file does not restore a verification that the operator removed.
 const revokeVerification = ({ consent }: Store, id: string): void => consent.revoke(consentKey(id));

@@ -357,6 +357,24 @@ describe('what the operator decided and took back', () => {
     writeFileSync(join(folder, name), file);
     assert.deepEqual(await elsewhere(it.at), [['log', true, true]]);
   });
+
+  it('is no verification of other files of the worktree: it would not be stale any more', async (t) => {
+    const it = await withCase(t, undefined, { watch: true });
+    await it.worked();
+    const { body } = await it.post('/proof', { type: 'log', content: 'It ran.' });
+    await it.running.call('PUT', `${it.at}/proof/${body.id}/verify`);
+    const elsewhere = async (): Promise<unknown> =>
+      (await it.running.call<Shown[]>('GET', `${it.at}/proof`)).body[0]?.verified_elsewhere ??
+      false;
+    assert.equal(await elsewhere(), false);
+    const folder = join(it.running.workspace, it.item.path, 'proof');
+    const path = join(folder, readdirSync(folder)[0] ?? '');
+    const file = readFileSync(path, 'utf8');
+    writeFileSync(path, file.replace(/^tree: .*$/m, `tree: ${'a'.repeat(40)}`));
+    assert.equal(await elsewhere(), true);
+    writeFileSync(path, file);
+    assert.equal(await elsewhere(), false);
+  });
 });
 
 describe('a session that stands in files alone', () => {
