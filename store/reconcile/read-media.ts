@@ -41,7 +41,7 @@ export const NO_MEDIAS: ProofMedias = new Map();
 const journaledMedia = (name: string, seen: ToldState | undefined): ProofMedia | undefined => {
   const one = Object.values(seen?.proofs ?? {}).find(({ matter }) => matter.file === name);
   if (one?.media === undefined) return undefined;
-  return { signature: one.media, sha256: one.matter.file_sha256, problem: undefined };
+  return { signature: one.media, sha256: one.matter.file_sha256 ?? undefined, problem: undefined };
 };
 
 const readMedia = (folder: string, name: string, before: ProofMedia | undefined): ProofMedia => {

@@ -42,7 +42,7 @@ export const ProofMatter = Type.Object({
   verified_sha256: Type.Optional(Sha256),
   /** The name of an attached file, and its hash. */
   file: Type.Optional(Type.Union([Type.Null(), FileName])),
-  file_sha256: Type.Optional(Sha256),
+  file_sha256: Type.Optional(Type.Union([Type.Null(), Sha256])),
   /** The commit with the work that it proves. */
   commit: Type.Optional(Type.Union([Type.Null(), Type.String()])),
   /** The hash of the worktree's diff against its base, if not all work was committed. */

@@ -254,6 +254,23 @@ describe('a proof that is about a file', () => {
     assert.deepEqual(await problems(work), []);
   });
 
+  it('with no hash yet, as the API writes that, is given one', async (t) => {
+    const work = await withCase(t);
+    put(work, 'shot.png', SHOT);
+    work.write('proof/shot.md', '---\ntype: shot\nfile: shot.png\nfile_sha256: null\n---\n');
+    work.write('proof/text.md', '---\ntype: log\nfile: null\nfile_sha256: null\n---\n');
+    const all = await proofs(work);
+    const shown = all.map(({ type, file, file_sha256 }) => [type, file, file_sha256]);
+    assert.deepEqual(shown.toSorted(), [
+      ['log', null, null],
+      ['shot', 'shot.png', sha256(SHOT)],
+    ]);
+    const of = all.find(({ file }) => file !== null)?.id;
+    assert.equal((await work.call('GET', `${work.at}/proof/${of}/file`)).status, 200);
+    assert.match(work.read('proof/shot.md'), new RegExp(`^file_sha256: ${sha256(SHOT)}$`, 'm'));
+    assert.deepEqual(await problems(work), []);
+  });
+
   it('is not verified any more once its file is another, or its text', async (t) => {
     const work = await withFile(t);
     const { call, at, one, path, record, read, write, events } = work;
