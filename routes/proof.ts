@@ -53,7 +53,7 @@ export const proofRoutes = [
   route('POST /cases/{id}/proof', {
     summary: 'Attach a proof',
     body: Type.Object({ type: Word, content: Content, session_id: SessionOf }),
-    maxBytes: 2 * MAX_CONTENT,
+    maxBytes: 6 * MAX_CONTENT + 65_536,
     response: Proof,
     status: 201,
     errors: CHANGE_ERRORS,
@@ -147,7 +147,7 @@ export const proofRoutes = [
       { type: Type.Optional(Word), content: Type.Optional(Content) },
       { minProperties: 1 },
     ),
-    maxBytes: 2 * MAX_CONTENT,
+    maxBytes: 6 * MAX_CONTENT + 65_536,
     response: Proof,
     conditional: true,
     errors: CHANGE_ERRORS,

@@ -161,7 +161,10 @@ ${content}
     assert.equal((await call<Proof>('GET', `${at}/proof/${id}`)).body.content, most);
     const over = await call('POST', `${at}/proof`, { type: 'log', content: `${most}c` });
     assertProblem(over, 413, 'too_large', '/content');
-    assert.equal(readdirSync(join(dir, 'proof')).length, 1);
+    // JSON takes two bytes for each.
+    const quotes = await attach(work, 'log', '"'.repeat(1_048_576));
+    assert.equal(quotes.content.length, 1_048_576);
+    assert.equal(readdirSync(join(dir, 'proof')).length, 2);
   });
 
   it('is 404 for nobody', async (t) => {
