@@ -144,7 +144,7 @@ export const withSessionLock = async <T>(
   if (!isOurs() && !(await acquireLock(store, case_id, lockOf(store, id))) && !isOurs())
     throw new ServiceError(
       'lock_held',
-      'Another session, an operator or the daemon holds the session lock. Wait until it is released, then try again.',
+      'Another session, an operator or the daemon holds the session lock. Wait until it is released, or delete sessions/lock.md of the Work item if git brought it; then try again.',
     );
   return work().finally(() => releaseIfNotStarted(store, case_id, id));
 };
