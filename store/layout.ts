@@ -33,7 +33,7 @@ export const layoutOf = (root: string, state?: string) => {
     arrivals: join(dossier, 'arrivals'),
     worktrees: join(dossier, 'worktrees'),
     baselines: join(dossier, 'baselines'),
-    /** What others wrote in the prompts of plans, by session. */
+    /** What others wrote in the prompts of plans, and which blocks of a plan were run, by session. */
     told: join(dossier, 'told'),
     /** Repositories of running agent turns, with a record for each. */
     repositories: join(dossier, 'repositories'),

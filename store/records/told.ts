@@ -20,3 +20,13 @@ export const Told = Type.Object({
   reviews: Type.Optional(Type.String()),
 });
 export type Told = Static<typeof Told>;
+
+/** Which blocks of its approved plan the runbook has run. */
+export const Blocks = Type.Object({
+  approved_sha256: Sha256,
+  /** The ids of those that have ended well, or that the operator skips. */
+  done: Type.Array(Type.String()),
+  /** The one whose end is not known. */
+  begun: Type.Optional(Type.String()),
+});
+export type Blocks = Static<typeof Blocks>;

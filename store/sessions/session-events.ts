@@ -1,10 +1,8 @@
 import { lockOn } from '../base/locks.ts';
-import type { JournalEntry, RunSeen } from '../journal/journal-state.ts';
 import { milestoneEvents, runStateOf } from '../journal/milestones.ts';
 import { doOrDefer } from '../reconcile/deferred.ts';
 import type { Session } from '../records/session.ts';
 import { remembered, type Store } from '../store.ts';
-import { withoutBlocks } from './blocks.ts';
 
 /** A session after a change of its status. */
 interface Step {
@@ -37,17 +35,12 @@ const journalSteps = (store: Store, case_id: string, id: string): Promise<void> 
     const before = store.journal.runs.get(id)?.status;
     if (last !== undefined && (steps.length > 1 || before !== last.session.status)) {
       const state = runStateOf(last.session, last.at);
-      await store.journal.append({ ...entryOf(store, id, state), events: eventsOf(before, steps) });
+      await store.journal.append({ run: { id, state }, events: eventsOf(before, steps) });
     }
     const others = (stepsOf(store).get(id) ?? []).slice(steps.length);
     if (others.length > 0) stepsOf(store).set(id, others);
     else stepsOf(store).delete(id);
   });
-
-const entryOf = ({ journal }: Store, id: string, state: RunSeen | null): JournalEntry => ({
-  run: { id, state },
-  ...(state === null && withoutBlocks(journal, id)),
-});
 
 const eventsOf = (told: string | undefined, steps: readonly Step[]) => {
   let before = told;
@@ -61,5 +54,5 @@ const eventsOf = (told: string | undefined, steps: readonly Step[]) => {
 /** Removes a session whose record is gone from the journal. */
 export const removeRun = async (store: Store, id: string): Promise<void> => {
   stepsOf(store).delete(id);
-  await store.journal.append(entryOf(store, id, null));
+  await store.journal.append({ run: { id, state: null } });
 };

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { orElse } from '../base/attempt.ts';
 import { readOurs, saveOurs } from '../consent/seal.ts';
 import { checkedBy } from '../front-matter/record-file.ts';
@@ -25,14 +25,20 @@ export const untold = (caseId: string): Pick<Told, 'title' | 'type' | 'descripti
 export const saveTold = (layout: Layout, told: Told): Promise<void> =>
   saveOurs(layout, fileOf(layout, told.session_id), told);
 
-/** Removes it, for a session that has ended. Never throws. */
-export const removeTold = (layout: Layout, sessionId: string): void =>
-  orElse(() => unlinkIfThere(fileOf(layout, sessionId)), undefined);
+/** Removes it, and how far the plan was run, for a session that has ended. Never throws. */
+export const removeTold = (layout: Layout, sessionId: string): void => {
+  for (const file of [fileOf(layout, sessionId), blocksFile(layout, sessionId)])
+    orElse(() => unlinkIfThere(file), undefined);
+};
 
 /** Removes those of sessions that are gone. Never throws. */
 export const sweepTold = (layout: Layout, keep: ReadonlySet<string>): void => {
-  const ids = orElse(() => readdirSync(layout.told), []).map((name) => basename(name, '.json'));
-  for (const id of ids) if (!keep.has(id)) removeTold(layout, id);
+  const ids = orElse(() => readdirSync(layout.told), []).map((name) => name.split('.')[0] ?? '');
+  for (const id of new Set(ids)) if (!keep.has(id)) removeTold(layout, id);
 };
 
 const fileOf = ({ told }: Layout, sessionId: string): string => join(told, `${sessionId}.json`);
+
+/** The file of `findBlocks`. */
+export const blocksFile = ({ told }: Layout, sessionId: string): string =>
+  join(told, `${sessionId}.blocks.json`);

@@ -1,5 +1,6 @@
 import type { Session } from '../../../../store/records/session.ts';
-import { type Blocks, findBlocks, saveBlocks } from '../../../../store/sessions/blocks.ts';
+import type { Blocks } from '../../../../store/records/told.ts';
+import { findBlocks, saveBlocks } from '../../../../store/sessions/blocks.ts';
 import { newRunMarker } from '../../../../store/sessions/run-marker.ts';
 import {
   readSession,
@@ -119,7 +120,7 @@ export const resumeSession = async (
   await refuseLost(service.store, session);
   if (session.mode === 'work') refuseLostSandbox(service, session);
   const done = session.mode === 'work' ? await digestOf(service.engine, active) : undefined;
-  const blocks = findBlocks(service.store.journal, session);
+  const blocks = findBlocks(service.store.layout, session);
   const skipped = skippedBlock(interruptedBlock(session, done, blocks), from);
   const resumed = await withSessionLock(service, active, () =>
     decide(service, session, (current, matter) => {
@@ -188,8 +189,8 @@ const recordSkippedBlock = async (
   const transcript = engine.transcript(kept);
   transcript.append('block_skipped', { tool_call_id: id, title });
   transcript.sync();
-  const blocks = findBlocks(store.journal, session);
-  if (blocks !== undefined) await saveBlocks(store.journal, session, [...blocks.done, id]);
+  const blocks = findBlocks(store.layout, session);
+  if (blocks !== undefined) await saveBlocks(store.layout, session, [...blocks.done, id]);
 };
 
 /**

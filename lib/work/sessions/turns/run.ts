@@ -165,7 +165,7 @@ const specOf = (service: EngineNeeds, turn: Omit<Driven, 'live'>, { mcp }: McpAc
     prefixes: prefixesOf(service.engine, session.id),
     unasked: matter.unasked ?? [],
     attended: true,
-    saveBlocks: (done, begun) => saveBlocks(store.journal, session, done, begun),
+    saveBlocks: (done, begun) => saveBlocks(store.layout, session, done, begun),
     awaitPlan: (signal) => awaitPlan(store, () => sessionDirOf(store, kept), signal),
     ...(matter.native_session_id !== undefined && {
       native_session_id: matter.native_session_id,

@@ -83,7 +83,7 @@ const partialWork = async (
   worktree: WorktreeRecord,
 ): Promise<PartialWork> => {
   const { files } = await status(git.at(worktree));
-  const blocks = findBlocks(store.journal, kept.session);
+  const blocks = findBlocks(store.layout, kept.session);
   return {
     files: files.map(({ code, path }) => `${code} ${path}`),
     done: blocks?.done ?? doneOf(await digestOf(engine, kept)),
