@@ -3,6 +3,7 @@ import { dirname, extname, isAbsolute } from 'node:path';
 import { orElse } from '../../store/base/attempt.ts';
 import { isAtOrBelow, isAtOrBelowAny } from '../../store/base/paths.ts';
 import { cleanEnvironment, type Environment } from '../tools/process/environment.ts';
+import { processLimit } from '../tools/process/run-limit.ts';
 import { ownRefMounts } from './checkout.ts';
 import { gitConfigMounts } from './git-config.ts';
 import { type HomeView, homeView, namedPaths, unseenIn } from './home.ts';
@@ -31,17 +32,15 @@ export const bubblewrapCommand = (
   host: Host,
   argv: readonly string[],
   view: SandboxView,
-): string[] => [
-  ...nameFor(host.env),
-  ...withFilter(),
-  ...[
-    host.bwrap,
-    ...filterArguments(),
-    ...viewArguments(host, argv, view),
-    ...relayOf(view),
-    ...argv,
-  ],
-];
+): string[] => {
+  const limited = [...processLimit(host.env), ...argv];
+  return [
+    ...nameFor(host.env),
+    ...withFilter(),
+    ...[host.bwrap, ...filterArguments(), ...viewArguments(host, limited, view)],
+    ...[...relayOf(view), ...limited],
+  ];
+};
 
 const TEMP = '/tmp';
 

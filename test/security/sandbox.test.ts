@@ -42,6 +42,13 @@ for (const uid of USERS) {
       assert.throws(() => readFileSync('/etc/dossier-was-here'), /ENOENT/);
     });
 
+    it('has a limit of processes that it cannot raise', async (t) => {
+      const script = 'grep processes /proc/self/limits; prlimit --pid $$ --nproc=8192 || echo kept';
+      const { output } = await runInsideAs(uid, place(t, uid, 'plan'), script);
+      assert.match(output, /^Max processes +\d{1,4} +\d{1,4} +processes/m);
+      assert.match(output, /^kept$/m);
+    });
+
     it('reads nothing of the system that root alone may read', { skip: NOT_ROOT }, async (t) => {
       const secret = mkdtempSync('/etc/dossier-test-');
       t.after(() => rmSync(secret, { recursive: true }));

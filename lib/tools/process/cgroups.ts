@@ -10,9 +10,9 @@ import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDone, orElse } from '../../../store/base/attempt.ts';
+import { MOST_PROCESSES } from './run-limit.ts';
 
 const PREFIX = 'dossier-';
-const MOST_PROCESSES = 4096;
 const MOST_OF_MEMORY = 0.9;
 const EMPTY_MS = 2000;
 const ROUND_MS = 20;

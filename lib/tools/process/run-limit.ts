@@ -1,15 +1,34 @@
 import { createHash } from 'node:crypto';
+import { release } from 'node:os';
 import { orElse } from '../../../store/base/attempt.ts';
 import type { Environment } from './environment.ts';
 import { findProgram, isProgram } from './find-program.ts';
 import { readProcFile } from './proc-file.ts';
 
 /** The hard limit of a process on file locks, `Infinity` for none; undefined if it has ended or there is no /proc. */
-export const lockLimitOf = (process: number | 'self'): number | undefined => {
+export const lockLimitOf = (process: number | 'self'): number | undefined =>
+  limitOf(process, /^Max file locks +\S+ +(\S+)/m);
+
+const limitOf = (process: number | 'self', line: RegExp): number | undefined => {
   const limits = orElse(() => readProcFile(`/proc/${process}/limits`), undefined);
   if (limits === undefined) return undefined;
-  const hard = /^Max file locks +\S+ +(\S+)/m.exec(limits)?.[1];
+  const hard = line.exec(limits)?.[1];
   return hard === 'unlimited' ? Number.POSITIVE_INFINITY : Number(hard);
+};
+
+/** The most processes and threads of a run. */
+export const MOST_PROCESSES = 4096;
+
+/**
+ * The beginning of an argument vector, in a user namespace of its own, that limits how many processes it has; empty where
+ * Linux counts all processes of the user (before 5.14), or there is no `prlimit`. Root has no such limit.
+ */
+export const processLimit = (env: Environment): readonly string[] => {
+  const prlimit = findProgram('prlimit', env);
+  const [major = 0, minor = 0] = release().split('.').map(Number);
+  if (prlimit === undefined || major * 100 + minor < 514) return [];
+  const own = limitOf('self', /^Max processes +\S+ +(\S+)/m) || MOST_PROCESSES;
+  return [prlimit, `--nproc=${Math.min(own, MOST_PROCESSES)}`, '--'];
 };
 
 /** The limit of this process. Its runs have a lower one. */
