@@ -2,6 +2,9 @@ import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hap
 import { etagOf } from '../../store/base/names.ts';
 import { sha256 } from '../../store/base/sha256.ts';
 import { trackWrites } from '../../store/base/write-stage.ts';
+import { awayFrom } from '../../store/fs/directories.ts';
+import { isDirectoryItself } from '../../store/fs/plain-path.ts';
+import type { Layout } from '../../store/layout.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { bodyBytes } from './answer.ts';
@@ -52,7 +55,9 @@ export const hapiRoute = (
     handler: async (request, h) => {
       await admit(route, request, service);
       const body = await bodyOf(route, request);
-      const result = await perform(request, body).catch((error) => drainUpload(body, error));
+      const result = await perform(request, body).catch((error) =>
+        drainUpload(body, orAway(service.store.layout, error)),
+      );
       if (isStream(route)) return sendEvents(result as EventSource, request, h, streams);
       if (isDownload(route)) return sendDownload(result as Download, request, h, streams);
       return sendAnswer(route, result as Result, request, h);
@@ -84,6 +89,13 @@ const withWriteStage =
 const drainUpload = async (body: unknown, error: unknown): Promise<never> => {
   if (isUpload(body)) await body.sha256().catch(() => undefined);
   throw error;
+};
+
+// A program that hears 404 forgets what is there again once the disk is.
+const orAway = ({ root }: Layout, error: unknown): unknown => {
+  const isMissing = error instanceof ServiceError && error.code === 'not_found';
+  if (!isMissing || isDirectoryItself(root)) return error;
+  return new ServiceError('unavailable', `${awayFrom(root)}.`, { cause: error });
 };
 
 const devOnly = ({ path }: Route): ServiceError =>

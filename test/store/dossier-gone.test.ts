@@ -75,3 +75,19 @@ describe('a workspace whose .dossier/ is removed', () => {
     assert.equal((await call('POST', '/cases', { title: 'new', type: 'bug' })).status, 201);
   });
 });
+
+describe('a workspace that is away, as when its disk is unmounted', () => {
+  it('is told, instead of 404 for what is in it', async (t) => {
+    const test = await withSession(t, '```sh\ntrue\n```\n', { settings: 'sandbox: off' });
+    const { id } = await test.planned();
+    const at = `${test.at}/sessions/${id}`;
+    const away = `${test.workspace}-away`;
+    renameSync(test.workspace, away);
+    const missed = await test.call('GET', at);
+    renameSync(away, test.workspace);
+    const { detail } = assertProblem(missed, 503, 'unavailable');
+    assert.match(detail, /workspace directory .* does not exist\. Put it back/);
+    assert.equal((await test.call('GET', at)).status, 200);
+    assertProblem(await test.call('GET', `${test.at}/sessions/${test.item.id}`), 404, 'not_found');
+  });
+});
