@@ -17,7 +17,7 @@ import { Refusal } from './args/refusal.ts';
 export const ensureWorkspace = ({ workspace }: Config): void => {
   const why = makeWorkspace(workspace);
   if (why !== undefined)
-    throw new Refusal(`${workspace} ${why}. Give another directory with --workspace.`);
+    throw new Refusal(`${workspace} ${why}. Fix that, or give another directory with --workspace.`);
 };
 
 /** Throws a Refusal unless the given repository is a git repository, and not the workspace. */

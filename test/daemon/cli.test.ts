@@ -147,7 +147,10 @@ describe('dossier', () => {
     renameSync(makeRepository(t).root, broken);
     for (const [args, pattern] of [
       [['--workspace', join(dir, 'file')], /file is a file/],
-      [['--workspace', join(dir, 'file/below')], /below is a file, or below one/],
+      [
+        ['--workspace', join(dir, 'file/below')],
+        /below is a file, or below one\. Fix that, or give another/,
+      ],
       [['--workspace', '/proc/nothing/here'], /cannot be created/],
       [[...space, '--host', '0.0.0.0'], /0\.0\.0\.0 is reachable from other machines/],
       [[...space, '--port', String(port)], new RegExp(`Port ${port} is in use`)],
