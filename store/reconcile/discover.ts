@@ -163,8 +163,10 @@ const placeItem = async (
   const other = itemOf(store, id);
   const seen = store.journal.seen.get(id);
   const first = other?.dir ?? seen?.dir;
-  if (first !== undefined && isAnother(store, first, dir) && stillHasId(store, first, id))
-    return reject(store, dir, files.case.problem ?? duplicateOf(store, dir, first));
+  const place = first === undefined ? 'free' : placeFor(store, { id, dir, first });
+  if (place === 'taken')
+    return reject(store, dir, files.case.problem ?? duplicateOf(store, dir, `${first}`));
+  if (place === 'former') return;
   const item = other ?? newItem({ id, dir, files, seen });
   if (other === undefined) putItem(store, item);
   else moveItem(store, other, dir);
@@ -174,15 +176,28 @@ const placeItem = async (
   await reconcileRead(store, item);
 };
 
-// Where the file system ignores case, the former name of a directory still leads to it, on some (FUSE) with another inode.
-const isAnother = ({ layout: { root } }: Store, first: string, dir: string): boolean => {
-  if (folded(first) !== folded(dir)) return true;
-  const [before, now] = [first, dir].map((each) => statsAt(join(root, each)));
-  if (now === undefined || isSameFile(before, now)) return now === undefined;
-  return [...parentsOf(first), first].every((each) => isListed(join(root, each)));
+const placeFor = (
+  store: Store,
+  { id, dir, first }: Record<'id' | 'dir' | 'first', string>,
+): 'free' | 'taken' | 'former' => {
+  if (first === dir || !stillHasId(store, first, id)) return 'free';
+  if (!isOne(store, first, dir)) return 'taken';
+  // A rename hints at the former name, too.
+  return isListed(store, dir) ? 'free' : 'former';
 };
 
-const isListed = (path: string): boolean => listDirectory(dirname(path)).includes(basename(path));
+// Where the file system ignores case, the former name of a directory still leads to it, on some (FUSE) with another inode.
+const isOne = (store: Store, first: string, dir: string): boolean => {
+  if (folded(first) !== folded(dir)) return false;
+  const [before, now] = [first, dir].map((each) => statsAt(join(store.layout.root, each)));
+  if (now !== undefined && isSameFile(before, now)) return true;
+  return !isListed(store, first) || !isListed(store, dir);
+};
+
+const isListed = ({ layout: { root } }: Store, dir: string): boolean =>
+  [...parentsOf(dir), dir].every((each) =>
+    listDirectory(dirname(join(root, each))).includes(basename(each)),
+  );
 
 const folded = (dir: string): string => dir.normalize('NFC').toLowerCase();
 

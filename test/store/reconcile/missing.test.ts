@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { meet } from '../../../store/reconcile/discover.ts';
@@ -48,6 +48,20 @@ describe('compareHint', () => {
 });
 
 describe('meet', () => {
+  it('takes a copy in other letter case for another directory, where both names are listed', async (t) => {
+    const { store, root } = await openWorkspace(t);
+    writeItems(root, 1);
+    await sweepWorkspace(store);
+    const copy = join(dirname(dirOf(0)), basename(dirOf(0)).toUpperCase());
+    cpSync(join(root, dirOf(0)), join(root, copy), { recursive: true });
+    await meet(store, copy);
+    assert.equal(itemOf(store, idOf(0))?.dir, dirOf(0));
+    assert.deepEqual(
+      store.problems.all().map(({ code }) => code),
+      ['duplicate_id'],
+    );
+  });
+
   it('finds a directory moved whose former name still leads to it, as where case is ignored', async (t) => {
     const { store, root } = await openWorkspace(t);
     writeItems(root, 1);
