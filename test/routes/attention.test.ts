@@ -380,6 +380,9 @@ describe('what looks after it', () => {
     await runToEnd(it, 'failed');
     await eventually(() => assert.equal(changesOf(it.running).at(-1), 1));
     const { service } = it.running;
+    // One of its own, whose timers are all mocked.
+    await service.attention.close();
+    const attention = createAttention(service.store, () => service);
     const { journal } = service.store;
     (journal.told as Map<string, unknown>).delete('attention');
     const { append } = journal;
@@ -392,12 +395,13 @@ describe('what looks after it', () => {
     });
     t.mock.timers.enable({ apis: ['setTimeout'] });
     for (const _ of [1, 2]) {
-      service.attention.update(it.item.id);
+      attention.update(it.item.id);
       t.mock.timers.tick(1000);
       await nextTurn();
     }
     assert.equal(appended, 1);
     journaled.raise();
+    await attention.close();
   });
 });
 
