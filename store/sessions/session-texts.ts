@@ -29,8 +29,20 @@ export const readPlanNow = (store: Store, dir: string): CurrentPlan => {
   const found = readRegularFile(store.layout.root, join(dir, PLAN));
   const text = found && textOf(PLAN, found);
   const plan = heldText(store, dir, 'plan', text);
+  refuseLong(plan);
   const bytes = plan === text ? found : plan && Buffer.from(plan.content);
   return { plan, bytes, waits: plan?.sha256 !== text?.sha256 };
+};
+
+// To look for what a plan hides takes seconds beyond that. A plan of an agent is no longer.
+const LONGEST_PLAN = 1_048_576;
+
+const refuseLong = (plan: TextFile | undefined): void => {
+  if (plan !== undefined && plan.content.length > LONGEST_PLAN)
+    throw new StoreError(
+      'unreadable_record',
+      `plan.md has ${plan.content.length} characters, which is too long to review. Shorten it to ${LONGEST_PLAN} characters or fewer`,
+    );
 };
 
 /** Writes plan.md; with `ifMatch`, only if the plan in force is the one that was read. */

@@ -239,6 +239,30 @@ describe('POST /cases/{id}/sessions/{sid}/approve', () => {
     assert.doesNotMatch(text, /hello\.txt/);
   });
 
+  it('refuses a plan by hand that is too long to review, until it is shorter', async (t) => {
+    const { running, item, at, start, until, call } = await withCase(t);
+    const { id } = await start();
+    await until(id, 'plan_ready');
+    const path = `${at}/sessions/${id}`;
+    const file = join(newestSession(running, item), 'plan.md');
+    writeFileSync(file, 'x'.repeat(1_048_577));
+    for (const [method, way] of [
+      ['POST', 'approve'],
+      ['GET', 'plan'],
+    ] as const) {
+      const answer = await call(method, `${path}/${way}`);
+      assert.match(assertProblem(answer, 409, 'unreadable_record').detail, /1048577 characters/);
+    }
+    const { body: all } = await call<Session[]>('GET', `${at}/sessions`);
+    assert.deepEqual(
+      all.map((each) => each.id),
+      [id],
+    );
+    assert.equal((await call('GET', path)).status, 200);
+    assert.equal((await call('PUT', `${path}/plan`, 'Do it.')).status, 200);
+    assert.equal((await call('POST', `${path}/approve`)).status, 200);
+  });
+
   it('refuses before there is a plan, an empty plan, and a second approval', async (t) => {
     const { running, item, at, start, until, call } = await withCase(t);
     const session = await start({ provider: 'manual' });
