@@ -42,4 +42,13 @@ describe('a plan that waits', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Review new version' }).click();
     await approve.waitFor();
   });
+
+  it('is shown as what it is where it is too long to review', async (t) => {
+    const { workspace, dossier, at, url } = await withPlan(t);
+    const { path } = await dossier.call('GET /cases/{id}/sessions/{sid}', at);
+    writeFileSync(join(workspace, path, 'plan.md'), 'x'.repeat(1_048_577));
+    const text = await (await fetch(url, { headers: { accept: 'text/html' } })).text();
+    assert.match(text, /plan\.md has 1048577 characters, which is too long to review/);
+    assert.doesNotMatch(text, /No plan yet/);
+  });
 });

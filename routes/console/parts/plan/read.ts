@@ -52,9 +52,9 @@ export const readText = async (
   }
 };
 
-/** The approved text, or else plan.md. Not requested if there is no plan. */
+/** The approved text, or else plan.md. Not requested if there is no plan; one that cannot be read has no hash, either. */
 const planOf = async (api: Api, session: Session): Promise<PlanRead['plan']> =>
-  session.plan_sha256 === null
+  session.plan_sha256 === null && session.status !== 'plan_ready'
     ? undefined
     : readText(api, session, session.approved_sha256 === null ? 'current' : 'approved');
 
