@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
 import type { TestContext } from 'node:test';
 import type { Server } from '@hapi/hapi';
 import { createServer, type ServerOptions } from '../../../lib/daemon/server.ts';
@@ -37,7 +38,7 @@ export interface Logged {
 export const serverOf = (
   routes: readonly Route[],
   options: Partial<ServerOptions> = {},
-  workspace = '/nowhere',
+  workspace = tmpdir(),
 ): { hapi: Server; logged: Logged[] } => {
   const logged: Logged[] = [];
   const hapi = createServer({
