@@ -18,6 +18,9 @@ const keptOf = (t: TestContext, name: string): string => {
   const root = temporaryDirectory(t);
   cpSync(join(KEPT, name), root, { recursive: true });
   renameSync(join(root, 'dossier'), join(root, '.dossier'));
+  // Soon after its last event: a week later, those that no receiver has got are given up.
+  const at = eventsOf(root).at(-1)?.body.timestamp ?? '';
+  t.mock.timers.enable({ apis: ['Date'], now: Date.parse(at) + 1000 });
   return root;
 };
 
@@ -40,10 +43,10 @@ const linesOf = (path: string): Line[] => {
   return lines;
 };
 
-const lastOf = (root: string): number =>
-  linesOf(journalOf(root))
-    .flatMap(({ events = [] }) => events)
-    .at(-1)?.seq ?? 0;
+const eventsOf = (root: string): EventRecord[] =>
+  linesOf(journalOf(root)).flatMap(({ events = [] }) => events);
+
+const lastOf = (root: string): number => eventsOf(root).at(-1)?.seq ?? 0;
 
 /** Sessions and settings of before have to be confirmed on this machine: what needs the operator is another. */
 const OF_TRUST = new Set<EventType>(['attention_changed']);
@@ -59,8 +62,7 @@ const toldIn = async (
   const life = await startForTest(t, { workspace: root, watch: true });
   await checkSidecars(life.service.store);
   await life.stop();
-  const told = linesOf(journalOf(root)).flatMap(({ events = [] }) => events);
-  return told
+  return eventsOf(root)
     .filter(({ seq, body }) => seq > before && !OF_TRUST.has(body.event_type))
     .map(({ body }) => body);
 };
