@@ -62,14 +62,14 @@ export const workspace = async function* (context: DoctorContext): AsyncGenerato
 const initFor = ({ config }: DoctorContext): string => shellCommand(config, 'init');
 
 // FAT and exFAT have neither links nor modes.
-const fileSystem = function* ({ layout }: DoctorContext): Generator<DoctorFinding> {
+const fileSystem = function* ({ layout, config }: DoctorContext): Generator<DoctorFinding> {
   const why = linkObstacle(layout);
   if (why !== undefined) yield missing('workspace', `${layout.root} ${why}`);
   const mode = othersMode(layout.dossier, 0o700);
   if (mode !== undefined)
     yield missing(
       'workspace',
-      `other users can access ${layout.dossier}, whose mode is ${octal(mode)}: dossier check says what helps`,
+      `other users can access ${layout.dossier}, whose mode is ${octal(mode)}: ${shellCommand(config, 'check')} says what helps`,
     );
 };
 

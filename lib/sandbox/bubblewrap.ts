@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, extname, isAbsolute } from 'node:path';
 import { orElse } from '../../store/base/attempt.ts';
 import { isAtOrBelow, isAtOrBelowAny } from '../../store/base/paths.ts';
@@ -33,13 +33,19 @@ export const bubblewrapCommand = (
   argv: readonly string[],
   view: SandboxView,
 ): string[] => {
-  const limited = [...processLimit(host.env), ...argv];
+  const limited = [...limitOf(host, view), ...argv];
   return [
     ...nameFor(host.env),
     ...withFilter(),
     ...[host.bwrap, ...filterArguments(), ...viewArguments(host, limited, view)],
     ...[...relayOf(view), ...limited],
   ];
+};
+
+// A terminal may have a lower limit than the daemon. With setuid, bubblewrap makes no user namespace.
+const limitOf = ({ bwrap, env }: Host, { terminal }: SandboxView): readonly string[] => {
+  const isSetuid = (orElse(() => statSync(bwrap).mode, 0) & 0o4000) !== 0;
+  return terminal === true || isSetuid ? [] : processLimit(env);
 };
 
 const TEMP = '/tmp';

@@ -52,13 +52,14 @@ export const readOurs = <T>(
 const ELSEWHERE =
   'The file was not written on this machine, so it does not count. Check it, then move it out of .dossier/, with a directory of the same name if there is one';
 
-const isSealed = (
+/** Whether a seal is the one that this machine gives to a record at this path. */
+export const isSealed = (
   layout: Layout,
   path: string,
   { seal, record }: { seal: unknown; record: object },
 ): boolean => {
   const right = sealOf(layout, path, record);
-  return right !== undefined && isSameMac(`${seal}`, right);
+  return right !== undefined && typeof seal === 'string' && isSameMac(seal, right);
 };
 
 /** The seal of a record; undefined if this machine has no key for the workspace. A renamed workspace keeps its seals. */

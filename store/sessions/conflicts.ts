@@ -2,12 +2,11 @@ import { join } from 'node:path';
 import { inSlices } from '../base/async.ts';
 import { orElse } from '../base/attempt.ts';
 import { timedName } from '../base/names.ts';
-import { isSameMac } from '../consent/decisions.ts';
-import { sealOf } from '../consent/seal.ts';
+import { isSealed, sealOf } from '../consent/seal.ts';
 import { logLine, withLogLine } from '../front-matter/body.ts';
 import { recordNames } from '../front-matter/folder.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
-import { conflictsDir } from '../layout.ts';
+import { conflictsDir, type Layout } from '../layout.ts';
 import { changeItem } from '../reconcile/change-item.ts';
 import { allItems } from '../reconcile/items.ts';
 import { type StoredRecord, sidecarRecords } from '../reconcile/sidecar-records.ts';
@@ -40,16 +39,19 @@ export const isOpenHere = (store: Store, kept: OfItem): boolean =>
 type OfItem = Pick<StoredConflict, 'case_id' | 'matter'>;
 
 /** Whether this machine wrote the record as it is. One that git brought, or that was edited, is shown and not acted upon. */
-export const isOurs = (store: Store, { case_id, matter }: OfItem): boolean => {
-  const right = sealIn(store, case_id, matter);
-  return right !== undefined && isSameMac(`${matter.seal}`, right);
-};
+export const isOurs = ({ layout }: Store, { case_id, matter }: OfItem): boolean =>
+  isSealed(layout, placeOf(layout, matter), { seal: matter.seal, record: said(case_id, matter) });
 
-const sealIn = ({ layout }: Store, case_id: string, matter: ConflictMatter): string | undefined => {
+const sealIn = ({ layout }: Store, case_id: string, matter: ConflictMatter): string | undefined =>
+  sealOf(layout, placeOf(layout, matter), said(case_id, matter));
+
+const placeOf = ({ dossier }: Layout, { id }: ConflictMatter): string =>
+  join(dossier, 'conflicts', id);
+
+const said = (case_id: string, matter: ConflictMatter): object => {
   const fields = Object.keys(ConflictMatter.properties) as (keyof ConflictMatter)[];
-  const said = fields.filter((name) => name !== 'seal').map((name) => [name, matter[name]]);
-  const record = { case_id, ...Object.fromEntries(said) };
-  return sealOf(layout, join(layout.dossier, 'conflicts', matter.id), record);
+  const values = fields.filter((name) => name !== 'seal').map((name) => [name, matter[name]]);
+  return { case_id, ...Object.fromEntries(values) };
 };
 
 /** All readable rebases of the workspace. Yields to requests every few milliseconds. */

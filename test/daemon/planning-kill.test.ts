@@ -47,6 +47,7 @@ describe('a daemon that is killed while an agent plans', () => {
   it('ends it at the next start, undoes what it changed, and frees the lock', async (t) => {
     const it = await killedInPlanning(t);
     assert.equal(existsSync(join(it.dir, 'sessions/lock.md')), true);
+    assert.equal(await alive(it.marker), true);
     const client = await it.again();
     assert.equal(await alive(it.marker), false);
     assert.equal(readFileSync(join(it.tree, 'a.txt'), 'utf8'), 'one\n');

@@ -120,9 +120,9 @@ describe('a body that is too large', () => {
       body: { ...item, description: 'x'.repeat(1_048_576) },
       ...big,
     },
-    'a proof in a body over 2 MiB': {
+    'a proof in a body over 6 MiB and 64 KiB': {
       to: '/proof',
-      body: { ...proof, content: 'x'.repeat(2_097_152) },
+      body: { ...proof, content: 'x'.repeat(6 * 1_048_576 + 65_536) },
       ...big,
     },
     'a proof of 1 MiB and a byte': {

@@ -1,7 +1,14 @@
 /** Pause, revise, the queue and the session lock: what the operator does to sessions. */
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { sha256 } from '../../store/base/sha256.ts';
@@ -55,6 +62,26 @@ describe('POST /api/cases/{id}/session/pause', () => {
     await it.until(id, 'completed');
     // The block that was done is not run again; the one that was interrupted is.
     assert.equal(readFileSync(done, 'utf8'), 'first\nsecond\nsecond\n');
+  });
+
+  it('runs each block of a session that was paused before the first, whatever its stream says', async (t) => {
+    const it = await withCase(t, LONG);
+    const { id } = await it.planned();
+    assert.equal((await it.post(`/sessions/${id}/approve`)).status, 200);
+    assert.equal((await it.control('pause')).status, 200);
+    const data = { tool_call_id: 'block-1', title: 'x', kind: 'execute', status: 'completed' };
+    const events = join(newestSession(it.running, it.item), 'events.ndjson');
+    const last = JSON.parse(readFileSync(events, 'utf8').trimEnd().split('\n').at(-1) ?? '');
+    await it.running.restart();
+    appendFileSync(
+      events,
+      `${JSON.stringify({ ...last, id: last.id + 100, event: 'tool_call', data })}\n`,
+    );
+    await it.running.restart();
+    writeFileSync(join(worktreeOf(it), 'go'), '');
+    assert.equal((await it.control('resume')).status, 200);
+    await it.until(id, 'completed');
+    assert.match(readFileSync(join(worktreeOf(it), 'done.txt'), 'utf8'), /^first\n/);
   });
 
   it('pauses the session that works, also where git brought an older one back as open', async (t) => {

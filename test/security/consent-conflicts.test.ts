@@ -57,6 +57,15 @@ describe('a record of a rebase that a pull opened again', () => {
     assert.deepEqual(asNow(scene), before);
     const [told] = await scene.history();
     assert.deepEqual([told?.outcome, told?.elsewhere], [null, true]);
+    // A value that no text can be made of.
+    rewrite(scene, { seal: '{toString: 1}' });
+    assert.equal((await scene.history())[0]?.elsewhere, true);
+    const { detail } = assertProblem(
+      await scene.post('conflicts/push-rebased'),
+      422,
+      'invalid_state',
+    );
+    assert.match(detail, /did not write the record .* git push --force-with-lease/);
   });
 
   it('has the next start write no file, move no base and delete no ref', async (t) => {

@@ -92,12 +92,12 @@ const runEach = async (
     if (done.has(id)) continue;
     await state.spec.saveBlocks?.([...done], id);
     const failure = await runBlock(state, block, at + 1);
+    // Also where a stop came when it had ended.
+    if (failure === undefined) done.add(id);
     if (state.stopped) return { outcome: 'cancelled' };
-    if (failure !== undefined) {
-      const { why, not_begun } = failure;
-      return { outcome: 'failed', error: `Block ${at + 1} of ${blocks.length} ${why}`, not_begun };
-    }
-    done.add(id);
+    if (failure === undefined) continue;
+    const { why, not_begun } = failure;
+    return { outcome: 'failed', error: `Block ${at + 1} of ${blocks.length} ${why}`, not_begun };
   }
   return { outcome: 'completed' };
 };
@@ -113,13 +113,15 @@ const runBlock = async (
 ): Promise<{ why: string; not_begun: boolean } | undefined> => {
   const title = titleOf(script);
   const base = { tool_call_id: idOf(number), title, kind: 'execute' } as const;
-  if (state.stopped) return undefined;
+  if (state.stopped) return { why: 'was stopped.', not_begun: true };
   state.tell({ type: 'tool_call', data: { ...base, status: 'in_progress' } });
   const argv = [...SHELLS[shell], script];
   const { spec, deps, onNetwork } = state;
   const live = liveOutput(state.tell, base.tool_call_id);
   const ran = await runScript(spec, { argv, onNetwork, live }, deps, (started) => {
     state.program = started;
+    // The stop came while it was prepared.
+    if (state.stopped) void started.end();
   });
   const { failure, output, truncated, exit_code, not_begun } = ran;
   const status = failure === undefined ? 'completed' : howItEnded(state);

@@ -72,8 +72,8 @@ const SENTENCES: Readonly<Record<string, Sentence>> = {
   cgroup: ({ platform, cgroups: { cgroup, limits } }) => {
     if (platform !== 'linux' || limits) return undefined;
     return cgroup
-      ? 'Processes and memory of runs are not limited: the system delegates no cgroup controllers.'
-      : 'Runs have no cgroup: there is no limit of processes and memory, and the processes of a run are found by other means when it ends.';
+      ? 'Memory of runs is not limited, nor are processes outside a sandbox: the system delegates no cgroup controllers.'
+      : 'Runs have no cgroup: there is no limit of memory, nor of processes outside a sandbox, and the processes of a run are found by other means when it ends.';
   },
   root: ({ uid }) =>
     uid === 0

@@ -121,6 +121,9 @@ const push = async (service: HostedNeeds, worktree: WorktreeRecord): Promise<Pus
   return { status: 'pushed', remote: name, ref, head, replaced: expected };
 };
 
+const NOT_OURS =
+  'This machine did not write the record of the rebase in conflicts/ as it is, so the push is left to you. Compare the branch with the one on the remote, then run git push --force-with-lease in the worktree.';
+
 const rebased = (
   store: Store,
   { case_id, created_at, branch }: WorktreeRecord,
@@ -131,12 +134,11 @@ const rebased = (
       'rebase_in_progress',
       'The rebase is still in progress. Apply or abort it first.',
     );
-  const conflict = all.findLast(
-    (kept) =>
-      kept.matter.worktree_created_at === created_at &&
-      kept.matter.head !== null &&
-      isOurs(store, kept),
+  const ended = all.filter(
+    ({ matter }) => matter.worktree_created_at === created_at && matter.head !== null,
   );
+  const conflict = ended.findLast((kept) => isOurs(store, kept));
+  if (conflict === undefined && ended.length > 0) throw invalidState(NOT_OURS);
   if (conflict === undefined) {
     throw invalidState(
       `Nothing was rebased in this worktree yet. Start a rebase with POST /api/cases/${case_id}/pr/rebase.`,

@@ -20,8 +20,8 @@ const limitOf = (process: number | 'self', line: RegExp): number | undefined => 
 export const MOST_PROCESSES = 4096;
 
 /**
- * The beginning of an argument vector, in a user namespace of its own, that limits how many processes it has; empty where
- * Linux counts all processes of the user (before 5.14), or there is no `prlimit`. Root has no such limit.
+ * The beginning of an argument vector, in a user namespace of its own, that limits how many processes it has. Empty before
+ * Linux 5.14, which counts all processes of the user, and without `prlimit`. The limit does not apply to root.
  */
 export const processLimit = (env: Environment): readonly string[] => {
   const prlimit = findProgram('prlimit', env);

@@ -4,6 +4,7 @@ import { visible } from '../../../store/base/visible.ts';
 import { runLimits } from '../../../store/records/applied.ts';
 import type { CheckRun, Proof } from '../../../store/records/proof.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import { newRunMarker } from '../../../store/sessions/run-marker.ts';
 import { settingsOf } from '../../../store/settings/globals.ts';
 import { liveOutput } from '../../agents/coalesce.ts';
 import { launchDeps } from '../../agents/launch.ts';
@@ -43,7 +44,8 @@ export const runCheck = async (
   if (made !== undefined) return made;
   const worktree = getWorktree(service.store, caseId);
   await checkState(worktree);
-  const run = { case_id: caseId, session_id: id, phase: 'work' } as const;
+  const run_marker = newRunMarker(service.store.layout, id);
+  const run = { case_id: caseId, session_id: id, run_marker, phase: 'work' } as const;
   const operation = await beginOperation(service, run, 'check');
   try {
     const check = await storeStarted(service, operation.live, { worktree, command, type });

@@ -201,7 +201,7 @@ const refuseAhead = async (
     if (await isAncestor(git.at(worktree), commit, head)) return;
   throw new ServiceError(
     'remote_moved',
-    `${worktree.branch} on ${name} has commits that the worktree does not have (${commit.slice(0, 12)}), which a push after the rebase would lose. Run git fetch and git merge in the worktree first.`,
+    `${worktree.branch} on ${name} has commits that the worktree does not have (${commit.slice(0, 12)}), which a push after the rebase would lose. If they are those from before a rebase, run git push --force-with-lease in the worktree; else run git fetch and git merge there first.`,
   );
 };
 

@@ -36,7 +36,8 @@ export const runReadOnlyTurn = async (
   caseId: string,
   asked: Asked,
 ): Promise<string> => {
-  const run = { case_id: caseId, session_id: randomUUID(), phase: 'plan' } as const;
+  const id = randomUUID();
+  const run = { case_id: caseId, session_id: id, run_marker: id, phase: 'plan' } as const;
   const { live, end } = await beginOperation(service, run, 'planning');
   try {
     return answerOf(await compared(service, live, asked));

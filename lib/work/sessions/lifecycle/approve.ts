@@ -3,6 +3,7 @@ import { sha256 } from '../../../../store/base/sha256.ts';
 import { trustCommandFor } from '../../../../store/base/text.ts';
 import { withoutTracking } from '../../../../store/base/write-stage.ts';
 import type { Session } from '../../../../store/records/session.ts';
+import { saveBlocks } from '../../../../store/sessions/blocks.ts';
 import { readCommentsFile } from '../../../../store/sessions/comments.ts';
 import {
   grantApproval,
@@ -132,6 +133,9 @@ const approvalRule = async (
   // Until the record names it, approved.md approves nothing: a failure before that changed nothing.
   const plan = await withoutTracking(() => keepApproved(store, dir, check));
   const { approved_sha256 = null, unasked = null } = change ?? {};
+  // Without the record, the stream would say what has run.
+  if (session.provider === 'runbook')
+    await saveBlocks(store.layout, { ...session, approved_sha256 }, []);
   recordApproval(service, session, { ...matter, approved_sha256, unasked });
   return rule(plan);
 };

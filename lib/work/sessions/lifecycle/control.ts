@@ -130,15 +130,22 @@ export const resumeSession = async (
     }),
   );
   if (resumed === undefined) throw notFound('session', session.id);
-  if (skipped !== undefined) await recordSkippedBlock(service, resumed, skipped);
+  if (skipped !== undefined)
+    await recordSkippedBlock(service, resumed, skipped).catch((error: unknown) => {
+      pauseLater(service, resumed, error);
+      throw error;
+    });
   if (resumed.session.mode === 'plan') startPlanTurn(service, resumed);
   // The daemon may have been killed before the work began.
   else
     startWorkTurn(service, resumed, {
-      isResumed: blocks !== undefined || done?.only_waited !== true,
+      isResumed: hasRun(blocks) || done?.only_waited !== true,
     });
   return resumed.session;
 };
+
+const hasRun = (blocks: Blocks | undefined): boolean =>
+  blocks !== undefined && (blocks.begun !== undefined || blocks.done.length > 0);
 
 /** Where to continue after an interrupted block: with that block, or with the next one. */
 type From = 'again' | 'next';
@@ -186,11 +193,11 @@ const recordSkippedBlock = async (
   { id, title }: TranscriptCall,
 ): Promise<void> => {
   const { session } = kept;
+  const blocks = findBlocks(store.layout, session);
+  if (blocks !== undefined) await saveBlocks(store.layout, session, [...blocks.done, id]);
   const transcript = engine.transcript(kept);
   transcript.append('block_skipped', { tool_call_id: id, title });
   transcript.sync();
-  const blocks = findBlocks(store.layout, session);
-  if (blocks !== undefined) await saveBlocks(store.layout, session, [...blocks.done, id]);
 };
 
 /**

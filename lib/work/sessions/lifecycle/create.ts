@@ -24,7 +24,7 @@ import {
   repositoryFor,
 } from '../../../code/projects/project.ts';
 import { worktreeConfig } from '../../../code/worktrees/config.ts';
-import { refuseSession } from '../../../code/worktrees/rebase/rebase-state.ts';
+import { CONFLICT, refuseSession } from '../../../code/worktrees/rebase/rebase-state.ts';
 import type { WithConfig } from '../../../config.ts';
 import { badField, invalidState, orNotFound, ServiceError } from '../../../errors.ts';
 import {
@@ -81,9 +81,9 @@ const createInQueue = async (
   refuseClosed(item, reopen);
   checkSessionTrust(service, item, providerName(service, provider));
   checkRepository(service, item.project);
-  checkLinks(service.store);
   refuseSession(service.store, caseId, type);
   const name = checkProvider(service, provider);
+  if (name !== 'manual' && type !== CONFLICT) checkLinks(service.store);
   const matter = {
     id,
     type,

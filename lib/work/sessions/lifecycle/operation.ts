@@ -3,7 +3,6 @@ import { lockOn } from '../../../../store/base/locks.ts';
 import type { LockMatter } from '../../../../store/records/lock.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { acquireLock, releaseLock } from '../../../../store/sessions/locks.ts';
-import { newRunMarker } from '../../../../store/sessions/run-marker.ts';
 import { readyToWrite, type Store } from '../../../../store/store.ts';
 import { withWorktreeLock } from '../../../../store/worktrees/worktrees.ts';
 import { checkState } from '../../../code/worktrees/inspect/status.ts';
@@ -29,7 +28,7 @@ export interface Operation {
  */
 export const beginOperation = (
   service: SessionNeeds,
-  run: Pick<LiveRun, 'case_id' | 'session_id' | 'phase'>,
+  run: Pick<LiveRun, 'case_id' | 'session_id' | 'run_marker' | 'phase'>,
   operation: string,
 ): Promise<Operation> =>
   service.store.locks.take(lockOn.start(), async () => {
@@ -41,7 +40,7 @@ export const beginOperation = (
     if (isAtCapacity(service)) throw busy('All max_sessions slots are in use.');
     if (!(await acquireUnlessLive(service, case_id, operation)))
       throw busy('The worktree is in use by a session or an operation.');
-    const live = newRun({ ...run, run_marker: newRunMarker(store.layout, session_id) });
+    const live = newRun(run);
     live.entered.raise();
     const ended = signal();
     live.finished = ended.raised;

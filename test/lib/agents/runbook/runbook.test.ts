@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import type { RunSpec } from '../../../../lib/agents/provider.ts';
+import type { Run, RunSpec } from '../../../../lib/agents/provider.ts';
 import { createRunbookProvider } from '../../../../lib/agents/runbook/runbook.ts';
 import { alive } from '../../../helpers/processes.ts';
 import { depsFor, makePlace, type Place, specFor, watch } from '../fixture.ts';
@@ -119,6 +119,25 @@ describe('runbook in Work mode', () => {
     assert.equal((await run.done).outcome, 'completed');
     assert.equal(await alive(spec.run_marker), false);
   });
+
+  for (const [what, stopAt] of [
+    ['had ended', 2],
+    ['had just begun', 3],
+  ] as const)
+    it(`has run its first block alone where a stop came when a block ${what}`, async (t) => {
+      const saved: unknown[] = [];
+      const place = makePlace(t);
+      const saveBlocks: RunSpec['saveBlocks'] = async (...blocks) => void saved.push(blocks);
+      const spec = specFor(place, 'work', { plan: fence('true', 'sleep 30') }, { saveBlocks });
+      let calls = 0;
+      const run: Run = createRunbookProvider(depsFor(place)).start(spec, ({ type }) => {
+        calls += type === 'tool_call' ? 1 : 0;
+        if (calls === stopAt) void run.cancel();
+      });
+      assert.deepEqual(await run.done, { outcome: 'cancelled' });
+      assert.deepEqual(saved[0], [[], 'block-1']);
+      assert.deepEqual(saved.at(-1), [['block-1']]);
+    });
 
   it('is cancelled with its whole tree, and runs no further block', async (t) => {
     const { place, run, spec, next } = workOn(t, fence('sleep 1000', 'touch never'));
