@@ -121,7 +121,8 @@ export const Conflict = Type.Object(
     pushed_at: orNull(Time),
     elsewhere: Type.Optional(
       Type.Boolean({
-        description: 'Whether it runs on another machine, from which git brought its file',
+        description:
+          'Whether this machine did not write its file as it is: git brought it, or it was edited',
       }),
     ),
     log: Type.String({ description: 'The log, one line per step' }),

@@ -80,7 +80,7 @@ export const noRebase = (): ServiceError =>
 export const foreignRebase = (): ServiceError =>
   new ServiceError(
     'rebase_in_progress',
-    'A rebase that the daemon did not start is in progress in the worktree. Finish it there with git rebase --continue or git rebase --abort, then try again.',
+    'A rebase that this daemon has no record of is in progress in the worktree. Finish it there with git rebase --continue or git rebase --abort, then try again.',
   );
 
 /** What a conflict session did against its instructions, as a sentence: undone, or not reversible (`broken`). */
