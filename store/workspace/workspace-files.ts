@@ -96,8 +96,8 @@ const tryWrite = async (path: string): Promise<void> => {
 };
 
 /**
- * Why no session can run in a workspace, as words that follow its path; undefined if one can. Creates and removes a symbolic
- * link: what git needs for a session is put together of them.
+ * Why agents can have no session in a workspace, as words that follow its path; undefined if they can. Creates and removes a
+ * symbolic link: what git needs for a session is put together of them.
  */
 export const linkObstacle = ({ tmp }: Layout): string | undefined => {
   const path = beside(join(tmp, 'link'));
@@ -112,7 +112,7 @@ export const linkObstacle = ({ tmp }: Layout): string | undefined => {
 };
 
 const NO_LINKS =
-  'is on a file system without symbolic links (such as FAT or exFAT), which sessions need. Move the workspace to another one';
+  'is on a file system without symbolic links (such as FAT or exFAT), which sessions of agents need. Move the workspace to another one';
 
 const explainFailure = (attempt: () => unknown): string | undefined => {
   try {

@@ -201,7 +201,10 @@ describe('doctor', () => {
     const path = onlyGit(t);
     if ((await inject(t, process.pid, 'symlink,symlinkat:error=ENOSYS')) === undefined) return;
     const { said } = await run(path, '--workspace', workspace);
-    assert.match(said, /^missing workspace .* without symbolic links .*, which sessions need/m);
+    assert.match(
+      said,
+      /^missing workspace .* without symbolic links .*, which sessions of agents need/m,
+    );
     assert.match(said, /^missing workspace +other users can access .*, whose mode is 0777: /m);
   });
 
