@@ -12,7 +12,7 @@ const OPT = '/opt';
 const isInOpt = [process.execPath, process.cwd(), ...PATH.split(':')].some((path) =>
   `${path}/`.startsWith(`${OPT}/`),
 );
-// Who is not root may do that as root of a user namespace. The tests themselves run without these capabilities.
+// Who is not root may do that in a user namespace. The tests themselves run without its capabilities.
 const IS_ROOT = process.getuid() === 0;
 const OWN_USER = IS_ROOT ? [] : ['--user', '--map-current-user', '--keep-caps'];
 const UNPRIVILEGED = IS_ROOT ? '' : 'setpriv --inh-caps=-all --ambient-caps=-all ';
