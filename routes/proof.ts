@@ -17,6 +17,8 @@ import { textOf, Word } from '../store/records/fields.ts';
 import { Proof } from '../store/records/proof.ts';
 
 const MAX_CONTENT = 1_048_576;
+// JSON may write a byte with six characters.
+const MAX_BODY = 6 * MAX_CONTENT + 65_536;
 
 const Content = Type.String({ maxLength: MAX_CONTENT, description: 'Free text' });
 const SessionOf = Type.Optional(
@@ -53,7 +55,7 @@ export const proofRoutes = [
   route('POST /cases/{id}/proof', {
     summary: 'Attach a proof',
     body: Type.Object({ type: Word, content: Content, session_id: SessionOf }),
-    maxBytes: 6 * MAX_CONTENT + 65_536,
+    maxBytes: MAX_BODY,
     response: Proof,
     status: 201,
     errors: CHANGE_ERRORS,
@@ -147,7 +149,7 @@ export const proofRoutes = [
       { type: Type.Optional(Word), content: Type.Optional(Content) },
       { minProperties: 1 },
     ),
-    maxBytes: 6 * MAX_CONTENT + 65_536,
+    maxBytes: MAX_BODY,
     response: Proof,
     conditional: true,
     errors: CHANGE_ERRORS,

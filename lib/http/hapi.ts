@@ -2,8 +2,7 @@ import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hap
 import { etagOf } from '../../store/base/names.ts';
 import { sha256 } from '../../store/base/sha256.ts';
 import { trackWrites } from '../../store/base/write-stage.ts';
-import { awayFrom } from '../../store/fs/directories.ts';
-import { isDirectoryItself } from '../../store/fs/plain-path.ts';
+import { whyAway } from '../../store/fs/directories.ts';
 import type { Layout } from '../../store/layout.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
@@ -91,11 +90,11 @@ const drainUpload = async (body: unknown, error: unknown): Promise<never> => {
   throw error;
 };
 
-// A program that hears 404 forgets what is there again once the disk is.
+// After a 404, a client may forget a resource that is there again once the disk is mounted.
 const orAway = ({ root }: Layout, error: unknown): unknown => {
   const isMissing = error instanceof ServiceError && error.code === 'not_found';
-  if (!isMissing || isDirectoryItself(root)) return error;
-  return new ServiceError('unavailable', `${awayFrom(root)}.`, { cause: error });
+  const away = isMissing ? whyAway(root) : undefined;
+  return away === undefined ? error : new ServiceError('unavailable', `${away}.`, { cause: error });
 };
 
 const devOnly = ({ path }: Route): ServiceError =>

@@ -85,24 +85,24 @@ const proofFields = (
 export const grantVerification = (
   store: Store,
   case_id: string,
-  { id, type, tree }: Pick<ProofMatter, 'id' | 'type' | 'tree'>,
+  proof: Pick<ProofMatter, 'id' | 'type' | 'tree'>,
   content_sha256: string,
 ): void =>
   store.consent.grant([
-    { key: consentKey(id), value: { case_id, type, content_sha256, ...(tree && { tree }) } },
+    { key: consentKey(proof.id), value: verificationOf(case_id, proof, content_sha256) },
   ]);
 
 const consentKey = (id: string): string => `proofs/${id}`;
 
-const isVerifiedHere = (
-  { consent }: Store,
+// With the files that it was made of: for others it would be stale.
+const verificationOf = (
   case_id: string,
-  { id, type, tree, verified_sha256: content_sha256 }: ProofMatter,
-): boolean => {
-  // Of other files than these, it would be stale.
-  const of = { case_id, type, content_sha256, ...(tree && { tree }) };
-  return consent.isGranted(consentKey(id), of);
-};
+  { type, tree }: Pick<ProofMatter, 'type' | 'tree'>,
+  content_sha256: string | undefined,
+) => ({ case_id, type, content_sha256, ...(tree && { tree }) });
+
+const isVerifiedHere = ({ consent }: Store, case_id: string, matter: ProofMatter): boolean =>
+  consent.isGranted(consentKey(matter.id), verificationOf(case_id, matter, matter.verified_sha256));
 
 // Restoring the file does not restore a verification that the operator removed.
 const revokeVerification = ({ consent }: Store, id: string): void => consent.revoke(consentKey(id));

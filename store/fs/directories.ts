@@ -41,8 +41,8 @@ export const privateOf = (layout: Layout): string[] => [
  * the workspace itself is gone: it may have been moved, so it is not created again.
  */
 export const remakeDirectories = (layout: Layout): boolean => {
-  if (!isDirectoryItself(layout.root))
-    throw new StoreError('read_only', `${awayFrom(layout.root)}. Nothing was written`);
+  const away = whyAway(layout.root);
+  if (away !== undefined) throw new StoreError('read_only', `${away}. Nothing was written`);
   if (areThere(layout)) return false;
   makeDirectories(layout);
   return true;
@@ -57,8 +57,11 @@ const areThere = (layout: Layout): boolean => {
   return privateOf(layout).every((path) => path === dossier || found.has(basename(path)));
 };
 
-export const awayFrom = (root: string): string =>
-  `The workspace directory ${root} does not exist. Put it back, and the daemon locks it again at once`;
+/** Why a workspace cannot be found, without a full stop; undefined if its directory is there. */
+export const whyAway = (root: string): string | undefined =>
+  isDirectoryItself(root)
+    ? undefined
+    : `The workspace directory ${root} does not exist. Put it back, and the daemon locks it again at once`;
 
 const makePlainDirectory = (layout: Layout, path: string, mode: number): void => {
   if (statsAt(path) === undefined) makeSyncedDirectory(path, mode, layout.root);

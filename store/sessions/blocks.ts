@@ -6,7 +6,7 @@ import { Blocks } from '../records/told.ts';
 import { blocksFile } from './told.ts';
 
 /**
- * How far the runbook is with the approved plan of a session; undefined before its first block, and for another provider. The
+ * How far the runbook is with the approved plan of a session; undefined before the approval, and for another provider. The
  * session's stream does not decide this: a block that git or an editor calls completed there would be skipped. Throws
  * `unreadable_record` for a record that this machine did not write.
  */

@@ -99,7 +99,7 @@ export const changeConflict = (
     return conflicts.keptAt(store, kept);
   });
 
-// A record that somebody else wrote gets no seal by a change.
+// A change does not seal a record that this machine did not write.
 const sealed = (
   store: Store,
   kept: StoredConflict,

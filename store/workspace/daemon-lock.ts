@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import lockfile from 'proper-lockfile';
 import { hasCode } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
-import { awayFrom } from '../fs/directories.ts';
+import { whyAway } from '../fs/directories.ts';
 import { isDirectoryItself, NOT_A_DIRECTORY, statsAt } from '../fs/plain-path.ts';
 import { unlinkIfThere } from '../fs/remove.ts';
 import type { Layout } from '../layout.ts';
@@ -166,7 +166,8 @@ const lockDir = ({ lock }: Layout): string => `${lock}.lock`;
 const whyLost = (layout: Layout, { token }: Owner, moved?: string): string | undefined => {
   const { root, dossier, owner } = layout;
   if (moved !== undefined) return moved;
-  if (!isDirectoryItself(root)) return awayFrom(root);
+  const away = whyAway(root);
+  if (away !== undefined) return away;
   if (statsAt(dossier) === undefined) mkdirSync(dossier, { mode: 0o700 });
   if (!isDirectoryItself(dossier)) return `${dossier} ${NOT_A_DIRECTORY}`;
   const now = readOwner(owner) ?? readOwner(`${owner}.${token}`);

@@ -4,8 +4,7 @@ import { isAtOrBelow } from '../../../store/base/paths.ts';
 import { importProblems } from '../../../store/codehost/imports.ts';
 import { stateDirProblem } from '../../../store/consent/state-dir.ts';
 import { type FileProblem, fileProblem, Problem } from '../../../store/front-matter/problem.ts';
-import { awayFrom } from '../../../store/fs/directories.ts';
-import { isDirectoryItself } from '../../../store/fs/plain-path.ts';
+import { whyAway } from '../../../store/fs/directories.ts';
 import type { Layout } from '../../../store/layout.ts';
 import { checkSidecarsBelow } from '../../../store/problems/sidecar-problems.ts';
 import type { Store } from '../../../store/store.ts';
@@ -52,7 +51,8 @@ const writeProblems = async (store: Store): Promise<FileProblem[]> => {
 
 const whyNotWritten = async ({ readOnly, layout }: Store): Promise<string | undefined> => {
   if (readOnly !== undefined) return readOnly;
-  if (!isDirectoryItself(layout.root)) return awayFrom(layout.root);
+  const away = whyAway(layout.root);
+  if (away !== undefined) return away;
   const obstacle = await obstacleOf(layout).catch(
     (error: unknown) => `cannot be written: ${messageOf(error)}`,
   );

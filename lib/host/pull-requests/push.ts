@@ -138,10 +138,11 @@ const rebased = (
     ({ matter }) => matter.worktree_created_at === created_at && matter.head !== null,
   );
   const conflict = ended.findLast((kept) => isOurs(store, kept));
-  if (conflict === undefined && ended.length > 0) throw invalidState(NOT_OURS);
   if (conflict === undefined) {
     throw invalidState(
-      `Nothing was rebased in this worktree yet. Start a rebase with POST /api/cases/${case_id}/pr/rebase.`,
+      ended.length > 0
+        ? NOT_OURS
+        : `Nothing was rebased in this worktree yet. Start a rebase with POST /api/cases/${case_id}/pr/rebase.`,
     );
   }
   const { remote } = conflict.matter;

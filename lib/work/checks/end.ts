@@ -32,7 +32,7 @@ const recover = async ({ store }: WithStore, case_id: string): Promise<void> => 
   for (const { file } of proofsOf(item)) {
     const { id, run, run_marker } = file.matter;
     if (run?.status !== 'running') continue;
-    // git may have brought the proof, which then names the processes of somebody else.
+    // A proof that git brought may name processes of another workspace.
     if (run_marker != null && isRunMarker(store.layout, id, run_marker))
       await killRun(run_marker, tracesOf(store, case_id));
     const ended: CheckRun = {

@@ -194,7 +194,7 @@ const refuseAhead = async (
   { name, commit, orig_head }: { name: string; commit: string; orig_head: string },
 ): Promise<void> => {
   const earlier = (listConflicts(store, worktree.case_id) ?? [])
-    .filter((kept) => kept.matter.branch === worktree.branch && kept.matter.head !== null)
+    .filter(({ matter }) => matter.branch === worktree.branch && matter.head !== null)
     .filter((kept) => isOurs(store, kept))
     .map(({ matter }) => matter.orig_head);
   for (const head of [orig_head, ...earlier])

@@ -131,10 +131,12 @@ export const resumeSession = async (
   );
   if (resumed === undefined) throw notFound('session', session.id);
   if (skipped !== undefined)
-    await recordSkippedBlock(service, resumed, skipped).catch((error: unknown) => {
-      pauseLater(service, resumed, error);
-      throw error;
-    });
+    await recordSkippedBlock(service, resumed, { block: skipped, blocks }).catch(
+      (error: unknown) => {
+        pauseLater(service, resumed, error);
+        throw error;
+      },
+    );
   if (resumed.session.mode === 'plan') startPlanTurn(service, resumed);
   // The daemon may have been killed before the work began.
   else
@@ -190,11 +192,9 @@ const choiceNeeded = ({ id, title }: TranscriptCall): ServiceError =>
 const recordSkippedBlock = async (
   { engine, store }: SessionNeeds,
   kept: StoredSession,
-  { id, title }: TranscriptCall,
+  { block: { id, title }, blocks }: { block: TranscriptCall; blocks: Blocks | undefined },
 ): Promise<void> => {
-  const { session } = kept;
-  const blocks = findBlocks(store.layout, session);
-  if (blocks !== undefined) await saveBlocks(store.layout, session, [...blocks.done, id]);
+  if (blocks !== undefined) await saveBlocks(store.layout, kept.session, [...blocks.done, id]);
   const transcript = engine.transcript(kept);
   transcript.append('block_skipped', { tool_call_id: id, title });
   transcript.sync();
