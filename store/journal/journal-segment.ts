@@ -187,14 +187,15 @@ export const isUnmodified = (segment: OpenSegment): boolean => {
 
 const isLater = (other: string, name: string): boolean => isJournalName(other) && other > name;
 
-const CHUNK = 65_536;
+const ZEROS = Buffer.alloc(65_536);
 
 // The space reserved after the end is zeros.
 const isEmptyFrom = ({ handle: { fd }, end, spoiled = 0 }: OpenSegment): boolean => {
   const { size } = fstatSync(fd);
-  const bytes = Buffer.alloc(CHUNK);
-  for (let at = Math.max(end, spoiled); at < size; at += CHUNK)
-    if (bytes.subarray(0, readSync(fd, bytes, 0, CHUNK, at)).some((byte) => byte !== 0))
-      return false;
+  const bytes = Buffer.alloc(ZEROS.length);
+  for (let at = Math.max(end, spoiled); at < size; at += ZEROS.length) {
+    const read = readSync(fd, bytes, 0, bytes.length, at);
+    if (bytes.compare(ZEROS, 0, read, 0, read) !== 0) return false;
+  }
   return size >= end;
 };
