@@ -1,5 +1,4 @@
-/** The longest plan, in characters: an operator cannot review more. */
-export const LONGEST_PLAN = 1_048_576;
+import { LONGEST_PLAN } from '../../store/sessions/session-texts.ts';
 
 /** Collects an agent's text since its last tool call, up to the length of a plan. */
 export const createLastMessage = () => {

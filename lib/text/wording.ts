@@ -11,6 +11,9 @@ export const snapshotsText = (all: readonly { bytes: number }[]): string => {
 /** Collapses whitespace, so that the text is one line. */
 export const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 
+/** A time of the API to the minute. */
+export const utcOf = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 16)} UTC`;
+
 /** Truncates a text to `most` characters, without splitting a surrogate pair, and appends `mark`. */
 export const shorten = (text: string, most: number, mark = ' […]'): string =>
   text.length <= most ? text : `${text.slice(0, most).replace(/[\uD800-\uDBFF]$/, '')}${mark}`;

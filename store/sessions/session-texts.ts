@@ -34,8 +34,8 @@ export const readPlanNow = (store: Store, dir: string): CurrentPlan => {
   return { plan, bytes, waits: plan?.sha256 !== text?.sha256 };
 };
 
-// To look for what a plan hides takes seconds beyond that. A plan of an agent is no longer.
-const LONGEST_PLAN = 1_048_576;
+/** The longest plan, in characters: an operator cannot review more, and to look for what it hides takes seconds. */
+export const LONGEST_PLAN = 1_048_576;
 
 const refuseLong = (plan: TextFile | undefined): void => {
   if (plan !== undefined && plan.content.length > LONGEST_PLAN)

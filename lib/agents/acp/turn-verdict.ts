@@ -1,5 +1,6 @@
+import { LONGEST_PLAN } from '../../../store/sessions/session-texts.ts';
 import { capText } from '../../text/cap-text.ts';
-import { LONGEST_PLAN, PLAN_TOO_LONG } from '../last-message.ts';
+import { PLAN_TOO_LONG } from '../last-message.ts';
 import { modelErrorIn } from '../outage.ts';
 import type { Phase, RunResult } from '../provider.ts';
 

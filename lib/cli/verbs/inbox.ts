@@ -1,4 +1,5 @@
 import type { AttentionItem } from '../../client/client.ts';
+import { utcOf } from '../../text/wording.ts';
 import { readCases } from '../connection/find.ts';
 import { findOrStartInWorkspace } from '../connection/start.ts';
 import { flagText, verb } from './verb.ts';
@@ -12,7 +13,7 @@ export const inbox = verb(async ({ dossier, typed, values, out }) => {
   const areOfOne = new Set([...items.values()].map(({ project }) => project)).size < 2;
   out.table(
     waiting.map((item) => [
-      since(item),
+      utcOf(item.since),
       item.kind,
       { style: 'bold', text: typed(commandFor(item)) },
       item.title,
@@ -22,9 +23,6 @@ export const inbox = verb(async ({ dossier, typed, values, out }) => {
   );
   if (out.isTerminal && waiting.length === 0) out.say('Nothing needs you.');
 }, findOrStartInWorkspace);
-
-const since = ({ since: at }: AttentionItem): string =>
-  `${at.slice(0, 10)} ${at.slice(11, 16)} UTC`;
 
 const COMMANDS: Readonly<Partial<Record<AttentionItem['kind'], string>>> = {
   plan: 'approve',

@@ -1,5 +1,5 @@
 import type { Case, Session, SessionMessage } from '../../../lib/client/client.ts';
-import { counted } from '../../../lib/text/wording.ts';
+import { counted, utcOf } from '../../../lib/text/wording.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { orNone } from '../common/load.ts';
 import { type Api, definePage, followsItem } from '../common/page.ts';
@@ -10,7 +10,7 @@ import { DiffView } from '../parts/diff/view.tsx';
 import { Empty } from '../parts/facts.tsx';
 import { isBrowser } from '../parts/form.tsx';
 import { SessionPage } from '../parts/frames.tsx';
-import { hasEnded, utcOf } from '../parts/labels.ts';
+import { hasEnded } from '../parts/labels.ts';
 
 interface Diff {
   item: Case;

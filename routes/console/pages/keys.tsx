@@ -1,7 +1,7 @@
 import type { ListedKey } from '../../../lib/guard/api-keys/keys.ts';
+import { utcOf } from '../../../lib/text/wording.ts';
 import { Section } from '../parts/facts.tsx';
 import { Settings } from '../parts/frames.tsx';
-import { utcOf } from '../parts/labels.ts';
 import { ShownOnce } from '../parts/links.tsx';
 import { OneField } from '../parts/one-field.tsx';
 import { FormError } from '../parts/problems.tsx';

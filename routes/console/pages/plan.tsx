@@ -1,9 +1,9 @@
 import type { Case, Session } from '../../../lib/client/client.ts';
-import { approverText } from '../../../lib/text/wording.ts';
+import { approverText, utcOf } from '../../../lib/text/wording.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { type Api, definePage, followsItem } from '../common/page.ts';
 import { SessionPage } from '../parts/frames.tsx';
-import { hasEnded, utcOf } from '../parts/labels.ts';
+import { hasEnded } from '../parts/labels.ts';
 import { PlanBody, usePlanParts } from '../parts/plan/body.tsx';
 import { Permissions, PlanCommands, UnaskedCommands } from '../parts/plan/boundary.tsx';
 import { CommentsContext } from '../parts/plan/comments.tsx';

@@ -1,7 +1,7 @@
 import { useId } from 'preact/hooks';
 import type { AttentionItem, QuestionField } from '../../../lib/client/client.ts';
+import { utcOf } from '../../../lib/text/wording.ts';
 import { ApiForm, CallButton } from './form.tsx';
-import { utcOf } from './labels.ts';
 
 /** The actions on an inbox item, or a link to the page that has them. */
 export const Answers = (item: AttentionItem) => {

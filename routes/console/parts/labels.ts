@@ -17,9 +17,6 @@ export const labelOf = (value: string): string => {
   return text.charAt(0).toUpperCase() + text.slice(1);
 };
 
-/** A time of the API to the minute. */
-export const utcOf = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 16)} UTC`;
-
 /** What a session does, and the provider and model that do it. */
 export const sessionName = ({
   type,

@@ -1,6 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { ageOf } from '../../../lib/text/wording.ts';
-import { utcOf } from './labels.ts';
+import { ageOf, utcOf } from '../../../lib/text/wording.ts';
 
 /** A time: absolute on the server, relative in the browser. */
 export const RelativeTime = ({ at }: { at: string }) => {

@@ -1,6 +1,5 @@
 import type { SessionEvent, SessionEvents } from '../../../../lib/client/client.ts';
-import { counted } from '../../../../lib/text/wording.ts';
-import { utcOf } from '../labels.ts';
+import { counted, utcOf } from '../../../../lib/text/wording.ts';
 import type { Note } from './entry.ts';
 import { cutText } from './file-diffs.ts';
 

@@ -1,9 +1,8 @@
 import type { AttentionItem, Session } from '../../../../lib/client/client.ts';
-import { ownError } from '../../../../lib/text/wording.ts';
+import { ownError, utcOf } from '../../../../lib/text/wording.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import { Answers } from '../answers.tsx';
 import { Fact } from '../facts.tsx';
-import { utcOf } from '../labels.ts';
 import { Path } from '../links.tsx';
 import { RelativeTime } from '../relative-time.tsx';
 import type { Activity } from './activity.ts';
