@@ -111,7 +111,9 @@ export const checkRefused = (world: World, active: ActiveCall, error: unknown): 
   const { code } = error as { code?: string };
   const { id, start, tag } = active;
   const ever = homesEver(world, id);
-  const homes = aliveIn(world, start).filter(({ path, text }) => ever.has(path) && text);
+  const homes = aliveIn(world, start).filter(
+    ({ path, text }) => ever.has(path) && text !== undefined,
+  );
   const dirs = [...new Set(homes.map(({ path }) => dirOf(path)))];
   const disturbed =
     wasAway(world, id, start) ||

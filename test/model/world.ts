@@ -159,10 +159,10 @@ export const proofsOf = (world: World, id: string, from: number, to = world.now)
 /** Whether anything in these directories could not be read, or was not there, at any step since. */
 export const wasBrokenIn = (world: World, dir: string, from: number): boolean =>
   aliveIn(world, from).some(
-    ({ path, text }) => path.startsWith(`${dir}/`) && !isTrustedDownloadUrl(path, text),
+    ({ path, text }) => path.startsWith(`${dir}/`) && !isReadable(path, text),
   );
 
-const isTrustedDownloadUrl = (path: string, text: string | undefined): boolean => {
+const isReadable = (path: string, text: string | undefined): boolean => {
   if (CASE.test(path)) return text !== undefined && caseIn(text) !== undefined;
   if (PROOF.test(path)) return text === undefined || proofIn(text) !== undefined;
   return path.endsWith('checklist.md') ? text === undefined || partsOf(text) !== undefined : true;
