@@ -13,11 +13,13 @@ import { stopAll } from './processes.ts';
 import { resultsFile } from './results-file.ts';
 import { runUntilDone } from './run-all.ts';
 import { runGuard } from './run-guard.ts';
+import { runLong } from './run-long.ts';
 import { runParts } from './run-parts.ts';
 
 const USAGE = `npm run bench                     measure all, and write test/bench/RESULTS.md
 npm run bench -- PART...          measure these parts: ${Object.keys({ ...PARTS, ...LONG }).join(' ')}
 npm run bench -- --guard          fail where a ratio is 1.3 × worse than in test/bench/RESULTS.md; below two minutes
+npm run bench -- --long           measure what takes minutes each: ${Object.keys(LONG).join(' ')}
 npm run bench -- --peers          do the same work with other tools, which npm installs for it
 
   --of PATH        measure this dossier.js instead of this build's; with --results, all is written there
@@ -27,6 +29,7 @@ npm run bench -- --peers          do the same work with other tools, which npm i
 
 const OPTIONS = {
   guard: { type: 'boolean', default: false },
+  long: { type: 'boolean', default: false },
   peers: { type: 'boolean', default: false },
   of: { type: 'string' },
   'without-serve': { type: 'boolean', default: false },
@@ -68,6 +71,7 @@ const main = async ({ values, parts }: Called): Promise<number> => {
   Object.assign(process.env, { XDG_STATE_HOME: makePlace(), XDG_RUNTIME_DIR: '' });
   if (values.guard) return codeOf(await runGuard(results));
   if (parts.length > 0) return codeOf(await runParts(parts));
+  if (values.long) return codeOf(await runLong(results));
   const isKept = values.of === undefined || values.results !== undefined;
   return codeOf(await runUntilDone(isKept ? results : undefined));
 };

@@ -18,6 +18,12 @@ export const describeRun = (): Run => ({
   git: git('version').replace('git version ', ''),
 });
 
+/** When and where a section of RESULTS.md was measured, as a sentence. */
+export const describeSection = (flag: string): string => {
+  const { commit, date, CPU, cores, Node } = describeRun();
+  return `\`npm run bench -- ${flag}\` of ${commit}, ${date}: ${CPU}, ${cores} cores, Node ${Node}.`;
+};
+
 const commitOf = (dir: string): string => {
   try {
     const commit = git('-C', dir, 'rev-parse', '--short=10', 'HEAD');

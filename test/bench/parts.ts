@@ -46,7 +46,7 @@ export const PARTS: Readonly<Record<string, Measure>> = {
   floods: benchFloods,
 };
 
-/** A minute and more each: only when named. */
+/** Minutes each: with `--long`, or when named. */
 export const LONG: Readonly<Record<string, Measure>> = {
   'many-starts': () => benchReady(50_000),
   lists: benchLists,

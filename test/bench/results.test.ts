@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Row } from './report.ts';
-import { nextResults, resultsIn, textOf } from './results.ts';
+import { nextResults, resultsIn, textOf, withLong } from './results.ts';
 
 const run = (commit: string) => ({ commit, date: '2026-11-23', CPU: 'A | B, 2 cores' });
 const getOne = (ratio: number): Row => ({
@@ -25,8 +25,10 @@ describe('textOf and resultsIn', () => {
     { ...first, peers: 'A table.\n\n| a | b |\n' },
   );
 
+  const long = { of: '`npm run bench -- --long` of abc.', rows: [getOne(2)] };
+
   it('read what they wrote', () => {
-    for (const results of [first, second]) {
+    for (const results of [first, second, withLong(long, second)]) {
       assert.deepEqual(resultsIn(textOf(results)), results);
       assert.equal(textOf(resultsIn(textOf(results))), textOf(results));
     }
@@ -58,6 +60,13 @@ describe('textOf and resultsIn', () => {
 
   it('keep the section Peers as it stands', () => {
     assert.equal(resultsIn(textOf(second)).peers, 'A table.\n\n| a | b |\n');
+  });
+
+  it('keep the section Long, with the ratios of its run before', () => {
+    const again = withLong({ ...long, rows: [getOne(3)] }, withLong(long, second));
+    assert.deepEqual(nextResults({ run: run('ghi'), rows: [], guard: [] }, again).long, again.long);
+    assert.deepEqual([again.long?.rows[0]?.ratio, again.long?.rows[0]?.before], [3, 2]);
+    assert.equal(again.peers, second.peers);
   });
 
   it('read nothing in an empty text', () => {

@@ -23,9 +23,19 @@ export interface Results {
   before?: Run;
   rows: readonly KeptRow[];
   guard: readonly KeptRow[];
+  /** What takes minutes each, and is measured by itself. */
+  long?: LongResults;
   /** The section Peers, as it stands. */
   peers?: string;
 }
+
+interface LongResults {
+  /** When and where, as a sentence. */
+  of: string;
+  rows: readonly KeptRow[];
+}
+
+export const NOTHING: Results = { run: {}, rows: [], guard: [] };
 
 interface Measured {
   run: Run;
@@ -33,7 +43,7 @@ interface Measured {
   guard: readonly Row[];
 }
 
-/** The results of a new run. The former ones become those of the run before; the section Peers stays. */
+/** The results of a new run. The former ones become those of the run before; Long and Peers stay. */
 export const nextResults = (
   { run, rows, guard }: Measured,
   former: Results | undefined,
@@ -42,7 +52,17 @@ export const nextResults = (
   ...(former && { before: former.run }),
   rows: rows.map((row) => keep(row, former?.rows)),
   guard: guard.map((row) => keep(row, former?.guard)),
+  ...(former?.long && { long: former.long }),
   ...(former?.peers !== undefined && { peers: former.peers }),
+});
+
+/** The same with other rows in the section Long. */
+export const withLong = (
+  { of, rows }: { of: string; rows: readonly Row[] },
+  former: Results = NOTHING,
+): Results => ({
+  ...former,
+  long: { of, rows: rows.map((row) => keep(row, former.long?.rows)) },
 });
 
 const keep = (row: Row, former: readonly KeptRow[] = []): KeptRow => {
@@ -74,7 +94,7 @@ const GUARD = `\`npm run bench -- --guard\` takes the same measures with smaller
 `;
 
 /** The text of RESULTS.md. */
-export const textOf = ({ run, before, rows, guard, peers }: Results): string =>
+export const textOf = ({ run, before, rows, guard, long, peers }: Results): string =>
   [
     INTRODUCTION,
     tableOf([
@@ -86,6 +106,9 @@ export const textOf = ({ run, before, rows, guard, peers }: Results): string =>
     '## Guard\n',
     GUARD,
     tableOf([HEAD, ...guard.map(cellsOf)]),
+    ...(long === undefined
+      ? []
+      : ['## Long\n', `${long.of}\n`, tableOf([HEAD, ...long.rows.map(cellsOf)])]),
     ...(peers === undefined ? [] : ['## Peers\n', peers]),
   ].join('\n');
 
@@ -107,6 +130,7 @@ export const resultsIn = (text: string): Results => {
   };
   const facts = cellsIn(introduction);
   const before = facts.filter(([, , value]) => value !== '');
+  const long = section('Long');
   const peers = section('Peers');
   return {
     run: Object.fromEntries(facts.map(([name = '', value = '']) => [name, value])),
@@ -115,6 +139,7 @@ export const resultsIn = (text: string): Results => {
     }),
     rows: rowsIn(section('All')),
     guard: rowsIn(section('Guard')),
+    ...(long !== undefined && { long: { of: long.split('\n', 1)[0] ?? '', rows: rowsIn(long) } }),
     ...(peers !== undefined && { peers }),
   };
 };

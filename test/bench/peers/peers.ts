@@ -1,11 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { tableOf } from '../../helpers/markdown-table.ts';
-import { describeRun } from '../describe-run.ts';
+import { describeSection } from '../describe-run.ts';
 import { makePlace, removePlace } from '../place.ts';
 import { stopAll } from '../processes.ts';
 import { printTable } from '../report.ts';
-import type { Results } from '../results.ts';
+import { NOTHING } from '../results.ts';
 import type { ResultsFile } from '../results-file.ts';
 import { install } from './install.ts';
 import { type Place, TOOLS, type Tool } from './tools.ts';
@@ -25,16 +25,12 @@ export const benchPeers = async (file: ResultsFile): Promise<boolean> => {
   );
   const notes = [...TOOLS.map(({ name, note }) => `- ${name}: ${note}`), ...unavailable];
   process.stdout.write(`\n${notes.join('\n')}\n`);
-  const { commit, date, CPU, cores, Node } = describeRun();
-  const machine = `\`npm run bench -- --peers\` of ${commit}, ${date}: ${CPU}, ${cores} cores, Node ${Node}.`;
   file.write({
     ...(file.read() ?? NOTHING),
-    peers: `${machine}\n\n${tableOf(table)}\n${notes.join('\n')}\n`,
+    peers: `${describeSection('--peers')}\n\n${tableOf(table)}\n${notes.join('\n')}\n`,
   });
   return unavailable.length === 0;
 };
-
-const NOTHING: Results = { run: {}, rows: [], guard: [] };
 
 /** What was measured of a tool, or why it could not be. */
 const measure = async (tool: Tool): Promise<Done | string> => {
