@@ -21,7 +21,7 @@ export interface McpMessage {
 
 /**
  * Answers one message of the Model Context Protocol. The server is stateless: the token of each message decides which tools
- * the caller has. Throws `bad_request` for an unknown version of the protocol.
+ * the caller has. Throws `bad_request` for an unknown version of the protocol, and for what is no message of it.
  */
 export const answerMessage = async (
   caller: McpCaller,
@@ -40,11 +40,16 @@ export const answerMessage = async (
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   await server.connect(transport);
   try {
-    return await transport.handleRequest(requestOf(version), { parsedBody: body });
+    const response = await transport.handleRequest(requestOf(version), { parsedBody: body });
+    if (response.status === 400) throw new ServiceError('bad_request', NO_MESSAGE);
+    return response;
   } finally {
     await server.close();
   }
 };
+
+const NO_MESSAGE =
+  'The body is no message of JSON-RPC 2.0. Send a request, a notification or a response.';
 
 // The body of the request is not read: it is parsed already.
 const requestOf = (version: string | undefined): Request =>

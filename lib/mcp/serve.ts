@@ -28,7 +28,7 @@ export const serveRun =
 
 /**
  * Answers a message of the operator's own client, or of the agent of `run`. Throws `bad_request` for an unknown version of the
- * protocol.
+ * protocol, and for what is no message of it.
  */
 export const serveMcp = async (
   service: Service,

@@ -354,6 +354,9 @@ describe('POST /mcp without a token', () => {
     const { call } = running;
     assert.equal((await call('GET', '/mcp')).status, 405);
     assert.equal((await call('POST', '/mcp', { method: 'tools/list' })).status, 400);
+    const refused = await call<Problem>('POST', '/mcp', { jsonrpc: '2.0', id: 1 });
+    assert.deepEqual([refused.status, refused.body.code], [400, 'bad_request']);
+    assert.match(refused.text, /no message of JSON-RPC 2\.0/);
     const foreign = { origin: 'https://example.org' };
     const message = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
     assert.equal((await call('POST', '/mcp', message, foreign)).status, 403);

@@ -85,7 +85,7 @@ const answerBody = async (
       400,
       error instanceof SyntaxError
         ? 'The body is not JSON'
-        : 'The message is missing, or has an unknown protocol version',
+        : 'The body is no message of JSON-RPC 2.0, or has an unknown protocol version',
     );
   }
 };
