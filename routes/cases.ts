@@ -135,7 +135,7 @@ export const caseRoutes = [
     ),
     response: Case,
     conditional: true,
-    errors: ['trust_needed', 'unreadable_record', 'file_busy', 'already_exists'],
+    errors: ['trust_needed', 'unreadable_record', 'already_exists'],
     handler: async ({ params, body, ifMatch }, service) =>
       served(await changeCase(service, params.id, body, ifMatch)),
   }),
@@ -152,7 +152,6 @@ export const caseRoutes = [
       'worktree_busy',
       'worktree_tampered',
       'unreadable_record',
-      'file_busy',
     ],
     handler: ({ params, query, ifMatch }, service) =>
       removeCase(service, params.id, { force: query.force === true, ifMatch }),
@@ -164,7 +163,7 @@ export const caseRoutes = [
     body: Type.Object({ state: StateName, outcome: Type.Optional(Word) }),
     response: Case,
     conditional: true,
-    errors: ['unreadable_record', 'file_busy'],
+    errors: ['unreadable_record'],
     handler: async ({ params, body, ifMatch }, { store }) =>
       served(await setState(store, params.id, body, ifMatch)),
   }),

@@ -36,7 +36,7 @@ export const checklistRoutes = [
     body: Type.Object({ description, type, required, command }),
     response: ChecklistItem,
     status: 201,
-    errors: ['unreadable_record', 'file_busy'],
+    errors: ['unreadable_record'],
     handler: async ({ params, body }, { store }) =>
       created(`/cases/${params.id}/proof/checklist`, await addToChecklist(store, params.id, body)),
   }),
@@ -48,7 +48,7 @@ export const checklistRoutes = [
     body: Type.Object({ done: Type.Boolean() }),
     response: ChecklistItem,
     conditional: true,
-    errors: ['invalid_state', 'unreadable_record', 'file_busy'],
+    errors: ['invalid_state', 'unreadable_record'],
     handler: ({ params, body, ifMatch }, { store }) =>
       tickChecklist(store, inList(params, ifMatch), body.done),
   }),
@@ -63,7 +63,7 @@ export const checklistRoutes = [
     }),
     response: ChecklistItem,
     conditional: true,
-    errors: ['unreadable_record', 'file_busy'],
+    errors: ['unreadable_record'],
     handler: ({ params, body, ifMatch }, { store }) =>
       waiveChecklist(store, inList(params, ifMatch), body),
   }),
@@ -73,7 +73,7 @@ export const checklistRoutes = [
     description:
       'Removes its line, or its entry in the front matter, from `proof/checklist.md` and changes nothing else. `If-Match` is the ETag of the whole list.',
     conditional: true,
-    errors: ['unreadable_record', 'file_busy'],
+    errors: ['unreadable_record'],
     handler: ({ params, ifMatch }, { store }) =>
       removeFromChecklist(store, inList(params, ifMatch)),
   }),

@@ -66,7 +66,7 @@ export const conflictRoutes = [
     description:
       "Pushes to the branch's own name on the push remote, never to the base branch, with a lease (`--force-with-lease`) on the remote commit at the start of the rebase. If the remote branch has moved, the answer is 409 and nothing is overwritten. With a pull request, reads its state first, as `…/pr/push` does: nothing is pushed once it is closed or merged.",
     response: PushedRebase,
-    errors: ['remote_moved', 'push_refused', 'file_busy', ...PULL_WRITE, ...AT_WORK],
+    errors: ['remote_moved', 'push_refused', ...PULL_WRITE, ...AT_WORK],
     handler: ({ params }, service) => pushRebased(service, params.id),
   }),
   route('POST /api/cases/{id}/conflicts/abort', {

@@ -36,7 +36,7 @@ const content = {
 // JSON may escape each byte as six characters.
 const MAX_BODY = 6 * 4 * 1_048_576 + 65_536;
 
-const CHANGING = [...READING, 'session_active', 'worktree_busy', 'file_busy'] as const;
+const CHANGING = [...READING, 'session_active', 'worktree_busy'] as const;
 
 const SAFE =
   'Returns 400 for a path that leaves the worktree, enters `.git` or contains a symbolic link, and for anything but a regular file (a link, a pipe, a hard link).';

@@ -48,7 +48,7 @@ export const eventRoutes = [
         description: 'The commits of the two branches; one is that of the Work item',
       }),
     }),
-    errors: ['invalid_state', 'unreadable_record', 'worktree_elsewhere', 'file_busy', ...GIT],
+    errors: ['invalid_state', 'unreadable_record', 'worktree_elsewhere', ...GIT],
     handler: ({ params, body }, service) => dismissOverlap(service, params.id, body.commits),
   }),
 ];

@@ -64,7 +64,7 @@ export const linkRoutes = [
       'A three-way merge with the issue as last synced: changes on the code host are taken over, changes here are kept. Returns 409 `sync_conflict` if a field changed on both sides, unless `prefer` decides. Writes nothing to the issue, and does not change the state of the Work item.',
     body: optionalBody({ prefer: Type.Optional(Type.Enum(['local', 'remote'])) }),
     response: SyncResult,
-    errors: ['not_linked', 'sync_conflict', 'unreadable_record', 'file_busy', ...HOST_ERRORS],
+    errors: ['not_linked', 'sync_conflict', 'unreadable_record', ...HOST_ERRORS],
     handler: ({ params, body }, service) => syncCase(service, params.id, body?.prefer),
   }),
   route('GET /api/cases/{id}/github/sync-log', {

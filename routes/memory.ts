@@ -65,7 +65,7 @@ export const memoryRoutes = [
     ...TAKES_MARKDOWN,
     ...GIVES_MARKDOWN,
     conditional: true,
-    errors: ['unreadable_record', 'file_busy'],
+    errors: ['unreadable_record'],
     handler: async ({ params, body, ifMatch }, { store }) =>
       markdown(
         await putMemory(store, params.id, { filename: params.filename, content: body }, ifMatch),

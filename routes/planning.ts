@@ -42,7 +42,6 @@ const STAGE = {
   // Errors of writing the file, and of an agent's turn.
   errors: [
     'planning_edited',
-    'file_busy',
     'no_repository',
     'provider_missing',
     'trust_needed',
@@ -86,7 +85,7 @@ export const planningRoutes = [
       'A later edit makes the approval stale. With `artifacts` (the hash of each file that you read), the call fails if a file has changed.',
     body: optionalBody({ artifacts: Type.Optional(Type.Record(Type.String(), Sha256)) }),
     response: PlanningGate,
-    errors: ['invalid_state', 'plan_changed', 'unreadable_record', 'file_busy'],
+    errors: ['invalid_state', 'plan_changed', 'unreadable_record'],
     handler: ({ params, body }, { store }) => approvePlanning(store, params.id, body?.artifacts),
   }),
   route('GET /api/cases/{id}/planning/readiness', {
@@ -114,7 +113,7 @@ export const planningRoutes = [
     ...TAKES_MARKDOWN,
     ...GIVES_MARKDOWN,
     conditional: true,
-    errors: ['unreadable_record', 'file_busy'],
+    errors: ['unreadable_record'],
     handler: async ({ params, body, ifMatch }, { store }) => {
       const { filename } = params;
       const file = { filename, content: body };

@@ -33,7 +33,7 @@ export const pullBodyRoutes = [
       ),
     }),
     response: PullDraft,
-    errors: ['draft_edited', 'invalid_state', 'unreadable_record', 'file_busy'],
+    errors: ['draft_edited', 'invalid_state', 'unreadable_record'],
     handler: async ({ params, body }, { store }) => {
       const { draft, etag } = await composePullBody(store, params.id, body ?? {});
       return tagged(draft, etag);
@@ -60,7 +60,7 @@ export const pullBodyRoutes = [
     }),
     response: BodyUpdate,
     status: 201,
-    errors: ['unreadable_record', 'file_busy', ...GIT, ...HOST_ERRORS],
+    errors: ['unreadable_record', ...GIT, ...HOST_ERRORS],
     handler: async ({ params: { id }, body }, service) => {
       const update = await suggestUpdate(service, id, body ?? {});
       return created(`/api/cases/${id}/pr-body/updates/${update.id}`, update);
@@ -89,14 +89,7 @@ export const pullBodyRoutes = [
       'Publishes once, including edits by hand in its file; `body_sha256` ties the approval to the text that you read. If the body has changed on the code host, the answer is 409 with the diff, and nothing is published.',
     body: optionalBody({ body_sha256: Type.Optional(Sha256) }),
     response: BodyUpdate,
-    errors: [
-      'update_changed',
-      'codehost_conflict',
-      'unreadable_record',
-      'file_busy',
-      ...GIT,
-      ...PULL_WRITE,
-    ],
+    errors: ['update_changed', 'codehost_conflict', 'unreadable_record', ...GIT, ...PULL_WRITE],
     handler: ({ params, body }, service) =>
       approveUpdate(service, params.id, params.update_id, body?.body_sha256),
   }),

@@ -28,7 +28,6 @@ const SessionOf = Type.Optional(
   }),
 );
 const MAX_FILE = 26_214_400;
-const CHANGE_ERRORS = ['unreadable_record', 'file_busy'] as const;
 
 const which = (params: { id: string; pid: string }, ifMatch: string | undefined) => ({
   caseId: params.id,
@@ -58,7 +57,7 @@ export const proofRoutes = [
     maxBytes: MAX_BODY,
     response: Proof,
     status: 201,
-    errors: CHANGE_ERRORS,
+    errors: ['unreadable_record'],
     handler: async ({ params, body }, service) =>
       attached(params.id, await attachProof(service, params.id, body)),
   }),
@@ -84,7 +83,6 @@ export const proofRoutes = [
       'worktree_elsewhere',
       'rebase_in_progress',
       'unreadable_record',
-      'file_busy',
       'unavailable',
       'git_failed',
     ],
@@ -97,7 +95,7 @@ export const proofRoutes = [
     description:
       'Returns after all its processes have ended. The record stays, with status `aborted`, and proves nothing.',
     response: Proof,
-    errors: ['invalid_state', 'unreadable_record', 'file_busy'],
+    errors: ['invalid_state', 'unreadable_record'],
     handler: ({ params }, service) => abortCheck(service, params.id, params.pid),
   }),
   route('POST /cases/{id}/proof/files', {
@@ -122,7 +120,7 @@ export const proofRoutes = [
     maxBytes: MAX_FILE,
     response: Proof,
     status: 201,
-    errors: CHANGE_ERRORS,
+    errors: ['unreadable_record'],
     handler: async ({ params, query: { type, name, session_id }, body }, service) => {
       const file = { type, name, session_id, media: body.type, chunks: body.chunks };
       return attached(params.id, await attachFile(service, params.id, file));
@@ -152,14 +150,14 @@ export const proofRoutes = [
     maxBytes: MAX_BODY,
     response: Proof,
     conditional: true,
-    errors: CHANGE_ERRORS,
+    errors: ['unreadable_record'],
     handler: async ({ params, body, ifMatch }, { store }) =>
       served(await changeProof(store, which(params, ifMatch), body)),
   }),
   route('DELETE /cases/{id}/proof/{pid}', {
     summary: 'Delete a proof; its file is kept in `.dossier/undo/` for some days',
     conditional: true,
-    errors: CHANGE_ERRORS,
+    errors: ['unreadable_record'],
     handler: ({ params, ifMatch }, { store }) => removeProof(store, which(params, ifMatch)),
   }),
   route('PUT /cases/{id}/proof/{pid}/verify', {
@@ -169,7 +167,7 @@ export const proofRoutes = [
       'The end of a session resolves nothing. If the gate is satisfied by then, the Work item stays VERIFYING until you verify a proof again, tick or waive an item, or set the state. A proof that is verified already does not change otherwise.',
     response: Proof,
     conditional: true,
-    errors: ['invalid_state', ...CHANGE_ERRORS],
+    errors: ['invalid_state', 'unreadable_record'],
     handler: async ({ params, ifMatch, key }, { store }) =>
       served(await verifyProof(store, which(params, ifMatch), key)),
   }),
@@ -178,7 +176,7 @@ export const proofRoutes = [
     summary: 'Revoke the verification of a proof; the state of the Work item does not change',
     response: Proof,
     conditional: true,
-    errors: CHANGE_ERRORS,
+    errors: ['unreadable_record'],
     handler: async ({ params, ifMatch }, { store }) =>
       served(await unverifyProof(store, which(params, ifMatch))),
   }),

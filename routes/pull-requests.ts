@@ -52,7 +52,7 @@ export const pullRequestRoutes = [
     body: PullPatch,
     response: PullRequest,
     conditional: true,
-    errors: ['codehost_conflict', 'unreadable_record', 'file_busy', ...GIT, ...PULL_WRITE],
+    errors: ['codehost_conflict', 'unreadable_record', ...GIT, ...PULL_WRITE],
     handler: async ({ params, body, ifMatch }, service) => {
       const kept = await patchPull(service, params.id, body, ifMatch);
       return tagged(toPullRequest(kept), kept.etag);
@@ -66,7 +66,7 @@ export const pullRequestRoutes = [
     body: Type.Optional(WantedPull),
     response: CreatedPull,
     status: 201,
-    errors: ['already_exists', 'codehost_ambiguous', 'codehost_conflict', 'file_busy', ...PUSH],
+    errors: ['already_exists', 'codehost_ambiguous', 'codehost_conflict', ...PUSH],
     handler: async ({ params, body }, service) =>
       created(`/api/cases/${params.id}/pr`, await createPull(service, params.id, body ?? {})),
   }),
@@ -76,7 +76,7 @@ export const pullRequestRoutes = [
       'Works as `…/pr/create`, for later changes such as a feedback session or commits by hand. Reads the state of the pull request first: nothing is pushed once it is closed or merged, nor where the branch was deleted on the remote. After a rebase use `…/conflicts/push-rebased`.',
     body: Type.Optional(Type.Pick(WantedPull, ['changes'])),
     response: PushedPull,
-    errors: ['file_busy', 'pull_mismatch', ...PUSH],
+    errors: ['pull_mismatch', ...PUSH],
     handler: ({ params, body }, service) => pushPull(service, params.id, body ?? {}),
   }),
   route('GET /api/cases/{id}/pr/draft', {
@@ -106,7 +106,7 @@ export const pullRequestRoutes = [
     description:
       'Records what people did there, including a merge. Does not change the state of the Work item.',
     response: SyncedPull,
-    errors: ['unreadable_record', 'file_busy', 'pull_mismatch', ...HOST_ERRORS],
+    errors: ['unreadable_record', 'pull_mismatch', ...HOST_ERRORS],
     handler: ({ params }, service) => syncPull(service, params.id),
   }),
   route('GET /api/cases/{id}/pr/ready-check', {
@@ -125,7 +125,6 @@ export const pullRequestRoutes = [
       'verified_elsewhere',
       'codehost_conflict',
       ...READING,
-      'file_busy',
       ...GIT,
       ...PULL_WRITE,
     ],
@@ -141,7 +140,6 @@ export const pullRequestRoutes = [
       'verified_elsewhere',
       'codehost_conflict',
       'unreadable_record',
-      'file_busy',
       ...GIT,
       ...PULL_WRITE,
     ],

@@ -79,7 +79,7 @@ export const reviewRoutes = [
       resolved_on_host: Type.Boolean(),
       note: Type.String(),
     }),
-    errors: ['codehost_conflict', 'unreadable_record', 'file_busy', ...GIT, ...PULL_WRITE],
+    errors: ['codehost_conflict', 'unreadable_record', ...GIT, ...PULL_WRITE],
     handler: ({ params }, service) => resolveReview(service, params.id, params.review_id),
   }),
   route('POST /api/cases/{id}/pr/address-feedback', {
@@ -106,14 +106,7 @@ export const reviewRoutes = [
       ),
     }),
     status: 202,
-    errors: [
-      'session_active',
-      'rebase_in_progress',
-      'file_busy',
-      'pull_mismatch',
-      ...CREATING,
-      ...HOST_ERRORS,
-    ],
+    errors: ['session_active', 'rebase_in_progress', 'pull_mismatch', ...CREATING, ...HOST_ERRORS],
     handler: async ({ params, body }, service) =>
       createdSession(await addressFeedback(service, params.id, body ?? {})),
   }),

@@ -52,7 +52,7 @@ export const sessionControlRoutes = [
     }),
     response: Session,
     status: 201,
-    errors: ['not_found', 'rebase_in_progress', ...CREATING],
+    errors: ['not_found', 'rebase_in_progress', 'file_busy', ...CREATING],
     handler: async ({ body: { case_id, type = 'implementing', ...body } }, service) =>
       createdSession(await createSession(service, case_id, { type, ...body })),
   }),
@@ -162,7 +162,7 @@ export const sessionControlRoutes = [
     description:
       'Until then `GET /attention` lists it as `done`. Verifies nothing and changes no state.',
     response: Session,
-    errors: ['invalid_state', 'unreadable_record', 'file_busy'],
+    errors: ['invalid_state', 'unreadable_record'],
     handler: ({ params }, service) => dismissSession(service, params.id, params.sid),
   }),
 ];

@@ -41,7 +41,6 @@ has ended, another one is created in the same worktree; \`session_id\` of the an
       'approved_elsewhere',
       'planning_gate_closed',
       'plan_hides_text',
-      'file_busy',
       ...CREATING,
     ],
     handler: async ({ params, body, key }, service) => {

@@ -115,7 +115,7 @@ export const sessionRoutes = [
     ...TAKES_MARKDOWN,
     ...GIVES_MARKDOWN,
     conditional: true,
-    errors: ['unreadable_record', 'invalid_state', 'file_busy'],
+    errors: ['unreadable_record', 'invalid_state'],
     handler: async ({ params, body, ifMatch }, service) =>
       visibleMarkdown(await putPlan(service, params.id, params.sid, { content: body, ifMatch })),
   }),
@@ -136,7 +136,7 @@ export const sessionRoutes = [
     body: Type.String({ maxLength: 262_144 }),
     ...GIVES_MARKDOWN,
     conditional: true,
-    errors: ['unreadable_record', 'file_busy'],
+    errors: ['unreadable_record'],
     handler: async ({ params, body, ifMatch }, service) =>
       markdown(await putComments(service, params.id, params.sid, { content: body, ifMatch })),
   }),
@@ -161,7 +161,6 @@ export const sessionRoutes = [
       'worktree_elsewhere',
       'choice_needed',
       'other_session_active',
-      'file_busy',
     ],
     handler: ({ params, body: { plan_sha256: seen, ...unasked } = {}, key }, service) =>
       approvePlan(service, params.id, params.sid, { seen, ...unasked, key }),

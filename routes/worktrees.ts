@@ -129,7 +129,6 @@ export const worktreeRoutes = [
       'worktree_busy',
       'worktree_tampered',
       'unreadable_record',
-      'file_busy',
       ...GIT,
     ],
     handler: ({ params, query }, service) =>

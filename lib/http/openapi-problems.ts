@@ -20,14 +20,10 @@ export const failures = (route: Route, responses: Json): Json => {
 
 /** In the order of the table, without duplicates. */
 const possibleErrors = (route: Route): ErrorCode[] => {
-  const takesIds = Object.values(paramsSchema(route).properties ?? {}).some(
-    ({ format }) => format === 'uuid',
-  );
   const possible = new Set<ErrorCode>([
     ...ALWAYS,
-    ...(takesIds ? (['not_found'] as const) : []),
-    // Also without a declared body: one that is sent is read.
-    ...(route.method === 'GET' ? [] : [...BODY, ...WRITE]),
+    ...(takesIds(route) ? (['not_found'] as const) : []),
+    ...(route.method === 'GET' ? [] : errorsOfWrite(route)),
     ...(route.conditional && route.method !== 'GET' ? (['precondition_failed'] as const) : []),
     ...(isCreating(route) ? ONCE : []),
     ...(route.anyone ? [] : (['not_operator'] as const)),
@@ -36,6 +32,17 @@ const possibleErrors = (route: Route): ErrorCode[] => {
   ]);
   return CODES.filter((code) => possible.has(code));
 };
+
+const takesIds = (route: Route): boolean =>
+  Object.values(paramsSchema(route).properties ?? {}).some(({ format }) => format === 'uuid');
+
+const errorsOfWrite = (route: Route): ErrorCode[] => [
+  // Also without a declared body: one that is sent is read.
+  ...BODY,
+  ...WRITE,
+  // What is written to may be moved or edited by hand meanwhile.
+  ...(takesIds(route) ? (['file_busy'] as const) : []),
+];
 
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 const ALWAYS = [
