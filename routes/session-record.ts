@@ -13,7 +13,7 @@ export const sessionRecordRoutes = [
   route('GET /cases/{id}/sessions/{sid}/diff', {
     summary: 'Read the changes of a session as a patch',
     description:
-      'The content of diff.patch, which is written when the work ends or stops; 404 before. With `since=approval`, only changes since the approval of the plan: without earlier changes in the worktree, by another session or by hand.',
+      'The content of diff.patch, which is written when the work ends or stops; 404 before. With `since=approval`, only changes since the approval of the plan: without earlier changes in the worktree, by another session or by hand. If the file is not the one that this machine wrote, `GET /api/diagnostics` says so: `patch_changed`.',
     query: Since,
     response: Type.String(),
     produces: 'text/x-diff',

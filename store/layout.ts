@@ -35,6 +35,8 @@ export const layoutOf = (root: string, state?: string) => {
     baselines: join(dossier, 'baselines'),
     /** What others wrote in the prompts of plans, and which blocks of a plan were run, by session. */
     told: join(dossier, 'told'),
+    /** The hashes of the patches that this machine wrote, by session. */
+    patches: join(dossier, 'patches'),
     /** Repositories of running agent turns, with a record for each. */
     repositories: join(dossier, 'repositories'),
     /** Running language servers. */
@@ -92,6 +94,9 @@ export const conflictsDir = (dir: string): string => join(dir, 'conflicts');
 /** The full transcript of a session whose events.ndjson reached its limit. */
 export const transcriptFile = ({ transcripts }: Layout, sessionId: string): string =>
   join(transcripts, `${sessionId}.ndjson`);
+
+export const patchesFile = ({ patches }: Layout, sessionId: string): string =>
+  join(patches, `${sessionId}.json`);
 
 export const adoptedFile = ({ adopted }: Layout, name: string): string =>
   join(adopted, `${name}.jsonl`);

@@ -13,6 +13,7 @@ import { statsAt } from '../fs/plain-path.ts';
 import type { Layout } from '../layout.ts';
 import { LockMatter } from '../records/lock.ts';
 import { isEnded, type SessionMatter } from '../records/session.ts';
+import { readPatches } from '../sessions/patches.ts';
 import { approvalProblems } from '../sessions/plan-versions.ts';
 import { parseSessionIn } from '../sessions/session-file.ts';
 import { parseEvent } from '../sessions/transcript-event.ts';
@@ -64,6 +65,7 @@ const checkSession = (layout: Layout, dir: string, sessions: Sessions): Finding[
     ...['events.ndjson', 'diff.patch', 'since-approval.patch'].flatMap((name) =>
       checkPlain(root, `${dir}/${name}`),
     ),
+    ...checkPatches(layout, dir, entry?.value),
     ...checkEvents(root, `${dir}/events.ndjson`),
   ];
 };
@@ -101,6 +103,17 @@ const checkApproval = (
     return problem.code === 'plan_edited' ? warning(found) : error(found);
   });
 };
+
+const checkPatches = (
+  layout: Layout,
+  dir: string,
+  session: SessionMatter | undefined,
+): Finding[] =>
+  session === undefined
+    ? []
+    : readPatches(layout, { dir: join(layout.root, dir), id: session.id }).flatMap(([name, read]) =>
+        entryErrors(`${dir}/${name}`, read),
+      );
 
 const twins = (sessions: Sessions): Finding[] => {
   const first = new Map<string, string>();

@@ -32,6 +32,7 @@ export const privateOf = (layout: Layout): string[] => [
   layout.worktrees,
   layout.baselines,
   layout.told,
+  layout.patches,
   layout.repositories,
   layout.journal,
 ];

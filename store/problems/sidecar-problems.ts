@@ -9,12 +9,13 @@ import { parserOf } from '../front-matter/parse.ts';
 import { type FileProblem, LINKED_FOLDER, Problem, toProblem } from '../front-matter/problem.ts';
 import { entryProblem } from '../front-matter/problems.ts';
 import { statsAt } from '../fs/plain-path.ts';
-import { memoryDir, sessionFile, sessionsDir } from '../layout.ts';
+import { type Layout, memoryDir, sessionFile, sessionsDir } from '../layout.ts';
 import type { Item } from '../reconcile/item.ts';
 import { allItems, isFromBaseline, itemIn, itemOf, notice } from '../reconcile/items.ts';
 import { LockMatter } from '../records/lock.ts';
 import { isEnded } from '../records/session.ts';
 import { forgetComments, journalComments } from '../sessions/comments.ts';
+import { readPatches } from '../sessions/patches.ts';
 import { approvalProblems } from '../sessions/plan-versions.ts';
 import { parseSessionIn } from '../sessions/session-file.ts';
 import { copyProblem } from '../sessions/sessions.ts';
@@ -59,7 +60,7 @@ export const checkItemSidecars = (store: Store, item: Item, isBaseline = false):
   if (itemOf(store, item.id) !== item) return;
   const known = filesOf(store);
   const before = known.get(item.id);
-  const files = readSessionFiles(store.layout.root, item.dir, before);
+  const files = readSessionFiles(store.layout, item.dir, before);
   if (files.size === 0) known.delete(item.id);
   else known.set(item.id, files);
   store.problems.set(ownerOf(item.id), problemsOfSessions(store, item, files));
@@ -91,8 +92,12 @@ const ownerOf = (id: string): string => `${id}/sessions`;
 export type SessionFiles = ReadonlyMap<string, ReadEntry<unknown>>;
 
 /** Reads the files that changed since the last reading. */
-const readSessionFiles = (root: string, dir: string, before: SessionFiles = NONE): SessionFiles => {
-  const path = join(root, dir);
+const readSessionFiles = (
+  layout: Layout,
+  dir: string,
+  before: SessionFiles = NONE,
+): SessionFiles => {
+  const path = join(layout.root, dir);
   const { names, fault } = listFolder(sessionsDir(path));
   const found = new Map<string, ReadEntry<unknown>>();
   const put = (name: string, entry: ReadEntry<unknown> | undefined): void => {
@@ -107,8 +112,9 @@ const readSessionFiles = (root: string, dir: string, before: SessionFiles = NONE
     put(file, entry);
     for (const text of checkedTexts(name, entry))
       put(`sessions/${name}/${text}`, readText(path, `sessions/${name}/${text}`, before));
-    for (const [text, problem] of readApproval(root, join(sessionsDir(path), name), entry))
-      put(`sessions/${name}/${text}`, withProblem(undefined, problem));
+    const known = (file: string) => before.get(`sessions/${name}/${file}`);
+    for (const [file, read] of readBeside(layout, join(sessionsDir(path), name), entry, known))
+      put(`sessions/${name}/${file}`, read);
   }
   return found.size === 0 ? NONE : found;
 };
@@ -189,16 +195,24 @@ const openSessionsIn = (files: SessionFiles): ReadonlyMap<string, string> => {
   return new Map(found);
 };
 
-const readApproval = (
-  root: string,
+// The plan texts of an approved session that differ from the approval, and the patches of which this machine has a hash.
+const readBeside = (
+  layout: Layout,
   dir: string,
   entry: ReadEntry<unknown> | undefined,
-): ReadonlyMap<string, Problem> => {
-  const approved = approvedIn(entry);
-  return approved === undefined ? NO_PROBLEMS : approvalProblems(root, dir, approved);
+  before: (file: string) => ReadEntry<unknown> | undefined,
+): [file: string, ReadEntry<unknown>][] => {
+  const { approved, open, ended } = seenIn(entry);
+  const problems = approved === undefined ? [] : approvalProblems(layout.root, dir, approved);
+  const id = open ?? ended;
+  return [
+    ...[...problems].map(([file, problem]): [string, ReadEntry<unknown>] => [
+      file,
+      withProblem(undefined, problem),
+    ]),
+    ...(id === undefined ? [] : readPatches(layout, { dir, id }, before)),
+  ];
 };
-
-const NO_PROBLEMS: ReadonlyMap<string, Problem> = new Map<string, never>();
 
 const faultOf = (problem: Problem | undefined): ReadEntry<unknown> | undefined =>
   problem && withProblem(undefined, problem);

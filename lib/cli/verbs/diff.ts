@@ -52,6 +52,8 @@ const changesOf = async (given: Verb, session: Session) => {
       ? `There is no diff: session ${sid.slice(0, 8)} is ${status} and ended before its work began`
       : `There is no diff yet: session ${sid.slice(0, 8)} is ${status}. ${nextText(given, session)}`,
   });
+  const query = { path: `${session.path}/diff.patch` };
+  for (const { message } of await dossier.call('GET /api/diagnostics', { query })) warn(message);
   const listed = await dossier.call('GET /cases/{id}/sessions/{sid}/diff/files', at);
   const files = listed.map(({ path, added, removed, runs }) => ({ path, added, removed, runs }));
   return { patch, files };

@@ -1,5 +1,6 @@
 import { shellQuoted } from '../../../store/base/text.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import { hasChangedPatch } from '../../../store/sessions/patches.ts';
 import { readDiff, readSinceApproval } from '../../../store/sessions/session-texts.ts';
 import {
   allSessionsOf,
@@ -131,7 +132,7 @@ const sessionBehind = async (
     ({ session: { status, mode } }) => status === 'completed' && mode === 'work',
   );
   const newest = completed.at(-1);
-  const left = newest && readDiff(store, sessionDirOf(store, newest));
+  const left = newest && readOwnDiff(store, newest);
   if (newest === undefined || left === undefined) return undefined;
   const { shared, patch } = await diffOf(service, newest);
   // Earlier versions recorded files that are named like secrets, too.
@@ -140,16 +141,21 @@ const sessionBehind = async (
   return { newest, changed: isWhole ? undefined : changedBy(store, completed, left) };
 };
 
+// What git or an editor put in place of a patch is not what the session did.
+const readOwnDiff = (store: Store, kept: StoredSession): Buffer | undefined => {
+  const of = { dir: sessionDirOf(store, kept), id: kept.session.id };
+  return hasChangedPatch(store.layout, of) ? undefined : readDiff(store, of.dir);
+};
+
 // A file is a session's work if the session changed it after its approval and left it as it is now.
 const changedBy = (store: Store, sessions: readonly StoredSession[], now: Buffer): Set<string> => {
   const current = partsOf(now);
   return new Set(
     sessions.flatMap((each) => {
-      const dir = sessionDirOf(store, each);
-      const left = readDiff(store, dir);
+      const left = readOwnDiff(store, each);
       if (left === undefined) return [];
       const parts = partsOf(left);
-      const touched = partsOf(readSinceApproval(store, dir) ?? left).keys();
+      const touched = partsOf(readSinceApproval(store, sessionDirOf(store, each)) ?? left).keys();
       return [...touched].filter((path) => parts.get(path) === current.get(path));
     }),
   );

@@ -19,7 +19,12 @@ export const FileProblems = () => (
   </>
 );
 
-const SAYS_ITSELF: ReadonlySet<string> = new Set(['gate_not_satisfied', 'held', 'trust_needed']);
+const SAYS_ITSELF: ReadonlySet<string> = new Set([
+  'gate_not_satisfied',
+  'held',
+  'patch_changed',
+  'trust_needed',
+]);
 
 /** The commands of a session that failed. */
 export const FailedCommands = ({ of }: { of: SessionCommands | undefined }) => {

@@ -1,6 +1,7 @@
 import { messageOf } from '../../../../store/base/attempt.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
-import { readSinceApproval, replaceSessionFile } from '../../../../store/sessions/session-texts.ts';
+import { replacePatch } from '../../../../store/sessions/patches.ts';
+import { readSinceApproval } from '../../../../store/sessions/session-texts.ts';
 import { type StoredSession, sessionDirOf } from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
 import { keepWorkStart, patchSinceStart } from '../../../code/snapshots/work-start.ts';
@@ -26,11 +27,11 @@ export const keepDiff = async (
   kept: StoredSession,
   { patch, shared, changed, left_out: unshown, withheld: secrets, ...counts }: WorktreeDiff,
 ): Promise<KnownChanges> => {
-  const { case_id, base_commit } = kept.session;
+  const { id, case_id, base_commit } = kept.session;
   const worktree = getWorktree(store, case_id);
   const at = git.at(worktree);
   const dir = sessionDirOf(store, kept);
-  await replaceSessionFile(store, dir, 'diff.patch', shared);
+  await replacePatch(store, { dir, id }, 'diff.patch', shared);
   const transcript = engine.transcript(kept);
   const supplement = <T, F>(read: Promise<T>, otherwise: F, unknown: string): Promise<T | F> =>
     read.catch((error: unknown) => {
@@ -45,7 +46,7 @@ export const keepDiff = async (
   const unseen = (await supplement(ignoredUnseen(at), [], UNKNOWN_IGNORED)).map(pathText);
   const left_out = [...unshown, ...hiding.map(pathText)];
   const withheld = secrets.map(pathText);
-  const since = await keepSince(store, git, { dir, worktree, secrets });
+  const since = await keepSince(store, git, { dir, id, worktree, secrets });
   const reverted = since === undefined ? [] : revertedFiles({ patch, left_out, since });
   const special = changed.flatMap(({ path, now }) => (now === undefined ? [] : `${path} (${now})`));
   note(special, specialText, 'git_noted');
@@ -68,16 +69,17 @@ export const keepDiff = async (
 
 interface KeptIn {
   dir: string;
+  id: string;
   worktree: WorktreeRecord;
   /** As in the diff. */
   secrets: readonly string[];
 }
 
 // What changed since the approval, where that is not all of diff.patch.
-const keepSince = async (store: Store, git: Git, { dir, worktree, secrets }: KeptIn) => {
+const keepSince = async (store: Store, git: Git, { dir, id, worktree, secrets }: KeptIn) => {
   if (readSinceApproval(store, dir) === undefined) return undefined;
   const { shared, since } = await patchSinceStart(git, worktree, secrets);
-  await replaceSessionFile(store, dir, SINCE, shared);
+  await replacePatch(store, { dir, id }, SINCE, shared);
   return since;
 };
 
@@ -118,7 +120,7 @@ export const recordWorkStart = async (
 ): Promise<void> => {
   if (patch.length === 0) return;
   const { store, git } = service;
-  const { case_id } = kept.session;
+  const { id, case_id } = kept.session;
   await keepWorkStart(git, getWorktree(store, case_id));
-  await replaceSessionFile(store, sessionDirOf(store, kept), SINCE, Buffer.alloc(0));
+  await replacePatch(store, { dir: sessionDirOf(store, kept), id }, SINCE, Buffer.alloc(0));
 };

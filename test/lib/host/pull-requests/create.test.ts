@@ -6,11 +6,13 @@ import { getWorktree } from '../../../../lib/code/worktrees/read.ts';
 import { openTurn } from '../../../../lib/code/worktrees/turn/open.ts';
 import { diffOf } from '../../../../lib/work/sessions/turns/wrap-up.ts';
 import { savePullDraft } from '../../../../store/codehost/pulls.ts';
+import { patchesFile } from '../../../../store/layout.ts';
 import type { Session } from '../../../../store/records/session.ts';
 import { sessionDirOf, sessionsOf } from '../../../../store/sessions/sessions.ts';
 import { eventually } from '../../../helpers/eventually.ts';
 import { NOBODY } from '../../../helpers/nobody.ts';
 import { writeFiles } from '../../../helpers/repository.ts';
+import { newestSession } from '../../../helpers/service.ts';
 import type { Problem } from '../../../helpers/sessions.ts';
 import { forgetAnswer } from '../../../helpers/unanswered.ts';
 import { assertProblem, sha256 } from '../../../helpers/work-item.ts';
@@ -130,6 +132,7 @@ describe('POST /api/cases/{id}/pr/create', () => {
     const { patch } = await diffOf(running.service, stored);
     assert.match(patch.toString(), /TOKEN/);
     writeFileSync(join(sessionDirOf(store, stored), 'diff.patch'), patch);
+    rmSync(patchesFile(store.layout, stored.session.id));
     const made = await scene.post('create');
     assert.deepEqual([made.status, made.body.committed?.files], [201, 1], made.text);
     assert.deepEqual(made.body.left_out, [{ path: '.env', why: 'secret' }]);
@@ -163,6 +166,15 @@ describe('POST /api/cases/{id}/pr/create', () => {
     assert.equal(made.status, 201, made.text);
     assert.equal(made.body.committed?.files, 4);
     assert.deepEqual(made.body.left_out, [{ path: '.env', why: 'secret' }]);
+  });
+
+  it('asks before it commits what patches that it did not write call the work of a session', async (t) => {
+    const scene = await pullScene(t, { settings: 'worktrees:\n  commit: never' });
+    writeFiles(scene.worktree.path, { 'private.txt': 'mine\n' });
+    await completed(scene, 'printf 1 > first.txt');
+    rmSync(join(newestSession(scene.running, scene.item), 'since-approval.patch'));
+    assertProblem(await scene.post('create'), 409, 'uncommitted_changes');
+    assert.equal(scene.git('status', '--porcelain'), '?? first.txt\n?? private.txt\n');
   });
 
   it('asks before it commits what was left in the worktree before the session', async (t) => {

@@ -1,0 +1,98 @@
+import type { Stats } from 'node:fs';
+import { join } from 'node:path';
+import { orElse } from '../base/attempt.ts';
+import { sha256 } from '../base/sha256.ts';
+import { readOurs, saveOurs } from '../consent/seal.ts';
+import { type ReadEntry, settledSignature, signatureOf } from '../front-matter/entry.ts';
+import { Problem, toProblem } from '../front-matter/problem.ts';
+import { checkedBy, readRegularFile } from '../front-matter/record-file.ts';
+import { statsAt } from '../fs/plain-path.ts';
+import { type Layout, patchesFile } from '../layout.ts';
+import { Patches } from '../records/patches.ts';
+import { readyToWrite, type Store } from '../store.ts';
+import { replaceSessionFile } from './session-texts.ts';
+
+/** The patches of a session. */
+export const PATCHES = ['diff.patch', 'since-approval.patch'] as const;
+type PatchName = (typeof PATCHES)[number];
+
+interface OfSession {
+  /** The directory of the session. */
+  dir: string;
+  id: string;
+}
+
+/** Writes a patch of a session, and notes its hash on this machine. */
+export const replacePatch = async (
+  store: Store,
+  { dir, id }: OfSession,
+  name: PatchName,
+  bytes: Buffer,
+): Promise<void> => {
+  const { layout } = store;
+  await readyToWrite(store);
+  const note = (patches: Patches) => saveOurs(layout, patchesFile(layout, id), patches);
+  const { [name]: before, ...others } = findPatches(layout, id);
+  // After a crash in between, the patch counts as one of which nothing is known.
+  if (before !== undefined) await note(others);
+  await replaceSessionFile(store, dir, name, bytes);
+  await note({ ...others, [name]: sha256(bytes) });
+};
+
+/**
+ * The patches of which this machine knows the hash, by name: with a problem where the file is another. `before` are those of
+ * the last reading: a file that has not changed since is not read again.
+ */
+export const readPatches = (
+  layout: Layout,
+  { dir, id }: OfSession,
+  before: (name: string) => ReadEntry<unknown> | undefined = () => undefined,
+): [name: string, ReadEntry<unknown>][] => {
+  const record = orElse(() => statsAt(patchesFile(layout, id)), undefined);
+  if (record === undefined) return [];
+  return PATCHES.map((name) => {
+    const path = join(dir, name);
+    const signature = signatureOfBoth(record, path);
+    const known = before(name);
+    if (known?.signature === signature && signature !== '') return [name, known];
+    const problem = patchProblem(layout, { path, hash: findPatches(layout, id)[name] });
+    return [name, { signature, sha: '', written_at: 0, value: undefined, problem }];
+  });
+};
+
+/** Whether a patch of the session is known to be another than this machine wrote. */
+export const hasChangedPatch = (layout: Layout, session: OfSession): boolean =>
+  readPatches(layout, session).some(([, { problem }]) => problem !== undefined);
+
+// One that git, a copy or another program wrote says nothing.
+const findPatches = (layout: Layout, id: string): Patches => {
+  const read = () =>
+    readOurs(layout, patchesFile(layout, id), (value) => checkedBy(Patches, value));
+  return orElse(read, undefined) ?? {};
+};
+
+// Empty: read the file again.
+const signatureOfBoth = (record: Stats, path: string): string =>
+  orElse(() => {
+    const stats = statsAt(path);
+    const signature = stats === undefined ? 'none' : settledSignature(stats);
+    return signature === '' ? '' : `${signatureOf(record)} ${signature}`;
+  }, '');
+
+const patchProblem = (
+  { root }: Layout,
+  { path, hash }: { path: string; hash: string | undefined },
+): Problem | undefined => {
+  if (hash === undefined) return undefined;
+  try {
+    const bytes = readRegularFile(root, path);
+    return bytes !== undefined && sha256(bytes) === hash ? undefined : CHANGED;
+  } catch (error) {
+    return toProblem(error);
+  }
+};
+
+const CHANGED = new Problem(
+  'patch_changed',
+  'This patch is not the one that this machine wrote: it was edited, deleted, or replaced by git. Read the changes in the worktree or on its branch, or restore the file. If the change is yours, remove the record of the session in .dossier/patches',
+);
