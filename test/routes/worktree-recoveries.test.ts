@@ -20,6 +20,7 @@ import { describe, it } from 'node:test';
 import { restoreWorktree } from '../../lib/code/worktrees/recovery/restore.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import type { Git } from '../../lib/tools/git/run/git.ts';
+import { sweepWorkspace } from '../../store/reconcile/sweep.ts';
 import type { Recovery } from '../../store/records/recovery.ts';
 import { readWorktree } from '../../store/worktrees/worktrees.ts';
 import { untilSoon } from '../helpers/eventually.ts';
@@ -232,6 +233,25 @@ describe('GET /api/worktrees/{case_id}/recoveries', () => {
     const gone = [`/api/worktrees/${NOBODY}/recoveries/x`, `${at(fixture)}/x`];
     const removals = await Promise.all(gone.map((url) => fixture.send('DELETE', url)));
     assert.deepEqual(codes(...removals), Array(2).fill([404, 'not_found']));
+  });
+
+  it('has none of a Work item whose id begins with the same digits, which a pull could bring', async (t) => {
+    const fixture = await start(t);
+    const worktree = await create(fixture);
+    writeFiles(worktree.path, { 'mine.txt': 'mine\n' });
+    await remove(fixture);
+    const id = `${fixture.item.id.slice(0, 9)}0000-4000-8000-000000000000`;
+    writeFiles(fixture.workspace, {
+      'cases/theirs/case.md': `---\nid: ${id}\ntitle: Theirs\n---\n`,
+    });
+    await sweepWorkspace(fixture.service.store);
+    const theirs = await fixture.send('GET', `/api/worktrees/${id}/recoveries`);
+    assert.deepEqual([theirs.status, theirs.body], [200, []]);
+    const [{ id: kept = '', restorable } = {}] = await list(fixture);
+    assert.equal(restorable, true);
+    const gone = await fixture.send('DELETE', `/api/worktrees/${id}/recoveries/${kept}`);
+    assert.equal(gone.status, 404);
+    assert.equal((await list(fixture)).length, 1);
   });
 
   it('tells a patch without its ref, and a ref that somebody made by hand', async (t) => {

@@ -57,7 +57,8 @@ export const findRecovery = async (
 const findAll = async (service: ProjectNeeds, caseId: string) => {
   const item = await getItem(service.store, caseId);
   const repository = await repositoryFor(service, item.project);
-  const works = await listRecoveredWork(service.git.at(repository), recoveryPrefix(caseId));
+  const found = await listRecoveredWork(service.git.at(repository), recoveryPrefix(caseId));
+  const works = found.filter(({ note }) => !isOfAnother(note, caseId));
   const patches = recoveredPatches(service.store, item.path);
   const ids = [
     ...works.map(({ name }) => recoveryId(caseId, name)),
@@ -124,6 +125,10 @@ const noteOf = ({ note, head }: RecoveredWork, caseId: string): RecoveryNote | u
   const known = note as RecoveryNote;
   return known.case_id === caseId && head !== null ? known : undefined;
 };
+
+// Their names have the first digits of the id only.
+const isOfAnother = (note: unknown, caseId: string): boolean =>
+  validatorOf(RecoveryNote).Check(note) && (note as RecoveryNote).case_id !== caseId;
 
 const timeOf = (id: string): string => {
   const [, date, time] = /^(\d{4}-\d\d-\d\d)T(\d\d-\d\d-\d\d)Z/.exec(id) ?? [];
