@@ -6,6 +6,7 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
+  rmdirSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -16,6 +17,7 @@ import type { AttentionItem } from '../../store/records/attention.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Lock } from '../../store/records/lock.ts';
 import type { Session } from '../../store/records/session.ts';
+import { blocksFile } from '../../store/sessions/told.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { alive } from '../helpers/processes.ts';
 import { newestSession } from '../helpers/service.ts';
@@ -62,6 +64,32 @@ describe('POST /api/cases/{id}/session/pause', () => {
     await it.until(id, 'completed');
     // The block that was done is not run again; the one that was interrupted is.
     assert.equal(readFileSync(done, 'utf8'), 'first\nsecond\nsecond\n');
+  });
+
+  it('is not needed where the disk keeps a later block from being noted: the session is paused, and is resumed', async (t) => {
+    const [one, two] = ['echo 1 > one; until [ -e go ]; do sleep 0.05; done', 'echo 2 > two'];
+    const it = await withCase(t, `\`\`\`sh\n${one}\n\`\`\`\n\n\`\`\`sh\n${two}\n\`\`\`\n`);
+    const { id } = await it.planned();
+    assert.equal((await it.post(`/sessions/${id}/approve`)).status, 200);
+    const at = (name: string) => join(worktreeOf(it), name);
+    await eventually(() => assert.equal(existsSync(at('one')), true));
+    const record = blocksFile(it.running.service.store.layout, id);
+    const kept = readFileSync(record);
+    rmSync(record);
+    mkdirSync(record);
+    writeFileSync(at('go'), '');
+    const { error, pause_reason } = await it.until(id, 'paused');
+    assert.match(error ?? '', /^Block 2 of 2 was not run: /);
+    assert.deepEqual([pause_reason, existsSync(at('two'))], ['interrupted', false]);
+    rmdirSync(record);
+    writeFileSync(record, kept);
+    // What the disk has last is that the first began.
+    assert.equal((await it.control('resume')).body.code, 'choice_needed');
+    const from = { from: 'next' };
+    const resume = `/api/cases/${it.item.id}/session/resume`;
+    assert.equal((await it.running.call('POST', resume, from)).status, 200);
+    await it.until(id, 'completed');
+    assert.equal(readFileSync(at('two'), 'utf8'), '2\n');
   });
 
   it('runs each block of a session that was paused before the first, whatever its stream says', async (t) => {

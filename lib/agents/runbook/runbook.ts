@@ -90,8 +90,7 @@ const runEach = async (
   for (const [at, block] of blocks.entries()) {
     const id = idOf(at + 1);
     if (done.has(id)) continue;
-    await state.spec.saveBlocks?.([...done], id);
-    const failure = await runBlock(state, block, at + 1);
+    const failure = (await unsaved(state, done, id)) ?? (await runBlock(state, block, at + 1));
     // Also where a stop came when it had ended.
     if (failure === undefined) done.add(id);
     if (state.stopped) return { outcome: 'cancelled' };
@@ -100,6 +99,16 @@ const runEach = async (
     return { outcome: 'failed', error: `Block ${at + 1} of ${blocks.length} ${why}`, not_begun };
   }
   return { outcome: 'completed' };
+};
+
+// A block whose begin cannot be noted, as on a full disk, does not run: after a kill the operator would not be asked about it.
+const unsaved = async ({ spec }: Work, done: ReadonlySet<string>, id: string) => {
+  try {
+    await spec.saveBlocks?.([...done], id);
+    return undefined;
+  } catch (error) {
+    return { why: `was not run: ${messageOf(error)}`, not_begun: true };
+  }
 };
 
 // The ids of finished blocks, which a resumed run skips.

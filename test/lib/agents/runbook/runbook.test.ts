@@ -139,6 +139,22 @@ describe('runbook in Work mode', () => {
       assert.deepEqual(saved.at(-1), [['block-1']]);
     });
 
+  it('runs no block of which it cannot be noted that it begins, as on a full disk, and can be resumed', async (t) => {
+    const place = makePlace(t);
+    const full = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+    const saveBlocks: RunSpec['saveBlocks'] = async (_done, begun) => {
+      if (begun !== 'block-1') throw full;
+    };
+    const spec = specFor(place, 'work', { plan: fence('true', 'touch never') }, { saveBlocks });
+    const { outcome, not_begun, error } = await createRunbookProvider(depsFor(place)).start(
+      spec,
+      () => undefined,
+    ).done;
+    assert.deepEqual([outcome, not_begun], ['failed', true]);
+    assert.match(error ?? '', /^Block 2 of 2 was not run: ENOSPC: no space left on device\. Free/);
+    assert.equal(existsSync(join(place.tree, 'never')), false);
+  });
+
   it('is cancelled with its whole tree, and runs no further block', async (t) => {
     const { place, run, spec, next } = workOn(t, fence('sleep 1000', 'touch never'));
     await next('tool_call');
