@@ -13,7 +13,7 @@ import type { Call } from './args/command.ts';
 import { shellCommand } from './args/shell-command.ts';
 import { isNewWorkspace } from './first-run.ts';
 import { type Say, sayJson, toStandardOutput } from './output/terminal.ts';
-import { ensureWorkspace } from './preflight.ts';
+import { ensureWorkspace, refuseEmptied } from './preflight.ts';
 
 const OURS = ['workspace.md', '.gitignore', '.gitattributes'];
 
@@ -49,6 +49,7 @@ export const createWorkspaceRepository = async (config: Config): Promise<void> =
   const { workspace, env } = config;
   const layout = layoutOf(workspace);
   const isNew = isNewWorkspace(config);
+  refuseEmptied(config);
   ensureWorkspace(config);
   if (!isNew) return;
   const git = createGit({ env: cleanEnvironment(env) });

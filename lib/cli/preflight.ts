@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { hasCode, orElse } from '../../store/base/attempt.ts';
 import { dossierCommand } from '../../store/base/text.ts';
+import { wasWorkspace } from '../../store/consent/workspace-id.ts';
 import { type Layout, layoutOf } from '../../store/layout.ts';
 import { holderOf } from '../../store/workspace/daemon-lock.ts';
 import { makeWorkspace } from '../../store/workspace/workspace-files.ts';
@@ -12,12 +13,23 @@ import { findRepository, whyUnfit } from '../tools/git/read/repository.ts';
 import { createGit } from '../tools/git/run/create-git.ts';
 import { cleanEnvironment } from '../tools/process/environment.ts';
 import { Refusal } from './args/refusal.ts';
+import { shellCommand } from './args/shell-command.ts';
 
 /** Creates the workspace's directory if needed. Throws a Refusal if it cannot be a workspace. */
 export const ensureWorkspace = ({ workspace }: Config): void => {
   const why = makeWorkspace(workspace);
   if (why !== undefined)
     throw new Refusal(`${workspace} ${why}. Fix that, or give another directory with --workspace.`);
+};
+
+/** Throws a Refusal for an empty directory that was a workspace: a new one would be made where its disk is mounted. */
+export const refuseEmptied = (config: Config): void => {
+  const { workspace, state } = config;
+  const names = orElse(() => readdirSync(workspace), undefined);
+  if (names?.length !== 0 || !wasWorkspace(layoutOf(workspace, state))) return;
+  throw new Refusal(
+    `${workspace} is empty, but was a workspace of this machine: its disk may not be mounted. Mount it; or begin a new workspace there: ${shellCommand(config, 'init')}`,
+  );
 };
 
 /** Throws a Refusal unless the given repository is a git repository, and not the workspace. */

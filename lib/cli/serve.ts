@@ -25,6 +25,7 @@ import {
   ensureWorkspace,
   mostOpenFiles,
   portsToTry,
+  refuseEmptied,
   rememberPort,
   toListenError,
 } from './preflight.ts';
@@ -54,6 +55,7 @@ export const serve = async ({ config, values }: Call): Promise<number> => {
   if (isPortGiven) await checkPort(config);
   const wanted = values.socket ?? config.env.DOSSIER_SOCKET;
   if (wanted !== undefined && wanted !== NO_SOCKET) checkSocketPath(wanted);
+  refuseEmptied(config);
   ensureWorkspace(config);
   keepLogSmall(layoutOf(config.workspace));
   const crash = endOnCrash(log);

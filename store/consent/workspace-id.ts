@@ -80,6 +80,10 @@ export const needWorkspaceId = (
   return id;
 };
 
+/** Whether the last workspace at this path, if any, is at no other path now. Throws errors of the disk. */
+export const wasWorkspace = ({ root, state }: Layout): boolean =>
+  state !== undefined && formerAt(state, root) !== undefined;
+
 // Deleting or replacing `.dossier/workspace` must drop trusted values, but not restrictions.
 const formerAt = (state: string, path: string): string | undefined => {
   const id = unlessUnread(() => readFileSync(lastAt(state, path), 'utf8').trim());

@@ -1,6 +1,6 @@
 /** What is stricter than the defaults is not forgotten with `.dossier/workspace`, nor while no decision counts. */
 import assert from 'node:assert/strict';
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createKey } from '../../lib/guard/api-keys/keys.ts';
@@ -8,7 +8,10 @@ import { layoutOf } from '../../store/layout.ts';
 import type { WaitingValue } from '../../store/records/trust.ts';
 import { refreshGlobals, settingsOf } from '../../store/settings/globals.ts';
 import { openTrustLog } from '../../store/settings/trust/tightening.ts';
+import { dossier } from '../helpers/command.ts';
+import { startHere } from '../helpers/daemon-here.ts';
 import { until } from '../helpers/eventually.ts';
+import { temporaryDirectory } from '../helpers/repository.ts';
 import { withCase } from '../helpers/sessions.ts';
 import { STATE_DIR } from '../helpers/state-dir.ts';
 
@@ -55,6 +58,30 @@ describe('a workspace at a path where this machine knew another', () => {
     const { status, body } = await asked();
     assert.equal(status, 200);
     assert.ok(!body.some(({ code }) => code === 'workspace_replaced'));
+  });
+
+  it('is not made in the empty directory of that one, whose disk may not be mounted, unless init says so', async (t) => {
+    const workspace = temporaryDirectory(t);
+    const start = async () => (await startHere(t, ['--workspace', workspace])).end();
+    await start();
+    for (const name of readdirSync(workspace)) rmSync(join(workspace, name), { recursive: true });
+    for (const words of [['serve', '--port', '0'], ['up']]) {
+      const { code, stderr } = await dossier(t, ...words, '--workspace', workspace);
+      assert.equal(code, 1);
+      assert.match(
+        stderr,
+        /is empty, but was a workspace .* mounted.* dossier init --workspace \S+/,
+      );
+    }
+    assert.deepEqual(readdirSync(workspace), []);
+    assert.equal((await dossier(t, 'init', '--workspace', workspace)).code, 0);
+    const { code } = await dossier(t, 'up', '--workspace', workspace);
+    await dossier(t, 'stop', '--workspace', workspace);
+    assert.equal(code, 0);
+    rmSync(workspace, { recursive: true });
+    const again = await dossier(t, 'up', '--workspace', workspace);
+    await dossier(t, 'stop', '--workspace', workspace);
+    assert.equal(again.code, 0);
   });
 
   it('is asked nothing more where that one was moved, and went on elsewhere', async (t) => {
