@@ -9,7 +9,8 @@ const FileName = textOf('proofFile');
 export const CheckRun = Type.Object({
   command: Type.String({ minLength: 1, maxLength: 2000 }),
   status: Type.Enum(['running', 'passed', 'failed', 'aborted', 'interrupted'], {
-    description: '`interrupted`: the daemon ended during the run',
+    description:
+      'As the file says, which an edit or another machine may have written. `interrupted`: the daemon ended during the run',
   }),
   exit_code: orNull(Type.Integer(), 'Null while it runs, or if it was killed'),
   attempt: Type.Integer({
