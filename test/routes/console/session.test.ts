@@ -94,7 +94,7 @@ describe('the page of a session', { skip: noBrowser }, () => {
     assert.equal(await calls.count(), 2);
     await kill();
     await again();
-    await page.getByText('The daemon was interrupted. All changes are kept.').waitFor();
+    await page.getByText('The session was interrupted. All changes are kept.').waitFor();
     await page.getByText('Interrupted inside a block?').click();
     await page.getByRole('button', { name: 'Run block again' }).click();
     await eventually(async () => assert.equal(await status(page).textContent(), 'Working'));
@@ -239,7 +239,7 @@ describe('the page of a session', { skip: noBrowser }, () => {
     assert.equal(await log(page), text);
     await again();
     await is('paused');
-    await page.getByText('The daemon was interrupted. All changes are kept.').waitFor();
+    await page.getByText('The session was interrupted. All changes are kept.').waitFor();
     assert.ok((await whole()).startsWith(text));
     assert.equal(await page.getByRole('textbox').count(), 1);
     assert.deepEqual(

@@ -22,7 +22,7 @@ const REASONS = {
   usage_limit: 'the usage limit of the model is reached',
   model_unavailable: 'the model is unavailable',
   login: 'the model rejected the credential',
-  interrupted: 'the daemon was interrupted',
+  interrupted: 'interrupted',
 };
 const DONE = {
   created: 'created',

@@ -50,7 +50,7 @@ const PAUSED = {
   usage_limit: 'The usage limit of the model is reached.',
   model_unavailable: 'The model is unavailable.',
   login: 'The model rejected the credential.',
-  interrupted: 'The daemon was interrupted. All changes are kept.',
+  interrupted: 'The session was interrupted. All changes are kept.',
 };
 
 const isRunning = ({ status }: Session): boolean => status === 'planning' || status === 'working';
