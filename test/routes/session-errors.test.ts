@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { reconcile } from '../../store/reconcile/reconcile.ts';
 import type { Lock } from '../../store/records/lock.ts';
+import type { Session } from '../../store/records/session.ts';
 import { assertDeclared } from '../helpers/declared.ts';
 import { NOBODY } from '../helpers/nobody.ts';
 import { alive } from '../helpers/processes.ts';
@@ -132,6 +133,27 @@ describe('the errors of sessions', () => {
         /session\.md:1:1: .*\. Fix it in an editor, then try again\.$/,
       );
     }
+  });
+
+  it('come before a decision while case.md cannot be written', async (t) => {
+    const it = await withCase(t, '```sh\nsleep 300\n```\n');
+    const { id } = await it.planned();
+    const file = join(it.running.workspace, it.item.path, 'case.md');
+    const before = readFileSync(file, 'utf8');
+    const refused = async (answer: Awaited<ReturnType<typeof it.post>>, status: string) => {
+      assert.deepEqual([answer.status, answer.body.code], [409, 'unreadable_record']);
+      const { body } = await it.running.call<Session>('GET', `${it.at}/sessions/${id}`);
+      assert.deepEqual([body.status, body.error], [status, null]);
+    };
+    writeFileSync(file, before.replace('title', 'a word\ntitle'));
+    await refused(await it.post(`/sessions/${id}/approve`), 'plan_ready');
+    await refused(await it.post(`/sessions/${id}/revise`, { comment: 'No.' }), 'plan_ready');
+    writeFileSync(file, before);
+    assert.equal((await it.post(`/sessions/${id}/approve`)).status, 200);
+    await it.untilEvent(id, 'tool_call');
+    assert.equal((await it.control('pause')).status, 200);
+    writeFileSync(file, before.replace('title', 'a word\ntitle'));
+    await refused(await it.control('resume'), 'paused');
   });
 
   for (const [what, text] of [

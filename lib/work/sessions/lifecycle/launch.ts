@@ -125,7 +125,7 @@ const releaseIfNotStarted = async (store: Store, caseId: string, id: string): Pr
 
 /**
  * Runs `work` for a session that waits for the operator. It has the lock already, unless the lock file was deleted by
- * hand: then the lock is taken again, or this throws 409 `lock_held`.
+ * hand: then the lock is taken again, or this throws 409 `lock_held`. Throws `unreadable_record` of the Work item.
  */
 export const withSessionLock = async <T>(
   service: WithConfig & WithEngine & WithStore,
@@ -139,6 +139,8 @@ export const withSessionLock = async <T>(
   refuseElsewhere(session);
   refuseUnconfirmed(session);
   await checkTrustOf(service, session);
+  // The Work item changes with its session, so nothing is decided while it cannot be written.
+  await update(store, case_id, () => undefined);
   if (!isWaiting(status)) return work();
   const isOurs = (): boolean => readLock(store, case_id)?.holder?.session_id === id;
   if (!isOurs() && !(await acquireLock(store, case_id, lockOf(store, id))) && !isOurs())
