@@ -59,7 +59,9 @@ type PlanViewProps = PlanShown & { at: string };
 
 const Edit = ({ session, plan, at }: PlanViewProps) => (
   <>
-    {isWrittenByOperator(session) && <p>Write what you will do. Saving approves the plan.</p>}
+    {isWrittenByOperator(session) && (
+      <p>Write what you will do. You approve it after you saved it.</p>
+    )}
     <EditPlan session={session} at={at} plan={plan?.text ?? ''} etag={plan?.etag} />
     {isWrittenByOperator(session) && <AbortSession case_id={session.case_id} id={session.id} />}
   </>

@@ -242,7 +242,10 @@ describe('the page of a plan', { skip: noBrowser }, () => {
 
   it('has the plan of a manual session written in it', async (t) => {
     const { url } = await withPlan(t, { description: 'By hand.', provider: 'manual' });
-    const { page } = await look(t, url);
+    const { page } = await look(t, url.replace(/\/plan$/, ''));
+    await page.getByRole('link', { name: 'Write plan' }).waitFor();
+    await page.keyboard.press('v');
+    await page.getByText('You approve it after you saved it.').waitFor();
     await page.getByRole('textbox', { name: 'Plan as Markdown' }).fill('# What I do\n');
     await page.getByRole('button', { name: 'Save plan' }).click();
     await page.getByRole('button', { name: /^Approve/ }).waitFor();

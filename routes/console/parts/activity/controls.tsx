@@ -37,6 +37,9 @@ export const Controls = ({ of: session }: { of: Session }) => {
       {status === 'paused' && provider === 'runbook' && mode === 'work' && (
         <CutOff call={`${call}/resume`} body={meant} />
       )}
+      {status === 'planning' && provider === 'manual' && (
+        <PlanLink {...session}>Write plan</PlanLink>
+      )}
       {status === 'plan_ready' && <PlanWaits {...session} />}
     </div>
   );
@@ -73,17 +76,18 @@ const CutOff = (call: { call: string; body: object }) => (
   </details>
 );
 
-const PlanWaits = ({ case_id, id }: Session) => {
-  const at = `/cases/${case_id}/sessions/${id}`;
-  return (
-    <div class="send-back">
-      <a href={`/dashboard${at}/plan`} class="button primary" data-key="v">
-        Review plan
-      </a>
-      <SendBack at={at} keys="w" />
-    </div>
-  );
-};
+const PlanWaits = (session: Session) => (
+  <div class="send-back">
+    <PlanLink {...session}>Review plan</PlanLink>
+    <SendBack at={`/cases/${session.case_id}/sessions/${session.id}`} keys="w" />
+  </div>
+);
+
+const PlanLink = ({ case_id, id, children }: Session & { children: string }) => (
+  <a href={`/dashboard/cases/${case_id}/sessions/${id}/plan`} class="button primary" data-key="v">
+    {children}
+  </a>
+);
 
 /** Sends a message to the session. After its end the message starts a new session. */
 export const MessageForm = ({ of: session }: { of: Session }) => {
