@@ -6,7 +6,7 @@ export const listenForKeys = (): void => {
   let typed = '';
   let timer: ReturnType<typeof setTimeout> | undefined;
   document.addEventListener('keydown', (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || isEditable(event.target)) return;
+    if (isForOthers(event)) return;
     const always = ALWAYS[event.key];
     if (always !== undefined) return always.act();
     clearTimeout(timer);
@@ -71,6 +71,14 @@ const scrollsOn = (found: HTMLElement): boolean => {
 const isEditable = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || target.matches('input:not([type=checkbox]), textarea, select'));
+
+// The page beneath the list of keys cannot be read.
+const isForOthers = ({ ctrlKey, metaKey, altKey, target }: KeyboardEvent): boolean =>
+  ctrlKey ||
+  metaKey ||
+  altKey ||
+  isEditable(target) ||
+  document.querySelector('dialog[open]') !== null;
 
 const focusedRow = (): HTMLElement | null =>
   document.activeElement?.closest<HTMLElement>('[data-row]') ?? null;

@@ -34,6 +34,17 @@ describe('the help', { skip: noBrowser }, () => {
     assert.deepEqual(complaints, []);
   });
 
+  it('has its keys listed once, and none of them pressed beneath the list', async (t) => {
+    const help = await start(t);
+    const { page } = await look(t, help.replace('/help', '/settings'));
+    for (const key of ['?', '?', 'g', 'h']) await page.keyboard.press(key);
+    assert.equal(await page.getByRole('dialog').count(), 1);
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    for (const key of ['g', 'b']) await page.keyboard.press(key);
+    await page.waitForURL(/board$/);
+  });
+
   it('leads from guide to guide, and to a heading in it', async (t) => {
     const help = await start(t);
     const { page, complaints } = await look(t, `${help}/sessions`);
