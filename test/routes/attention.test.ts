@@ -1,7 +1,7 @@
 /** What needs the operator: each kind is told, and goes away by exactly the call that it names. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -14,7 +14,7 @@ import { eventually } from '../helpers/eventually.ts';
 import { withHost } from '../helpers/linked.ts';
 import { openReceiver } from '../helpers/receiver.ts';
 import { temporaryDirectory, writeFiles } from '../helpers/repository.ts';
-import { type Running, startForTest } from '../helpers/service.ts';
+import { newestSession, type Running, startForTest } from '../helpers/service.ts';
 import { type SessionTest, withAgent, withCase } from '../helpers/sessions.ts';
 import { withPull } from '../helpers/with-pull.ts';
 import { rebaseScene } from '../lib/work/conflicts/fixture.ts';
@@ -88,6 +88,22 @@ describe('GET /attention', () => {
     });
     await answer(it, plan);
     await it.until(id, 'completed');
+  });
+
+  it('has a session that waits for the lock of one that git took away', async (t) => {
+    const it = await withCase(t);
+    const { id } = await it.planned();
+    const dir = newestSession(it.running, it.item);
+    const away = join(temporaryDirectory(t), 'away');
+    renameSync(dir, away);
+    await sweepWorkspace(it.service.store);
+    const next = await it.start();
+    const { session_id, message } = await waits(it, 'waiting');
+    assert.equal(session_id, next.id);
+    assert.match(message, new RegExp(`${id}.* has no record here.*/sessions/lock\\.md`));
+    renameSync(away, dir);
+    await sweepWorkspace(it.service.store);
+    await eventually(async () => assert.deepEqual(await kindsOf(it), ['plan']));
   });
 
   it('has what an agent asks, with the options, until it is answered', async (t) => {

@@ -1,8 +1,10 @@
+import { dirname } from 'node:path';
 import { visible } from '../../../store/base/visible.ts';
 import { trustOne } from '../../../store/records/attention.ts';
 import type { Session } from '../../../store/records/session.ts';
 import type { WaitingValue } from '../../../store/records/trust.ts';
-import { type StoredSession, sessionsOf } from '../../../store/sessions/sessions.ts';
+import { readLock } from '../../../store/sessions/locks.ts';
+import { hasRecord, type StoredSession, sessionsOf } from '../../../store/sessions/sessions.ts';
 import { importedClaims, unconfirmedSession } from '../../../store/sessions/unconfirmed.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { ownError } from '../../text/wording.ts';
@@ -136,7 +138,7 @@ const queuedEntries = (service: WithEngine & WithStore, session: Session): Atten
   const told =
     waits_for === 'max_sessions'
       ? { since: started_at ?? created_at, message: placeMessage(service.store) }
-      : waiting;
+      : (waiting ?? lockedByAway(service.store, session));
   if (told === undefined || (asking !== undefined && asking.size > 0)) return [];
   const { since } = told;
   const answer = { method: 'GET' as const, path: `/cases/${case_id}/sessions/${id}` };
@@ -144,6 +146,20 @@ const queuedEntries = (service: WithEngine & WithStore, session: Session): Atten
   return [
     { id: `waiting/${id}/${since}`, kind: 'waiting', session_id: id, since, message, answer },
   ];
+};
+
+// Git took the record of the lock's session away, as a branch or a stash. It may come back, so the lock stays.
+const lockedByAway = (
+  store: Store,
+  { case_id, path, status, created_at }: Session,
+): Pick<AttentionEntry, 'since' | 'message'> | undefined => {
+  const { holder } = (status === 'queued' && readLock(store, case_id)) || {};
+  const { kind, session_id = '' } = holder ?? {};
+  if (kind !== 'session' || hasRecord(store, case_id, session_id)) return undefined;
+  return {
+    since: created_at,
+    message: `The session is queued: session ${session_id} holds the session lock, and has no record here. Bring it back with git, or delete ${dirname(path)}/lock.md.`,
+  };
 };
 
 const placeMessage = (store: Store): string =>
