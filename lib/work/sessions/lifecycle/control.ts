@@ -184,7 +184,7 @@ const interruptedBlock = (
 const choiceNeeded = ({ id, title }: TranscriptCall): ServiceError =>
   new ServiceError(
     'choice_needed',
-    `${id} (${title}) was interrupted and may have run in part. Check the worktree, then resume with {"from": "again"} (--from again) to run it again, or {"from": "next"} (--from next) to continue with the next block.`,
+    `${id} (${title}) was interrupted and may have run in part. Check the worktree. Then, on the page of the session or in the body, run the block again ({"from": "again"}) or continue with the next block ({"from": "next"}).`,
     { members: { block: { tool_call_id: id, title }, choices: ['again', 'next'] } },
   );
 

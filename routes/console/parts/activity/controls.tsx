@@ -35,7 +35,11 @@ export const Controls = ({ of: session }: { of: Session }) => {
       )}
       <AbortSession case_id={case_id} id={id} />
       {status === 'paused' && provider === 'runbook' && mode === 'work' && (
-        <CutOff call={`${call}/resume`} body={meant} />
+        <CutOff
+          call={`${call}/resume`}
+          body={meant}
+          isOpen={session.pause_reason === 'interrupted'}
+        />
       )}
       {status === 'planning' && provider === 'manual' && (
         <PlanLink {...session}>Write plan</PlanLink>
@@ -61,8 +65,9 @@ const Unconfirmed = ({ of: { case_id, id, unconfirmed } }: { of: Session }) => (
 // The calls are not about a queued session.
 const ACTIVE: ReadonlySet<string> = new Set(['planning', 'plan_ready', 'working', 'paused']);
 
-const CutOff = (call: { call: string; body: object }) => (
-  <details>
+// After a kill the session is not resumed without one of these.
+const CutOff = ({ isOpen, ...call }: { call: string; body: object; isOpen: boolean }) => (
+  <details open={isOpen}>
     <summary>Interrupted inside a block?</summary>
     <ApiForm {...call} class="line">
       <span>The block may have run in part.</span>
