@@ -221,6 +221,30 @@ describe('the board', { skip: noBrowser }, () => {
     await assertFits(page);
   });
 
+  it('has no empty line in a card, and the whole ring around the one at hand', async (t) => {
+    const { board, dossier } = await start(t);
+    for (let length = 3; length < 24; length += 2)
+      await dossier.call('POST /cases', { body: { title: 'T', type: 'x'.repeat(length) } });
+    const { page } = await look(t, board);
+    const below = await page
+      .locator('.card')
+      .evaluateAll((cards) =>
+        cards.map(
+          (one) =>
+            one.getBoundingClientRect().bottom -
+            (one.querySelector('time')?.getBoundingClientRect().bottom ?? 0),
+        ),
+      );
+    assert.ok(Math.max(...below) < 16, `${below}`);
+    await page.keyboard.press('j');
+    const beside = await page.locator('.card:focus').evaluate((one) => {
+      const { outlineOffset, outlineWidth } = getComputedStyle(one);
+      return Number.parseFloat(outlineOffset) + Number.parseFloat(outlineWidth);
+    });
+    // The column cuts off more than its padding.
+    assert.ok(beside <= 2, `${beside}`);
+  });
+
   it('filters, moves and pages without scripts', async (t) => {
     const { board, make, stateOf } = await start(t);
     const { id } = await make('The one', 'with a needle in it\n');
