@@ -106,6 +106,19 @@ describe('GET /attention', () => {
     await eventually(async () => assert.deepEqual(await kindsOf(it), ['plan']));
   });
 
+  it('has a session that waits for the lock of an operator, until that is released', async (t) => {
+    const it = await withCase(t);
+    const lock = `/api/worktrees/${it.item.id}/lock`;
+    await it.running.call('POST', lock, { name: 'Ann' });
+    const { id } = await it.start();
+    const { session_id, message } = await waits(it, 'waiting');
+    assert.equal(session_id, id);
+    assert.match(message, /queued, and Ann holds the session lock\. Release it/);
+    await it.running.call('DELETE', lock);
+    await it.until(id, 'plan_ready');
+    await eventually(async () => assert.deepEqual(await kindsOf(it), ['plan']));
+  });
+
   it('has what an agent asks, with the options, until it is answered', async (t) => {
     const it = await withCase(t, 'Ask.', withAgent(t, 'permission'));
     const { id } = await it.planned();

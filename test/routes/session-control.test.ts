@@ -359,6 +359,16 @@ describe('the queue of all Work items', () => {
     assert.deepEqual([await ids('queue'), await ids('active')], [[], []]);
   });
 
+  it('leaves the Work item as it is where one that waits is aborted', async (t) => {
+    const it = await withCase(t);
+    await it.worked();
+    const lock = `/api/worktrees/${it.item.id}/lock`;
+    assert.equal((await it.running.call('POST', lock)).status, 201);
+    assert.equal((await it.start()).status, 'queued');
+    assert.equal((await it.control('abort')).body.status, 'aborted');
+    assert.equal(await it.state(), 'VERIFYING');
+  });
+
   it('goes on in the order of arrival over restarts', async (t) => {
     const it = await withCase(t);
     const sessions = [await it.start(), await it.start(), await it.start()];

@@ -138,7 +138,7 @@ const queuedEntries = (service: WithEngine & WithStore, session: Session): Atten
   const told =
     waits_for === 'max_sessions'
       ? { since: started_at ?? created_at, message: placeMessage(service.store) }
-      : (waiting ?? lockedByAway(service.store, session));
+      : (waiting ?? lockedOut(service.store, session));
   if (told === undefined || (asking !== undefined && asking.size > 0)) return [];
   const { since } = told;
   const answer = { method: 'GET' as const, path: `/cases/${case_id}/sessions/${id}` };
@@ -148,17 +148,22 @@ const queuedEntries = (service: WithEngine & WithStore, session: Session): Atten
   ];
 };
 
-// Git took the record of the lock's session away, as a branch or a stash. It may come back, so the lock stays.
-const lockedByAway = (
+// A session that is not here, as on another branch or in a stash, may come back, so its lock stays.
+const lockedOut = (
   store: Store,
   { case_id, path, status, created_at }: Session,
 ): Pick<AttentionEntry, 'since' | 'message'> | undefined => {
   const { holder } = (status === 'queued' && readLock(store, case_id)) || {};
-  const { kind, session_id = '' } = holder ?? {};
-  if (kind !== 'session' || hasRecord(store, case_id, session_id)) return undefined;
+  if (holder == null || holder.operation !== undefined) return undefined;
+  const { session_id, name = 'an operator' } = holder;
+  if (session_id !== undefined && hasRecord(store, case_id, session_id)) return undefined;
+  const [who, way] =
+    session_id === undefined
+      ? [name, 'Release it on the page of the Work item']
+      : [`session ${session_id}, which has no record here,`, 'Bring it back with git'];
   return {
     since: created_at,
-    message: `The session is queued: session ${session_id} holds the session lock, and has no record here. Bring it back with git, or delete ${dirname(path)}/lock.md.`,
+    message: `The session is queued, and ${who} holds the session lock. ${way}, or delete ${dirname(path)}/lock.md.`,
   };
 };
 

@@ -160,11 +160,11 @@ export const awaitDecisions = ({ locks }: Store, caseId: string): Promise<void> 
  */
 export const finalize = async (service: EngineNeeds, kept: StoredSession): Promise<void> => {
   const { store } = service;
-  const { session, matter } = kept;
+  const { session } = kept;
   if (session.elsewhere === true || !isBehindJournal(store, session)) return;
   if ((await readCase(store, session.case_id)) !== undefined) {
     await update(store, session.case_id, (current) => {
-      const state = caseStateFor(session, current, matter.case_state_before);
+      const state = caseStateFor(session, current, stateBefore(kept, current));
       return state === undefined ? undefined : moveTo(current, state);
     });
   }
@@ -181,6 +181,13 @@ export const finalize = async (service: EngineNeeds, kept: StoredSession): Promi
   }
   await journalSession(store, session);
 };
+
+// One that never began has changed no state.
+const stateBefore = (
+  { session, matter }: StoredSession,
+  { state }: Pick<Case, 'state'>,
+): State | undefined =>
+  matter.case_state_before ?? (session.started_at === null ? state : undefined);
 
 // The status has to agree with the mode: a session in `planning` was not approved.
 const isApproved = ({ mode, status, unconfirmed }: Session): boolean =>
