@@ -11,14 +11,14 @@ export const validateAnswer = (
   const unknown = Object.keys(content).filter((name) => !known.has(name));
   const expected = known.size === 0 ? 'no fields are' : `one of ${[...known].join(', ')} is`;
   return [
-    ...fields.flatMap((field) => schemaProblem(field, content)),
+    ...fields.flatMap((field) => validateField(field, content)),
     ...unknown.map((name) => wrong(name, `is unknown: ${expected} expected`)),
   ];
 };
 
 type Value = AnswerContent[string];
 
-const schemaProblem = (field: QuestionField, content: AnswerContent): FieldError[] => {
+const validateField = (field: QuestionField, content: AnswerContent): FieldError[] => {
   const { name, required, type } = field;
   const value = ownValue(content, name);
   if (value === undefined) return required ? [wrong(name, 'is required')] : [];
