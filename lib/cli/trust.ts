@@ -160,21 +160,21 @@ const notTrusted = (layout: Layout, key: string): Refusal =>
   new Refusal(`${plain(key)} is not trusted. List what is: ${trustCommandFor(layout)} --trusted`);
 
 const trustByDaemon = ({ call }: Dossier, config: Config, layout: Layout): TrustAccess => {
-  const withRefusals = (error: unknown): never => {
+  const throwRefusal = (error: unknown): never => {
     throw toRefusal(error, config, {});
   };
   return {
     asksAll: true,
-    list: () => call('GET /trust').catch(withRefusals),
+    list: () => call('GET /trust').catch(throwRefusal),
     accept: (waiting) => {
       const values = waiting.map(({ key, hash }) => ({ key, hash }));
-      return call('POST /trust', { body: { values } }).catch(withRefusals);
+      return call('POST /trust', { body: { values } }).catch(throwRefusal);
     },
-    trusted: () => call('GET /trusted').catch(withRefusals),
+    trusted: () => call('GET /trusted').catch(throwRefusal),
     revoke: (key) =>
       call('DELETE /trusted/{key}', { key }).catch((error: unknown) => {
         if (error instanceof Problem && error.code === 'not_found') throw notTrusted(layout, key);
-        return withRefusals(error);
+        return throwRefusal(error);
       }),
   };
 };
