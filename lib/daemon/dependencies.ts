@@ -76,7 +76,7 @@ export const createDoors = ({
   });
 
 /** Creates the network of runs, with the rules of the current settings. */
-export const createNetwork =
+export const createNetworkFactory =
   (
     { config: { env }, store }: Given,
     { sandbox, doors, mcp }: NetworkParts,

@@ -61,7 +61,7 @@ import { importInterruptedTurns } from '../work/sessions/turns/turn-repository.t
 import {
   createCodeHost,
   createDoors,
-  createNetwork,
+  createNetworkFactory,
   createProvidersFactory,
   createSandboxFactory,
 } from './dependencies.ts';
@@ -213,7 +213,7 @@ const createService = (
   const address: Service['address'] = { url: undefined };
   const mcp: Service['mcp'] = (token) => serveRun(service, token);
   const doors = createDoors({ address, config, log });
-  const network = createNetwork(given, { sandbox, doors, mcp });
+  const network = createNetworkFactory(given, { sandbox, doors, mcp });
   const service: Service = {
     ...given,
     sandbox,

@@ -8,7 +8,7 @@ import { createGh, type Gh } from '../../tools/process/gh.ts';
 import type { Pull, RepositoryName } from '../code-host.ts';
 import { apiOf, isCodeHost, webOf } from './address.ts';
 import type { Headers } from './failure.ts';
-import { createFetch, createNetwork, type Fetch } from './fetch.ts';
+import { createFetch, createProxyFetch, type Fetch } from './fetch.ts';
 import { problemFrom } from './problem.ts';
 import { contextOf, createRequestHook, type HostConnection } from './send.ts';
 import { createTokens, type Tokens } from './tokens.ts';
@@ -68,7 +68,7 @@ export const createHostContext = ({ env, settings, version }: GitHubOptions): Ho
   const isKnown = (host: string): boolean => isCodeHost(host, settings(), gh);
   const tokens = createTokens(env, gh, isKnown);
   const locks = createLocks();
-  const network = createNetwork(env);
+  const network = createProxyFetch(env);
   const seconds = (): number => settings().timeout_seconds ?? TIMEOUT_S;
   const fetch = createFetch(network, seconds);
   const known = new Map<string, Promise<HostClient>>();

@@ -118,16 +118,16 @@ const wholeOf = (from: Response, bytes: Buffer<ArrayBuffer>): Response => {
 };
 
 /** A fetch that uses the proxy settings of the environment, read on the first request. */
-export const createNetwork = (env: Config['env']): Fetch => {
+export const createProxyFetch = (env: Config['env']): Fetch => {
   let network: Promise<Fetch> | undefined;
   return async (url, init) => {
-    network ??= networkOf(env);
+    network ??= proxyFetchOf(env);
     return (await network)(url, init);
   };
 };
 
 // Node's fetch ignores proxy variables, and does not accept agents of the undici package.
-const networkOf = async (env: Config['env']): Promise<Fetch> => {
+const proxyFetchOf = async (env: Config['env']): Promise<Fetch> => {
   const httpProxy = env.http_proxy || env.HTTP_PROXY;
   const httpsProxy = env.https_proxy || env.HTTPS_PROXY;
   if (!httpProxy && !httpsProxy) return (url, init) => globalThis.fetch(url, init);
