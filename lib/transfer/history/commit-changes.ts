@@ -87,14 +87,14 @@ const commitIn = async (
     // git may have seen newer files than the index. Whether a missing directory was moved or deleted is decided later.
     const item = await freshItem(work.store, id, true);
     if (isMissing(work.store, id)) return void now.delete(id);
-    const picture = item && snapshotOf(item);
+    const snapshot = item && snapshotOf(item);
     const known = work.told.get(id);
     const whole =
-      known === undefined || known.dir === picture?.dir
+      known === undefined || known.dir === snapshot?.dir
         ? files
         : await filesOf(git, home, work, id);
-    await commit(caseMessage(known, picture, whole), whole);
-    now.set(id, picture);
+    await commit(caseMessage(known, snapshot, whole), whole);
+    now.set(id, snapshot);
   };
   for (const [id, files] of changed)
     await (id === '' ? commit(workspaceMessage(files), files) : commitItem(id, files));
@@ -146,9 +146,9 @@ const updateCommitted = (
   told: CommittedSnapshots,
   now: ReadonlyMap<string, CommittedSnapshot | undefined>,
 ): void => {
-  for (const [id, picture] of now) {
-    if (picture === undefined) told.delete(id);
-    else told.set(id, picture);
+  for (const [id, snapshot] of now) {
+    if (snapshot === undefined) told.delete(id);
+    else told.set(id, snapshot);
   }
 };
 
