@@ -71,14 +71,14 @@ const attribute = async (client: SocketPeer, runs: Runs, own_mark?: string): Pro
   if (client === 'gone') return 'gone';
   if (client === 'unknown') return ownAnnouncement(runs) === undefined ? 'operator' : 'unseen';
   if (client.uid !== OWN_UID) return client.uid === ROOT ? 'operator' : 'other_user';
-  return judge(client.inode, await suspicionOf(runs, own_mark));
+  return judge(client.inode, await runTraits(runs, own_mark));
 };
 
 // An agent without a sandbox can open the socket, too.
 const attributeByPath = async (runs: Runs, own_mark?: string): Promise<Caller> => {
-  const suspicion = await suspicionOf(runs, own_mark);
-  if (suspicion.daemons.length === 0) return 'operator';
-  const suspected = excludeAncestors(await readProcesses(), suspicion);
+  const traits = await runTraits(runs, own_mark);
+  if (traits.daemons.length === 0) return 'operator';
+  const suspected = excludeAncestors(await readProcesses(), traits);
   return suspected.daemons.length === 0 ? 'operator' : 'untold';
 };
 
@@ -86,7 +86,7 @@ const attributeByPath = async (runs: Runs, own_mark?: string): Promise<Caller> =
 const ROOT = 0;
 const OWN_UID = process.getuid?.();
 
-const suspicionOf = async (runs: Runs, own_mark?: string): Promise<RunTraits> => {
+const runTraits = async (runs: Runs, own_mark?: string): Promise<RunTraits> => {
   const others = await findPeerDaemons();
   const own = ownAnnouncement(runs) && ownAnnouncement(runs, await runs.reaper());
   const dirs = [...runs.live].flatMap(({ loopback, dir }) => (loopback && dir ? dir : []));
@@ -94,11 +94,11 @@ const suspicionOf = async (runs: Runs, own_mark?: string): Promise<RunTraits> =>
   return { daemons, dirs, self: process.pid, own_mark, own_limit: OWN_LIMIT };
 };
 
-const judge = async (inode: string, suspicion: RunTraits): Promise<Caller> => {
-  if (suspicion.daemons.length === 0) return 'operator';
+const judge = async (inode: string, traits: RunTraits): Promise<Caller> => {
+  if (traits.daemons.length === 0) return 'operator';
   const target = `socket:[${inode}]`;
   const rows = await readProcesses();
-  const suspected = excludeAncestors(rows, suspicion);
+  const suspected = excludeAncestors(rows, traits);
   if (suspected.daemons.length === 0) return 'operator';
   const inside = findRunProcesses(rows, suspected);
   for (const pid of inside) if (holdsFile(pid, target, true)) return 'run';
@@ -111,11 +111,11 @@ const judge = async (inode: string, suspicion: RunTraits): Promise<Caller> => {
 };
 
 /** Removes the daemons among the ancestors of this one: a run that started this daemon is its operator. */
-export const excludeAncestors = (rows: readonly ProcessRow[], suspicion: RunTraits): RunTraits => {
-  const daemons = suspicion.daemons.filter(
-    ({ pid }) => pid === suspicion.self || !descendants(rows, [pid]).has(suspicion.self),
+export const excludeAncestors = (rows: readonly ProcessRow[], traits: RunTraits): RunTraits => {
+  const daemons = traits.daemons.filter(
+    ({ pid }) => pid === traits.self || !descendants(rows, [pid]).has(traits.self),
   );
-  return { ...suspicion, daemons };
+  return { ...traits, daemons };
 };
 
 /** The processes of runs, recognized by lock limit, mark, ancestry or working directory. */

@@ -22,7 +22,7 @@ const DAEMON = row(30, 20);
 const AGENT = row(40, 30, { mark: 'run', limit: 7 });
 const USUAL = [INIT, SHELL, DAEMON, AGENT];
 
-const SUSPICION: RunTraits = {
+const TRAITS: RunTraits = {
   daemons: [{ pid: 30, reaper: 1, since: 390 }],
   dirs: ['/tree'],
   self: 30,
@@ -66,13 +66,13 @@ describe('who calls', () => {
     it(`takes ${name} for ${expected}`, () => {
       assert.ok(caller);
       const rows = [...USUAL, ...others, caller];
-      const inside = findRunProcesses(rows, SUSPICION).has(caller.pid);
-      const outside = isUnknownOrigin(caller, rows, SUSPICION) ? 'untold' : 'outside';
+      const inside = findRunProcesses(rows, TRAITS).has(caller.pid);
+      const outside = isUnknownOrigin(caller, rows, TRAITS) ? 'untold' : 'outside';
       assert.equal(inside ? 'inside' : outside, expected);
     });
 
   it('takes the daemon for no run, nor who has the mark and the limit that it was started with', () => {
-    const nested = { ...SUSPICION, own_mark: 'outer', own_limit: 9 };
+    const nested = { ...TRAITS, own_mark: 'outer', own_limit: 9 };
     const of = { mark: 'outer', limit: 9 };
     const rows = [INIT, row(20, 1, of), row(30, 20, of), AGENT, row(50, 20, of)];
     assert.deepEqual([...findRunProcesses(rows, nested)], [40]);
@@ -81,11 +81,11 @@ describe('who calls', () => {
   it('takes a run of another daemon for one, but not the one that started this daemon', () => {
     const rows = [...USUAL, row(25, 20), row(26, 25)];
     const other = { pid: 25, reaper: 1, since: 240 };
-    const both = { ...SUSPICION, daemons: [...SUSPICION.daemons, other] };
+    const both = { ...TRAITS, daemons: [...TRAITS.daemons, other] };
     assert.deepEqual([...findRunProcesses(rows, both)].toSorted(), [26, 40]);
     assert.deepEqual(excludeAncestors(rows, both).daemons, both.daemons);
     const outer = { pid: 20, reaper: 1, since: 200 };
-    const above = { ...SUSPICION, daemons: [...SUSPICION.daemons, outer] };
-    assert.deepEqual(excludeAncestors(rows, above).daemons, SUSPICION.daemons);
+    const above = { ...TRAITS, daemons: [...TRAITS.daemons, outer] };
+    assert.deepEqual(excludeAncestors(rows, above).daemons, TRAITS.daemons);
   });
 });
