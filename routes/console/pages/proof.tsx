@@ -84,7 +84,7 @@ const wantedTypes = (gate: ProofGate, checklist: readonly ChecklistItem[]): stri
   return [...new Set([...asked, 'tests', 'screenshot', 'log', 'review'])];
 };
 
-const shownSource = async ({ request }: Api, { id, case_id }: Proof): Promise<ProofShown[]> => {
+const loadProof = async ({ request }: Api, { id, case_id }: Proof): Promise<ProofShown[]> => {
   const at = { id: case_id, pid: id };
   try {
     const answer = await request('GET /cases/{id}/proof/{pid}', at);
@@ -127,7 +127,7 @@ export const page = definePage<Proofs>({
     ]);
     const from = Math.max(0, Number.parseInt(query.from ?? '0', 10) || 0);
     const here = all.toReversed().slice(from, from + ON_A_PAGE);
-    const proofs = (await Promise.all(here.map((one) => shownSource(api, one)))).flat();
+    const proofs = (await Promise.all(here.map((one) => loadProof(api, one)))).flat();
     const { data: checklist, etag } = listed;
     return {
       item,

@@ -31,7 +31,7 @@ export const ActivityEntry = ({ of, entry }: EntryProps) => {
   if (entry.kind === 'message') return <MessageEntry of={of} entry={entry} />;
   return (
     <Folded name="Thought" about={visible(entry.text.slice(0, 120))}>
-      <EventText of={of} entry={entry} />
+      <PlainText of={of} entry={entry} />
     </Folded>
   );
 };
@@ -40,10 +40,10 @@ const MessageEntry = ({ of, entry }: EntryProps<AgentText>) =>
   isRendered(entry) ? (
     <Markdown text={entry.text + entry.rest} />
   ) : (
-    <EventText of={of} entry={entry} />
+    <PlainText of={of} entry={entry} />
   );
 
-const EventText = ({ of, entry }: EntryProps<AgentText>) => {
+const PlainText = ({ of, entry }: EntryProps<AgentText>) => {
   const { text, rest, length } = entry;
   if (!isCut(entry)) return <pre class="as-written">{visible(text + rest)}</pre>;
   return (

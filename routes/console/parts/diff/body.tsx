@@ -127,14 +127,14 @@ const Tools = ({ layout, toggle, onComment, range, jump }: ToolsProps) => (
   </div>
 );
 
-interface SeenProps extends Pick<BodyProps, 'files' | 'place' | 'comments'> {
+interface VisibleRowsProps extends Pick<BodyProps, 'files' | 'place' | 'comments'> {
   rows: readonly Row[];
   virtual: Virtual;
   range: Selection | undefined;
   take: (to: number, isLonger: boolean) => void;
 }
 
-const VisibleRows = (shown: SeenProps) => {
+const VisibleRows = (shown: VisibleRowsProps) => {
   const { files, rows, virtual, range, take, place, comments } = shown;
   const seen = virtual.getVirtualItems().filter(({ index }) => index < rows.length);
   const places = seen.map(({ index }) => index);

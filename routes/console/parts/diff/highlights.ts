@@ -31,7 +31,7 @@ export const useHighlights = (
   rows: readonly Row[],
   seen: readonly number[],
 ): Highlights => {
-  const [highlights, setShades] = useState<Highlights>(new Map());
+  const [highlights, setHighlights] = useState<Highlights>(new Map());
   const helper = useRef<Promise<Highlighter> | undefined>(undefined);
   useEffect(() => () => void helper.current?.then(({ end }) => end()), []);
   useEffect(() => {
@@ -41,7 +41,7 @@ export const useHighlights = (
     for (const [language, lines] of requests)
       void helper.current
         .then(({ ask }) => ask({ language, lines }))
-        .then((pieces) => setShades((known) => withMore(known, language, lines, pieces)))
+        .then((pieces) => setHighlights((known) => withMore(known, language, lines, pieces)))
         .catch(() => undefined);
   }, [rows, seen[0], seen.at(-1)]);
   return highlights;
