@@ -11,7 +11,7 @@ import { benchPeers } from './peers/peers.ts';
 import { makePlace } from './place.ts';
 import { stopAll } from './processes.ts';
 import { resultsFile } from './results-file.ts';
-import { runUntilDone } from './run-all.ts';
+import { runAll } from './run-all.ts';
 import { runGuard } from './run-guard.ts';
 import { runLong } from './run-long.ts';
 import { runParts } from './run-parts.ts';
@@ -73,7 +73,7 @@ const main = async ({ values, parts }: Called): Promise<number> => {
   if (parts.length > 0) return codeOf(await runParts(parts));
   if (values.long) return codeOf(await runLong(results));
   const isKept = values.of === undefined || values.results !== undefined;
-  return codeOf(await runUntilDone(isKept ? results : undefined));
+  return codeOf(await runAll(isKept ? results : undefined));
 };
 
 const codeOf = (isGood: boolean): number => (isGood ? 0 : 1);

@@ -10,7 +10,7 @@ import { measureAll } from './run-parts.ts';
  * Measures all, and writes it to a file if one is given. Returns whether all could be measured: else the file stays as it
  * is, but for another build, which may lack what a part needs.
  */
-export const runUntilDone = async (file: ResultsFile | undefined): Promise<boolean> => {
+export const runAll = async (file: ResultsFile | undefined): Promise<boolean> => {
   const run = describeRun();
   const all = await measureAll(PARTS);
   const guard = await measureGuard();

@@ -162,9 +162,9 @@ export const makeWorld = async ({
     ...{ host, workspace, repo: repository.root, hostile, key, relics, revoked, ...made },
     reset: () => {
       reset(roots, picture, { idFile, note: join(state, 'workspace.json') });
-      mark = directoryIdentity(idFile);
+      mark = fileMark(idFile);
     },
-    isForgotten: () => directoryIdentity(idFile) !== mark,
+    isForgotten: () => fileMark(idFile) !== mark,
   };
 };
 
@@ -180,7 +180,7 @@ const reset = (
   writeFileSync(note, `${JSON.stringify(noted)}\n`);
 };
 
-const directoryIdentity = (path: string): string => {
+const fileMark = (path: string): string => {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (!stats?.isFile()) return '';
   // Who may not read it knows of nothing.

@@ -18,7 +18,7 @@ export const look = async (life: Running, world: World): Promise<Views> => {
   };
   const cases = (await read<{ id: string }[]>('/cases')) ?? [];
   for (const id of new Set([world.id, ...cases.map((item) => item.id)]))
-    await compareHint(id, read, all);
+    await lookAtItem(id, read, all);
   for (const path of FILES)
     await read(`/cases/${world.id}/editor/files?path=${encodeURIComponent(path)}`);
   await all('/api/global-memory/global.md', '/settings', '/webhooks', '/trust', '/api/diagnostics');
@@ -32,7 +32,7 @@ export const FILES = ['a.txt', 'src/b.txt', 'new/deep/c.txt', 'moved.txt', 'done
 
 type Read = <T>(path: string) => Promise<T | undefined>;
 
-const compareHint = async (
+const lookAtItem = async (
   id: string,
   read: Read,
   all: (...paths: string[]) => Promise<void>,

@@ -53,7 +53,7 @@ const killedInPlanMode = async (
       return {
         errors: next.errors,
         session: () => get(`/cases/${caseId}/sessions/${id}`),
-        told: () => keptRefsNotices(join(dir(), 'events.ndjson')),
+        told: () => toldRefs(join(dir(), 'events.ndjson')),
         item: () => get(`/cases/${caseId}`),
         resume: () => post(`/api/cases/${caseId}/session/resume`),
       };
@@ -62,7 +62,7 @@ const killedInPlanMode = async (
 };
 
 // What the session's events say of refs, as code and names.
-const keptRefsNotices = (file: string): [code: string, refs: string[]][] =>
+const toldRefs = (file: string): [code: string, refs: string[]][] =>
   readFileSync(file, 'utf8')
     .split('\n')
     .filter((line) => line.includes('"refs":['))

@@ -116,11 +116,11 @@ export const treeOf = (dir: string, wanted: RegExp): string[] =>
     .filter((name) => wanted.test(name))
     .toSorted()
     .flatMap((name) => {
-      const mark = directoryIdentity(join(dir, name));
+      const mark = fileMark(join(dir, name));
       return mark === undefined ? [] : [`${name} ${mark}`];
     });
 
-const directoryIdentity = (path: string): string | undefined => {
+const fileMark = (path: string): string | undefined => {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return undefined;
   if (stats.isSymbolicLink()) return `-> ${readlinkSync(path)}`;

@@ -97,10 +97,10 @@ export const fingerprint = (root: string): Record<string, string> =>
       .map((entry) => join(entry.parentPath, entry.name))
       .filter((path) => !relative(root, path).startsWith('.dossier'))
       .toSorted()
-      .map((path) => [relative(root, path), directoryIdentity(path)]),
+      .map((path) => [relative(root, path), fileMark(path)]),
   );
 
-const directoryIdentity = (path: string): string => {
+const fileMark = (path: string): string => {
   const stats = lstatSync(path);
   if (!stats.isFile()) return 'not a file';
   return `${createHash('sha256').update(readFileSync(path)).digest('hex')} ${stats.mtimeMs}`;

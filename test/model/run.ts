@@ -15,7 +15,7 @@ import { createSchedule, Killed, type Schedule } from './schedule.ts';
 import { closeFiles, inLife } from './steps.ts';
 import { tagOf } from './texts.ts';
 import {
-  createNetworkEnvironment,
+  createWorld,
   dirOf,
   homesOf,
   itemDirs,
@@ -69,7 +69,7 @@ export const runPlan = async (plan: Plan): Promise<Outcome> => {
 };
 
 const begin = (root: string, http: boolean): Run => {
-  const world = createNetworkEnvironment(root);
+  const world = createWorld(root);
   const run: Run = {
     world,
     http,

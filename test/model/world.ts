@@ -43,7 +43,7 @@ export interface World {
   unavoidable: number;
 }
 
-export const createNetworkEnvironment = (root: string): World => ({
+export const createWorld = (root: string): World => ({
   root,
   now: 0,
   swept: 0,

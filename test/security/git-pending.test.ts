@@ -83,7 +83,7 @@ describe('a turn that could not be taken in', () => {
     const git = gitIn(on.test.running.repository.root);
     const dir = join(layout.repositories, kept, 'git');
     assert.equal(
-      git(`--git-dir=${dir}`, 'log', '-1', '--format=%s', importBranch(git, dir)).trim(),
+      git(`--git-dir=${dir}`, 'log', '-1', '--format=%s', branchOf(git, dir)).trim(),
       'mine',
     );
     assert.equal(existsSync(turnPlaces(layout, item.id).home), false);
@@ -123,7 +123,7 @@ printf '[core]\n\tfsmonitor = evil\n' >> $dir/config
 echo other > $dir/commondir
 exit 0`;
 
-const importBranch = (git: Scene['git'], dir: string): string =>
+const branchOf = (git: Scene['git'], dir: string): string =>
   git(`--git-dir=${dir}`, 'symbolic-ref', 'HEAD').trim();
 
 describe('while a turn without a sandbox goes on', () => {

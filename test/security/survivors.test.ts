@@ -128,7 +128,7 @@ const OPERATOR = 65_534;
 const OTHER = 65_533;
 
 // A daemon's part, as another process and user: starts a program, ends it when told, and says what is left of it.
-const KEEPER = `
+const DAEMON = `
 const [spawning, table] = await Promise.all(process.argv.slice(1).map((path) => import(path)));
 const runs = table.createRuns();
 const told = [];
@@ -152,10 +152,10 @@ const lineOf = async (stream: NodeJS.ReadableStream): Promise<string> =>
 const leftBeside = async (t: TestContext, uid: number, orphan: boolean): Promise<string> => {
   const as = { uid: OPERATOR, gid: OPERATOR, cwd: '/', env: { PATH: process.env.PATH } };
   const modules = ['spawn', 'runs'].map(compiled);
-  const args = ['--input-type=module', '-e', KEEPER, ...modules];
-  const keeper = spawn(process.execPath, args, { ...as, stdio: ['pipe', 'pipe', 'inherit'] });
-  killAtEnd(t, keeper);
-  assert.equal(await lineOf(keeper.stdout), 'up');
+  const args = ['--input-type=module', '-e', DAEMON, ...modules];
+  const daemon = spawn(process.execPath, args, { ...as, stdio: ['pipe', 'pipe', 'inherit'] });
+  killAtEnd(t, daemon);
+  assert.equal(await lineOf(daemon.stdout), 'up');
   const sleep = 'exec env -i prlimit --locks=777:777 sh -c "echo \\$\\$; exec sleep 600"';
   const script = orphan ? `setsid sh -c '${sleep}' & exit` : sleep;
   const other = spawn('/bin/sh', ['-c', script], {
@@ -164,8 +164,8 @@ const leftBeside = async (t: TestContext, uid: number, orphan: boolean): Promise
   });
   const pid = Number(await lineOf(other.stdout));
   t.after(() => process.kill(pid, 'SIGKILL'));
-  keeper.stdin.write('end\n');
-  const told: string[] = JSON.parse(await lineOf(keeper.stdout));
+  daemon.stdin.write('end\n');
+  const told: string[] = JSON.parse(await lineOf(daemon.stdout));
   return told.some((one) => one.startsWith(`${pid} `)) ? 'told' : 'not told';
 };
 
@@ -173,7 +173,7 @@ const ANNOUNCE = `require('node:net').createServer().listen(
   '\\0dossier-runs/' + process.pid + '/1/0', () => console.log('up'))`;
 
 /** Whether this process counts what a process of `uid` announces as another daemon's runs. */
-const countsAsKeeper = async (t: TestContext, uid: number): Promise<boolean> => {
+const countsAsDaemon = async (t: TestContext, uid: number): Promise<boolean> => {
   const other = spawn(process.execPath, ['-e', ANNOUNCE], {
     uid,
     gid: uid,
@@ -203,7 +203,7 @@ describe('a run of another daemon', {
     });
 
   it('shuts the door of a daemon of root if it is root’s, and not if it is another user’s', async (t) => {
-    assert.equal(await countsAsKeeper(t, OTHER), false);
-    assert.equal(await countsAsKeeper(t, 0), true);
+    assert.equal(await countsAsDaemon(t, OTHER), false);
+    assert.equal(await countsAsDaemon(t, 0), true);
   });
 });

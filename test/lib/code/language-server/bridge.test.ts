@@ -157,7 +157,7 @@ describe('GET /lsp/{language}/ws', () => {
     const { result } = await other.ask(1, 'x/ask');
     assert.deepEqual((result as Message).result, [null, null]);
     assert.ok(mute.heard.some(({ id }) => id === 'mine'));
-    // It is too answerTimedOut, and the next is asked instead of it.
+    // It is too late, and the next is asked instead of it.
     const answer = other.ask(2, 'x/ask');
     await eventually(() => assert.ok(other.heard.some(({ id }) => id === 'mine')));
     other.send({ id: 'mine', result: ['other'] });

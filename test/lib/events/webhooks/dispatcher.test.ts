@@ -47,7 +47,7 @@ const newCase = async (store: Store): Promise<string> => {
 };
 
 /** What the watcher does when global registrations were changed by hand. */
-const scheduleReread = async ({ store, dispatcher }: Life): Promise<void> => {
+const reread = async ({ store, dispatcher }: Life): Promise<void> => {
   await refreshGlobals(store);
   dispatcher.changed();
 };
@@ -260,7 +260,7 @@ describe('a delivery', () => {
 
     const tried = readDeliveries(life.store.layout, id);
     writeFileSync(file, readFileSync(file, 'utf8').replace('disabled: true\n', ''));
-    await scheduleReread(life);
+    await reread(life);
     await life.dispatcher.redeliver(id, tried.at(-1)?.id ?? '');
 
     assert.deepEqual(
@@ -477,7 +477,7 @@ describe('a receiver that was down for long', () => {
     await life.happen(['agent_completed']);
     await new Promise(setImmediate);
     writeFileSync(path, text);
-    await scheduleReread(life);
+    await reread(life);
     const [head = assert.fail()] = await listed(life.dispatcher.waiting(id));
     await life.dispatcher.redeliver(id, head.delivery_id);
 
@@ -496,7 +496,7 @@ describe('a registration made by hand', () => {
   it('needs its url alone: the daemon adds the rest and makes a secret nobody else can read', async (t) => {
     const [life, receiver] = [await live(t), await openReceiver(t)];
     write(life.root, 'mine.md', `# my own\nurl: ${receiver.url}`);
-    await scheduleReread(life);
+    await reread(life);
 
     await life.happen(['case_updated']);
 
@@ -524,7 +524,7 @@ describe('a registration made by hand', () => {
       `${id}.md`,
       `id: ${id}\nurl: ${right.url}\ncreated_at: 2026-01-01T00:00:00.000Z`,
     );
-    await scheduleReread(life);
+    await reread(life);
 
     await right.atLeast(1);
   });
@@ -546,7 +546,7 @@ describe('a registration made by hand', () => {
       `${id}.md`,
       `id: ${id}\nurl: ${right.url}\ncreated_at: 2026-01-01T00:00:00.000Z`,
     );
-    await scheduleReread(life);
+    await reread(life);
 
     response.writeHead(410).end();
 
@@ -561,17 +561,17 @@ describe('a registration made by hand', () => {
     const text = readFileSync(path, 'utf8');
     rmSync(path);
     await until(async () => {
-      await scheduleReread(life);
+      await reread(life);
       return registrationsOf(life.store, undefined).length === 0;
     });
-    await scheduleReread(life);
+    await reread(life);
     await life.happen(['case_updated']);
     await until(async () => (await pending(life)) === 0);
     assert.deepEqual(receiver.received, []);
     assert.deepEqual(readdirSync(life.store.layout.secrets), []);
 
     writeFileSync(path, text);
-    await scheduleReread(life);
+    await reread(life);
     await life.happen(['proof_created']);
 
     const [{ body, headers }] = (await receiver.atLeast(1)) as [Received];
@@ -597,7 +597,7 @@ describe('a registration made by hand', () => {
 
     rmSync(join(life.root, 'webhooks', `${id}.md`));
     await until(async () => {
-      await scheduleReread(life);
+      await reread(life);
       return registrationsOf(life.store, undefined).length === 0;
     });
     await updateCase(life.store, caseId, () => ({ title: 'Two' }));
@@ -612,7 +612,7 @@ describe('a registration made by hand', () => {
     const text = readFileSync(join(life.root, 'webhooks', `${id}.md`), 'utf8');
     rmSync(join(life.root, 'webhooks', `${id}.md`));
     write(life.root, 'renamed.md', text.split('---\n')[1]?.trimEnd() ?? '');
-    await scheduleReread(life);
+    await reread(life);
 
     await life.happen(['case_updated']);
 
@@ -631,7 +631,7 @@ describe('a registration made by hand', () => {
 
     const path = join(life.root, 'webhooks', `${id}.md`);
     writeFileSync(path, readFileSync(path, 'utf8').replace('disabled: true\n', ''));
-    await scheduleReread(life);
+    await reread(life);
     await life.happen(['proof_created']);
 
     assert.deepEqual(typesOf(await receiver.atLeast(1)), ['proof_created']);

@@ -152,7 +152,7 @@ const opened = (of: Settings): Set<string> => {
   ]);
 };
 
-const trustLogOf = (held: Settings, words: Settings = {}): TrustLog => {
+const trustLogWith = (held: Settings, words: Settings = {}): TrustLog => {
   const log = readConsentLog(layoutOf('/nowhere'));
   const said = [...trustedParts(words)];
   log.assume(said.map(([key, value]) => ({ key, value, by: 'operator' })));
@@ -190,7 +190,7 @@ describe('computeEffective', () => {
     let [held, waited] = [0, 0];
     fc.assert(
       fc.property(settings, settings, (before, now) => {
-        const trustLog = trustLogOf(before);
+        const trustLog = trustLogWith(before);
         const effective = computeEffective(now, trustLog);
         const known = opened(before);
         for (const line of opened(effective.settings)) assert.ok(known.has(line), line);
@@ -211,7 +211,7 @@ describe('computeEffective', () => {
         const { network, ...rest } = file;
         const providers = { ...words.providers, ...file.providers };
         const now = { ...rest, ...(words.network && { network: words.network }), providers };
-        const trustLog = trustLogOf(before, words);
+        const trustLog = trustLogWith(before, words);
         const known = opened(trustedOnly(now, trustLog));
         for (const line of opened(computeEffective(now, trustLog).settings))
           assert.ok(known.has(line), line);
