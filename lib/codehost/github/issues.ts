@@ -44,7 +44,7 @@ export const issue = async (place: RepositoryContext, number: number): Promise<I
     ...apiPath(place),
     issue_number: number,
   });
-  if (data.pull_request) throw isPull(place, number);
+  if (data.pull_request) throw pullNotIssue(place, number);
   const fail = failureFor(place, number);
   const found = onHost(place, checked(Issue, issueFromRest(data), fail));
   const there = pageOfIssue(found.url);
@@ -74,7 +74,7 @@ const onHost = (place: RepositoryContext, issue: Issue): Issue => {
   return { ...issue, url: `https://${host}${page.pathname}` };
 };
 
-const isPull = ({ name }: RepositoryContext, number: number): ServiceError =>
+const pullNotIssue = ({ name }: RepositoryContext, number: number): ServiceError =>
   new ServiceError(
     'codehost_not_found',
     `${fullNameOf(name)}#${number} is a pull request, not an issue. POST /api/codehost/issues/fetch lists the issues.`,

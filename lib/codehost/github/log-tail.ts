@@ -22,12 +22,12 @@ const LONGEST_LINE = 4096;
 /** Finds the end of a step in the log of its job. The log has no steps, so lines are assigned by their timestamps. */
 export const createLogTail = (step: StepTimes): LogTail => {
   const [own, all] = [createTail(), createTail()];
-  const isOwn = withinStep(step);
+  const positionOf = withinStep(step);
   const line = createLine();
   let over = false;
   const add = (line: string): void => {
     const { time, text } = partsOf(line);
-    const where = isOwn(time, text);
+    const where = positionOf(time, text);
     over ||= where === 'after';
     if (over) return;
     all.add(text);
@@ -60,8 +60,8 @@ const SECOND_MS = 1000;
 const NEXT_STEP = /^(?:##\[group\]Run |Post job cleanup\.)/;
 
 /**
- * Whether a line belongs to the step. Times are not exact, so the step ends only after its `##[error]` line, and the next
- * step may begin within the same second.
+ * Whether a line comes before, in or after the step. Times are not exact, so the step ends only after its `##[error]`
+ * line, and the next step may begin within the same second.
  */
 const withinStep = ({ started_at, completed_at }: StepTimes) => {
   const from = started_at === null ? Number.POSITIVE_INFINITY : Date.parse(started_at);
