@@ -19,7 +19,7 @@ import { syncDisk } from '../../../tools/process/system-programs.ts';
 import type { WorktreeNeeds } from '../needs.ts';
 import type { Sharing, SnapshotKeys } from './share-key.ts';
 import { isLinkInside, SNAPSHOT_BOUNDS } from './share-rules.ts';
-import { mayShare, removeSurplus } from './share-upkeep.ts';
+import { removeSurplus, shareObstacle } from './share-upkeep.ts';
 
 export interface Kept {
   sharing: Sharing;
@@ -150,7 +150,7 @@ const make = async (
     // After a power cut, files that were not synced may be empty.
     if (!(await syncDisk(dir, cleanEnvironment(config.env))))
       throw new Error('this system has no `sync -f`');
-    const refused = mayShare(service);
+    const refused = shareObstacle(service);
     if (refused !== undefined) throw new Error(refused);
     const item = await readCase(store, record.case_id);
     const snapshot = {

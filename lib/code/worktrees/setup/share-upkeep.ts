@@ -24,7 +24,7 @@ import { surplusOf } from './share-rules.ts';
 type UpkeepNeeds = WithConfig & WithStore;
 
 /** Why nothing can be shared now, as a clause; undefined if it can. Without a sandbox, any run could change a snapshot. */
-export const mayShare = ({
+export const shareObstacle = ({
   store,
   sandbox,
   runs,

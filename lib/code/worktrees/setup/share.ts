@@ -28,7 +28,7 @@ import {
   snapshotKeys,
 } from './share-key.ts';
 import { wrongShare } from './share-rules.ts';
-import { mayShare } from './share-upkeep.ts';
+import { shareObstacle } from './share-upkeep.ts';
 
 /** What to do in place of a setup command, or after it. */
 type Shared =
@@ -100,7 +100,7 @@ const whyNot = (
   if (record.attached) return 'the worktree is attached';
   const there = directories.find((path) => pathKind(`${record.path}/${path}`) !== 'nothing');
   if (there !== undefined) return `${there} already exists`;
-  return mayShare(service);
+  return shareObstacle(service);
 };
 
 const notShared = (directories: readonly string[], why: string): string =>
