@@ -97,17 +97,17 @@ const perform = async (plan: Merge, { branch }: Worktree): Promise<string> => {
   if (tip === undefined) throw new Refusal(`Nothing to merge: there is no branch ${branch}`);
   const before = await stateBefore(checkout, tip);
   const [first = [], ...rest] = steps;
-  const isMerged = ['merge-base', '--is-ancestor', tip, 'HEAD'];
-  const why = await failureOf(checkout, first, before, isMerged);
+  const mergedQuery = ['merge-base', '--is-ancestor', tip, 'HEAD'];
+  const why = await failureOf(checkout, first, before, mergedQuery);
   if (why !== undefined) throw new Refusal(await takeBack({ ...plan, branch, tip, before }, why));
-  if (squash && (await checkout.read(...IS_NOTHING_STAGED)) !== undefined) {
+  if (squash && (await checkout.read(...NOTHING_STAGED_QUERY)) !== undefined) {
     // The operator's next commit would begin with the SQUASH_MSG that git wrote.
     const kept = await checkout.run('reset', '--merge');
     const nothing = `Nothing to merge: ${onto} has all changes of ${branch}`;
     throw new Refusal(kept === undefined ? nothing : `${nothing}. git reset failed: ${kept}`);
   }
   for (const step of rest) {
-    const failed = await failureOf(checkout, step, before, IS_NOTHING_STAGED);
+    const failed = await failureOf(checkout, step, before, NOTHING_STAGED_QUERY);
     if (failed !== undefined)
       throw new Refusal(
         `git ${step[0]} failed: ${failed}. The merge is staged; finish it: ${checkout.typed(...step)}`,
@@ -116,7 +116,7 @@ const perform = async (plan: Merge, { branch }: Worktree): Promise<string> => {
   return tip;
 };
 
-const IS_NOTHING_STAGED = ['diff', '--cached', '--quiet', '--ignore-submodules=none'];
+const NOTHING_STAGED_QUERY = ['diff', '--cached', '--quiet', '--ignore-submodules=none'];
 
 // git does not know that a squashed branch is merged, so deleting it needs -D.
 const offerRemoval = async (

@@ -32,11 +32,11 @@ export const listProblems = async (service: Service, below?: string): Promise<Fi
     ...importProblems(store.layout),
   ];
   if (place !== root) return all.filter(({ file }) => isAtOrBelow(join(root, file), place));
-  return [...(await writeProblems(store)), ...all];
+  return [...(await unwritableProblems(store)), ...all];
 };
 
 // A full or read-only disk shows in no file that is read.
-const writeProblems = async (store: Store): Promise<FileProblem[]> => {
+const unwritableProblems = async (store: Store): Promise<FileProblem[]> => {
   const { root, state } = store.layout;
   const found = {
     '.': await whyNotWritten(store),

@@ -147,7 +147,7 @@ export const addToFeedback = async (
   const review = await getReview(service, caseId, id);
   const queued_at = service.store.clock().toISOString();
   const why = whyOver({ ...review, queued_at });
-  if (why !== undefined) throw isOver(caseId, id, why);
+  if (why !== undefined) throw feedbackOver(caseId, id, why);
   const kept = await changeReview(service.store, caseId, id, (current) => {
     const feedback = feedbackOf(service.store, caseId, current);
     if (feedback === 'queued' || feedback === 'in_session') return undefined;
@@ -157,7 +157,7 @@ export const addToFeedback = async (
   return getReview(service, caseId, id);
 };
 
-const isOver = (caseId: string, id: string, why: string): ServiceError =>
+const feedbackOver = (caseId: string, id: string, why: string): ServiceError =>
   invalidState(
     `${id} ${why}, so no session would get it. If that has changed there, list the reviews again with GET /api/cases/${caseId}/pr/reviews.`,
   );

@@ -80,13 +80,13 @@ const judgeFile = ({ rule, before, now, after }: LoginFile, around: Around): Jud
       ? []
       : [{ path, old, login, verdict: judge(rule, { old, login }, around) }];
   });
-  const isRenewed = changes.filter(
+  const renewed = changes.filter(
     (change) => change.verdict === 'renewed' && renew(rule, target, change),
   );
   const aside = changes.filter(({ verdict }) => verdict !== 'renewed' && verdict !== undefined);
   const [first] = aside;
   return {
-    ...(isRenewed.length > 0 && { text: JSON.stringify(target, null, indentOf(now ?? '')) }),
+    ...(renewed.length > 0 && { text: JSON.stringify(target, null, indentOf(now ?? '')) }),
     ...(first?.verdict && { aside: { text: textOf(aside), why: first.verdict } }),
   };
 };

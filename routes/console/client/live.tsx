@@ -160,15 +160,15 @@ const TOGETHER_MS = 50;
 
 // Requests during a run are combined into one further run.
 const oneAtATime = (work: () => Promise<void>): (() => void) => {
-  let [runs, retry] = [false, false];
+  let [runs, isAgain] = [false, false];
   const run = async (): Promise<void> => {
-    retry = runs;
+    isAgain = runs;
     if (runs) return;
     runs = true;
     await new Promise((done) => setTimeout(done, TOGETHER_MS));
     await work();
     runs = false;
-    if (retry) await run();
+    if (isAgain) await run();
   };
   return () => void run();
 };

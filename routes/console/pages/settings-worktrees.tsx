@@ -116,8 +116,8 @@ export const page = definePage<Shown>({
       api.call('GET /api/worktrees/shared'),
       api.request('GET /api/worktrees/config'),
     ]);
-    const isStale = new Set(stale.map(({ case_id }) => case_id));
-    const others = all.filter(({ case_id }) => !isStale.has(case_id));
+    const staleIds = new Set(stale.map(({ case_id }) => case_id));
+    const others = all.filter(({ case_id }) => !staleIds.has(case_id));
     const known = others.slice(0, MOST);
     const titles = await titlesOf(
       api,

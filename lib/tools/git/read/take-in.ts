@@ -46,8 +46,8 @@ export const takeIn = async (
   const args = ['update-index', '--add', '--replace', '-z', '--index-info'];
   const refused =
     added.length === 0 ? [] : refusedOf(await git.run(args, { input: nulls(lines) }), added);
-  const isTaken = (path: string): boolean => special.has(pathText(path)) || large.includes(path);
-  const conflicted = unmerged.filter((path) => !isTaken(path));
+  const isSkipped = (path: string): boolean => special.has(pathText(path)) || large.includes(path);
+  const conflicted = unmerged.filter((path) => !isSkipped(path));
   if (conflicted.length > 0)
     await git.run(['add', '--sparse', '--all', ...FROM_INPUT], { input: nulls(conflicted) });
   return { left: [...large, ...left], refused };

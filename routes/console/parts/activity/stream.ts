@@ -142,7 +142,7 @@ const whileVisible = (run: (signal: AbortSignal) => Promise<void>): (() => void)
         (error: unknown) => error ?? true,
       );
       if (failed === undefined || (failed instanceof Problem && failed.status < 500)) return;
-      await new Promise((retry) => setTimeout(retry, AGAIN_MS));
+      await new Promise((done) => setTimeout(done, AGAIN_MS));
     }
   };
   const look = (): void => {

@@ -46,8 +46,8 @@ const useFurtherCards = (first: Cards, wanted: CaseFilter) => {
     if (isBusy.current) isOld.current = true;
     else if (count > 0) void fetchMore([], count);
   }, [first]);
-  const isFirst = new Set(first.cards.map(({ id }) => id));
-  const others = rest?.cards.filter(({ id, state }) => !isFirst.has(id) && fits(state, wanted));
+  const firstIds = new Set(first.cards.map(({ id }) => id));
+  const others = rest?.cards.filter(({ id, state }) => !firstIds.has(id) && fits(state, wanted));
   return {
     cards: [...first.cards, ...(others ?? [])],
     isMore: rest?.isMore ?? first.isMore,
