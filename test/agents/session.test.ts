@@ -116,20 +116,20 @@ describe('a message to a session with a real agent', () => {
     const edited = { 'if-match': '*' };
     assert.equal((await call('PUT', `${at}/plan`, EDITED, edited)).status, 200);
     assert.equal((await call('POST', `${at}/approve`)).status, 200);
-    const isHanging = (prompt: string) =>
+    const untilHanging = (prompt: string) =>
       eventually(() => {
         const last = model.requests.at(-1);
         assert.ok(last?.prompt.includes(prompt) && last.results.length === 1);
       }, PATIENCE_MS);
     const say = async (text: string) =>
       assert.equal((await call('POST', `${at}/messages`, { text })).status, 201);
-    await isHanging('the operator adds');
+    await untilHanging('the operator adds');
     await say('Wait a moment (held).');
-    await isHanging('(held)');
+    await untilHanging('(held)');
     await running.restart();
     assert.equal((await until('paused')).mode, 'work');
     assert.equal((await call('POST', `/api/cases/${item.id}/session/resume`)).status, 200);
-    await isHanging('the operator adds');
+    await untilHanging('the operator adds');
     await say('Now change it (said meanwhile).');
     await until('completed');
     const { text } = await call('GET', `${at}/diff`);

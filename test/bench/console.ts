@@ -28,7 +28,7 @@ export const benchConsole = async (): Promise<Row[]> => {
   try {
     const bare = await withBare((address) => median(browser, address, painted));
     const board = await median(browser, `${url}/dashboard/board`, painted);
-    const diff = await median(browser, `${url}${await diffPage(connect({ url }))}`, hasRow);
+    const diff = await median(browser, `${url}${await diffPage(connect({ url }))}`, firstRow);
     const beside = `a bare page paints in ${bare.toFixed(0)} ms`;
     return [
       {
@@ -125,7 +125,7 @@ const painted = (page: Page): Promise<number> =>
       }),
   );
 
-const hasRow = (page: Page): Promise<number> =>
+const firstRow = (page: Page): Promise<number> =>
   page.evaluate(
     () =>
       new Promise<number>((resolve) => {

@@ -14,7 +14,7 @@ const tried = async (wanted: Omit<ErrorSearch, 'seed'>): Promise<[number, string
 };
 
 /** A test that errors, injected into operations, are answered truly and lose nothing. Each `fault` has to be met so often. */
-const isAnswered = (
+const itAnswers = (
   what: string,
   operations: string[],
   faults: Readonly<Record<string, number>>,
@@ -32,40 +32,40 @@ const isAnswered = (
 };
 
 describe('an error of the file system', () => {
-  isAnswered(
+  itAnswers(
     'does not say that nothing was changed where a rename was done though it failed',
     ['change the title', 'create a Work item', 'delete the Work item'],
     { 'rename * EIO once done': 3 },
   );
-  isAnswered(
+  itAnswers(
     'does not say that nothing was trusted where it was',
     ['trust an edited setting'],
     // At the second, the decision is written and cannot be read back.
     { 'list * ENFILE once': 3, 'open 5 EINTR once': 1 },
   );
-  isAnswered('leaves no file out of a snapshot', ['take a snapshot of the global memory'], {
+  itAnswers('leaves no file out of a snapshot', ['take a snapshot of the global memory'], {
     'list * EIO once': 2,
   });
-  isAnswered(
+  itAnswers(
     'of a link into .dossier/undo, from then on, is answered as it is',
     ['verify a proof, which resolves the Work item'],
     { 'link * EIO stays': 2 },
   );
-  isAnswered('of a removal that was done is a removal', ['delete a proof'], {
+  itAnswers('of a removal that was done is a removal', ['delete a proof'], {
     'rename 1 EIO once done': 1,
   });
-  isAnswered(
+  itAnswers(
     'of the removal of a former name leaves both names readable',
     ['rename a file in the editor'],
     { 'unlink 1 EIO stays': 1 },
   );
-  isAnswered(
+  itAnswers(
     'leaves no session working with nothing that runs where its records cannot be written',
     ['approve the plan, which runs'],
     // At the second, the text that runs cannot be read once the record says that it runs.
     { 'make 20 EIO stays': 1, 'read 64 EIO stays': 1 },
   );
-  isAnswered(
+  itAnswers(
     'holds back nothing that the daemon wrote',
     ['approve the plan, which runs'],
     // At the second, the record of a run without a sandbox is written and cannot be synced.

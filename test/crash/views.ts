@@ -61,10 +61,10 @@ const VOLATILE = new Set(['updated_at', 'waiting', 'checked_at', 'last_used_at',
 export const lookUntil = async (
   life: Running,
   world: World,
-  isWrong: (views: Views) => string | undefined,
+  whatIsWrong: (views: Views) => string | undefined,
 ): Promise<string | undefined> => {
   for (let tries = 0; ; tries += 1) {
-    const wrong = isWrong(await look(life, world));
+    const wrong = whatIsWrong(await look(life, world));
     if (wrong === undefined || tries === TRIES) return wrong;
     await delay(PAUSE_MS);
   }

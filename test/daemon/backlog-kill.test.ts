@@ -81,7 +81,7 @@ const killOnce = async (t: TestContext, call: string, nth: number): Promise<bool
   const again = await openReceiver(t, Number(new URL(receiver.url).port));
   const next = await startOn(all.workspace);
   try {
-    await isWhole(next, all, again, survived);
+    await assertWhole(next, all, again, survived);
   } finally {
     await next.stop();
   }
@@ -90,7 +90,7 @@ const killOnce = async (t: TestContext, call: string, nth: number): Promise<bool
 };
 
 /** Each event is delivered, or closed and told so, and can be sent; what comes later is sent. */
-const isWhole = async (
+const assertWhole = async (
   life: Running,
   { hook, item }: Scene,
   { received }: TestReceiver,

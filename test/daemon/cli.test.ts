@@ -24,7 +24,7 @@ import { filesOf } from '../helpers/workspace.ts';
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** That it answers, whether or not it has compared its files yet. */
-const isHealthy = async (url: string): Promise<void> => {
+const assertHealthy = async (url: string): Promise<void> => {
   const { status } = (await (await fetch(`${url}/health`)).json()) as { status: string };
   assert.equal(status, 'ok');
 };
@@ -42,7 +42,7 @@ describe('dossier', () => {
     const output = child.stdout.toArray();
     const [first] = await once(child.stdout, 'data');
     const url = /http:\/\/127\.0\.0\.1:\d+/.exec(String(first))?.[0] ?? '';
-    await isHealthy(url);
+    await assertHealthy(url);
     const { version, commit } = (await (await fetch(`${url}/version`)).json()) as Record<
       string,
       string
@@ -110,7 +110,7 @@ describe('dossier', () => {
     const second = await dossier(t, 'serve', '--workspace', workspace, '--port', '0');
     assert.equal(second.code, 1);
     assertSentence(second, new RegExp(`process ${first.process.pid} .*${first.url}`));
-    await isHealthy(first.url);
+    await assertHealthy(first.url);
   });
 
   it('takes over at once from one that was killed', async (t) => {
@@ -118,7 +118,7 @@ describe('dossier', () => {
     const first = await startDaemon(t, ['--workspace', workspace]);
     assert.deepEqual(await first.end('SIGKILL'), { code: null, signal: 'SIGKILL' });
     const next = await startDaemon(t, ['--workspace', workspace]);
-    await isHealthy(next.url);
+    await assertHealthy(next.url);
   });
 
   it('ends with 1 and frees the workspace after an error that nobody caught', async (t) => {
@@ -213,11 +213,11 @@ describe('dossier', () => {
     const [line] = await once(npm.stdout, 'data');
     const url = /http:\/\/127\.0\.0\.1:\d+/.exec(String(line))?.[0] ?? '';
     const { pid } = JSON.parse(readFileSync(join(workspace, '.dossier/owner.json'), 'utf8'));
-    await isHealthy(url);
+    await assertHealthy(url);
     npm.kill('SIGTERM');
     await once(npm, 'exit');
     await eventually(() => assert.throws(() => process.kill(pid, 0)));
-    await assert.rejects(isHealthy(url), TypeError);
+    await assert.rejects(assertHealthy(url), TypeError);
   });
 });
 

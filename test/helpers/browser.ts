@@ -5,7 +5,7 @@ import { after, type TestContext } from 'node:test';
 import type axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { atEnd } from './at-end.ts';
-import { CHROMIUM, FLAGS, isLive } from './chromium.ts';
+import { CHROMIUM, FLAGS, untilLive } from './chromium.ts';
 import { GIVE_UP_MS, until } from './eventually.ts';
 
 export const SIZES = {
@@ -101,6 +101,6 @@ export const openTab = async (
   page.on('pageerror', ({ message }) => complaints.push(message));
   page.on('console', (said) => said.type() === 'error' && complaints.push(said.text()));
   await page.goto(url);
-  if (options.javaScriptEnabled !== false) await isLive(page);
+  if (options.javaScriptEnabled !== false) await untilLive(page);
   return { page, complaints };
 };

@@ -12,5 +12,5 @@ export const FLAGS = [
 ];
 
 /** Once the page hears of all that happens. */
-export const isLive = (page: Page) =>
+export const untilLive = (page: Page) =>
   page.locator('html[data-live]').waitFor({ state: 'attached' });

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
 import { connect } from '../../lib/client/client.ts';
-import { CHROMIUM, FLAGS, isLive } from '../helpers/chromium.ts';
+import { CHROMIUM, FLAGS, untilLive } from '../helpers/chromium.ts';
 import { fillSample, sampleRepository } from './sample.ts';
 import { serveAlone } from './serve.ts';
 
@@ -24,7 +24,7 @@ const takeAll = async (page: Page, url: string, name: string): Promise<void> => 
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize(viewport);
     await page.goto(url);
-    await isLive(page);
+    await untilLive(page);
     // What is loaded when it is looked at has come by then.
     await page.waitForTimeout(700);
     await page.screenshot({ path: join(OUT, `${name}-${shot}.png`) });

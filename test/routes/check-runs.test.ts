@@ -48,8 +48,8 @@ const waiting = (t: TestContext) => {
   const dir = temporaryDirectory(t);
   const [begun, sign] = [join(dir, 'begun'), join(dir, 'sign')];
   const command = `touch ${begun}; until test -e ${sign}; do sleep 0.02; done; echo over`;
-  const isBegun = () => eventually(() => assert.ok(existsSync(begun)));
-  return { command, isBegun, go: () => writeFileSync(sign, '') };
+  const untilBegun = () => eventually(() => assert.ok(existsSync(begun)));
+  return { command, untilBegun, go: () => writeFileSync(sign, '') };
 };
 
 describe('POST /cases/:id/proof/run', () => {
@@ -175,11 +175,11 @@ describe('POST /cases/:id/proof/run', () => {
 
   it('holds the worktree: of two at once one runs, and cannot be verified before its end', async (t) => {
     const { run, verify, ended, lock } = await scene(t);
-    const { command, isBegun, go } = waiting(t);
+    const { command, untilBegun, go } = waiting(t);
     const [one, other] = await Promise.all([run(command), run(command)]);
     const [begun, refused] = one.status === 202 ? [one, other] : [other, one];
     assert.deepEqual([begun.status, refused.status], [202, 409], refused.text);
-    await isBegun();
+    await untilBegun();
     assert.equal(begun.body.run?.status, 'running');
     assertProblem(await verify(begun.body.id), 422, 'invalid_state');
     go();
@@ -210,9 +210,9 @@ describe('POST /cases/:id/proof/run', () => {
 
   it('lets a session that waited for it begin', async (t) => {
     const { run, work } = await scene(t);
-    const { command, isBegun, go } = waiting(t);
+    const { command, untilBegun, go } = waiting(t);
     await run(command);
-    await isBegun();
+    await untilBegun();
     const { id } = await work.start();
     await work.until(id, 'queued');
     go();
@@ -223,9 +223,9 @@ describe('POST /cases/:id/proof/run', () => {
 describe('POST /cases/:id/proof/:pid/abort', () => {
   it('ends the check, and is 422 for one that has ended, and for a proof of no check', async (t) => {
     const { run, call, at, lock } = await scene(t);
-    const { command, isBegun } = waiting(t);
+    const { command, untilBegun } = waiting(t);
     const { body: proof } = await run(command);
-    await isBegun();
+    await untilBegun();
     const abort = (id: string) => call<Proof>('POST', `${at}/proof/${id}/abort`);
     const aborted = await abort(proof.id);
     assert.deepEqual([aborted.status, aborted.body.run?.status], [200, 'aborted']);
@@ -271,9 +271,9 @@ describe('a check that its daemon did not outlive', () => {
 
   it('is told as cut off, and its worktree is free', async (t) => {
     const { run, running, read, lock } = await scene(t);
-    const { command, isBegun } = waiting(t);
+    const { command, untilBegun } = waiting(t);
     const { body: proof } = await run(command);
-    await isBegun();
+    await untilBegun();
     await running.restart();
     const cut = await read(proof.id);
     assert.deepEqual([cut.run?.status, cut.run?.exit_code], ['interrupted', null]);

@@ -109,7 +109,7 @@ describe('the record of a session whose agent or program prints an unresolved me
     const { id } = await it.worked(status);
     return id;
   };
-  const isReadable = async (it: SessionTest, id: string, names: readonly string[]) => {
+  const assertReadable = async (it: SessionTest, id: string, names: readonly string[]) => {
     const one = `${it.at}/sessions/${id}`;
     for (const name of ['', ...names])
       assert.equal((await it.running.call('GET', `${one}${name}`)).status, 200, name);
@@ -126,13 +126,13 @@ describe('the record of a session whose agent or program prints an unresolved me
 
   it('can be read after a runbook that fails with one', async (t) => {
     const it = await withCase(t, `\`\`\`sh\nprintf '${MERGE}'; exit 1\n\`\`\`\n`);
-    await isReadable(it, await approved(it, 'failed'), ['/plan', '/diff']);
+    await assertReadable(it, await approved(it, 'failed'), ['/plan', '/diff']);
   });
 
   it('can be read after an agent that has one in its plan, its command and its words', async (t) => {
     const it = await withCase(t, 'Do it.', withAgent(t, 'markers'));
     const id = await approved(it, 'completed');
-    await isReadable(it, id, ['/plan', '/diff']);
+    await assertReadable(it, id, ['/plan', '/diff']);
     const plan = await it.running.call('GET', `${it.at}/sessions/${id}/plan`);
     assert.match(
       plan.text,

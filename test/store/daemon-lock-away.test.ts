@@ -228,7 +228,7 @@ describe('a daemon that does not know yet that it lost its workspace', () => {
     const { status, body } = await call('POST', '/cases', { title: 'One', type: 'bug' });
     return `${status} ${body.detail ?? ''}`;
   };
-  const isRefused = async (running: Running, why: RegExp): Promise<void> => {
+  const assertRefused = async (running: Running, why: RegExp): Promise<void> => {
     const before = journalOf(running.workspace);
     assert.match(await create(running), why);
     assert.equal(journalOf(running.workspace), before, 'the journal of the other');
@@ -243,7 +243,7 @@ describe('a daemon that does not know yet that it lost its workspace', () => {
     await create(running);
     rmSync(running.workspace, { recursive: true });
     renameSync(other.workspace, running.workspace);
-    await isRefused(running, /^503 Another workspace is at .* now\. Nothing was written/);
+    await assertRefused(running, /^503 Another workspace is at .* now\. Nothing was written/);
   });
 
   it('writes nothing where another daemon made .dossier/ again', async (t) => {
@@ -252,7 +252,7 @@ describe('a daemon that does not know yet that it lost its workspace', () => {
     rmSync(join(running.workspace, '.dossier'), { recursive: true });
     const other = await startOn(running.workspace);
     atEnd(t, () => other.stop());
-    await isRefused(running, /^503 process \d+ .* holds the workspace .* now/);
+    await assertRefused(running, /^503 process \d+ .* holds the workspace .* now/);
   });
 
   it('keeps other daemons out with its next write, where .dossier/ was removed', async (t) => {

@@ -160,7 +160,7 @@ describe('git under a running daemon', () => {
     await conflicting(kept);
     await assert.rejects(git('rebase', '--quiet', 'main'));
     const file = `${dirOf(0)}/case.md`;
-    await problemIn(kept, file);
+    await untilProblem(kept, file);
     // The commits behind the conflict are not there for now.
     await eventually(() => assert.deepEqual(heard(running), changed(1, 2, 3)));
     running.events.length = 0;
@@ -177,7 +177,7 @@ describe('git under a running daemon', () => {
     const { running, git } = kept;
     await conflicting(kept);
     await assert.rejects(git('rebase', '--quiet', 'main'));
-    await problemIn(kept, `${dirOf(0)}/case.md`);
+    await untilProblem(kept, `${dirOf(0)}/case.md`);
     await eventually(() => assert.deepEqual(heard(running), changed(1, 2, 3)));
     await git('rebase', '--abort');
     await eventually(() => assert.deepEqual(heard(running), changed(1, 2, 3, 1, 2, 3)));
@@ -281,7 +281,7 @@ const conflicting = async (kept: GitWorkspace): Promise<void> => {
 };
 
 /** Resolves when the file is listed as one that cannot be read, with its line. */
-const problemIn = ({ running }: GitWorkspace, file: string): Promise<void> =>
+const untilProblem = ({ running }: GitWorkspace, file: string): Promise<void> =>
   eventually(async () => {
     const { body } = await running.call<FileProblem[]>('GET', '/api/diagnostics');
     assert.deepEqual(

@@ -37,7 +37,7 @@ const toldBy = (running: Running): string[] =>
   told(running.told).filter((one) => OF_INTEREST.test(one));
 
 /** That these were told, and that neither another comparison nor a restart tells one of them again. */
-const isToldOnce = async (running: Running, events: string[]): Promise<void> => {
+const assertToldOnce = async (running: Running, events: string[]): Promise<void> => {
   await sweep(running);
   await eventually(() => assert.deepEqual(toldBy(running).toSorted(), events.toSorted()));
   await sweep(running);
@@ -56,7 +56,7 @@ describe('a Work item that is closed by its proof while the journal cannot be wr
       assert.equal((await call('PUT', `${at}/proof/${proof.id}/verify`)).status, 200);
     });
     if (!isDone) return;
-    await isToldOnce(running, ['proof_updated true', 'case_state_changed VERIFYING RESOLVED']);
+    await assertToldOnce(running, ['proof_updated true', 'case_state_changed VERIFYING RESOLVED']);
   });
 });
 
@@ -138,7 +138,7 @@ describe('a session that goes on while the journal cannot be written', () => {
       await eventually(() => assert.equal(work.running.service.engine.live.size, 0));
     });
     if (!isDone) return;
-    await isToldOnce(work.running, COMPLETED);
+    await assertToldOnce(work.running, COMPLETED);
   });
 
   it('is told to have started once it was approved, though it has completed by then', async (t) => {
@@ -153,7 +153,7 @@ describe('a session that goes on while the journal cannot be written', () => {
     await eventually(async () =>
       assert.equal((await work.running.call<Session>('GET', other)).body.status, 'completed'),
     );
-    await isToldOnce(work.running, [
+    await assertToldOnce(work.running, [
       ...COMPLETED,
       'session_started',
       'case_state_changed PLANNING IMPLEMENTING',
@@ -169,7 +169,7 @@ describe('a session that goes on while the journal cannot be written', () => {
     });
     if (!isDone) return;
     assert.equal(await status(), 'aborted');
-    await isToldOnce(work.running, ['agent_completed', 'case_state_changed IMPLEMENTING OPEN']);
+    await assertToldOnce(work.running, ['agent_completed', 'case_state_changed IMPLEMENTING OPEN']);
   });
 
   it('is paused at the next comparison where its end could not be written, and is aborted then', async (t) => {
@@ -181,7 +181,7 @@ describe('a session that goes on while the journal cannot be written', () => {
     if (!isDone) return;
     await sweep(work.running);
     assert.match((await work.until(id, 'paused')).error ?? '', /EIO/);
-    await isToldOnce(work.running, ['case_updated', 'agent_completed', 'session_paused']);
+    await assertToldOnce(work.running, ['case_updated', 'agent_completed', 'session_paused']);
     assert.equal((await work.control('abort')).body.status, 'aborted');
   });
 
@@ -238,6 +238,6 @@ describe('a file that cannot be read while the journal cannot be written', () =>
     await sweep(running);
     await eventually(() => assert.deepEqual(toldBy(running), ['problem_found']));
     write('case.md', text);
-    await isToldOnce(running, ['problem_found', 'problem_mended']);
+    await assertToldOnce(running, ['problem_found', 'problem_mended']);
   });
 });

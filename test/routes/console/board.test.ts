@@ -311,7 +311,7 @@ describe('the board', { skip: noBrowser }, () => {
     const { page } = await look(t, `${board}?view=list&order=oldest`);
     const rows = page.locator('.list');
     const toEnd = () => rows.evaluate((list) => list.scrollTo(0, list.scrollHeight));
-    const isAt = async (n: number) => {
+    const assertReaches = async (n: number) => {
       await toEnd();
       const last = await rows.locator('.title').last().textContent();
       assert.ok(Number(last?.slice(7)) >= n, `only ${last}`);
@@ -323,14 +323,14 @@ describe('the board', { skip: noBrowser }, () => {
       const isRefused = isRefusing && asked.length > 1;
       return isRefused ? route.fulfill({ status: 503, body: '' }) : route.continue();
     });
-    await eventually(() => isAt(100));
+    await eventually(() => assertReaches(100));
     // The third page is refused, and then the second one again; that one alone if the first changed meanwhile.
     await toEnd();
     await eventually(() => assert.ok(asked.lastIndexOf(asked[0] ?? '') > 0));
-    await isAt(100);
+    await assertReaches(100);
     isRefusing = false;
     await page.evaluate(() => window.dispatchEvent(new Event('focus')));
-    await eventually(() => isAt(299));
+    await eventually(() => assertReaches(299));
   });
 
   it('fits a hand-held screen, by light and in the dark', async (t) => {

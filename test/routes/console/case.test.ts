@@ -269,9 +269,9 @@ describe('the page of a Work item', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Lock worktree' }).waitFor();
     await page.getByText('Set up again or remove…').click();
     // A worktree is not removed while it is set up.
-    const isSetUp = page.waitForResponse((answer) => answer.request().method() === 'POST');
+    const setUpSent = page.waitForResponse((answer) => answer.request().method() === 'POST');
     await page.getByRole('button', { name: 'Copy files and run setup again' }).click();
-    await isSetUp;
+    await setUpSent;
     await page.getByRole('button', { name: 'Remove worktree' }).click();
     await page.getByRole('button', { name: 'Create worktree' }).waitFor();
     const download = page.waitForEvent('download');

@@ -198,13 +198,13 @@ const start = async (
   return { dossier, at, patch, page: `${url}/dashboard/cases/${id}/sessions/${session.id}/diff` };
 };
 
-const isDrawn = (page: Page) => page.locator('.diff-row.file').first().waitFor();
+const untilDrawn = (page: Page) => page.locator('.diff-row.file').first().waitFor();
 
 describe('the diff', { skip: noBrowser }, () => {
   it('shows what a session did, and nothing of it acts', async (t) => {
     const { page: url } = await start(t, HOSTILE);
     const { page, complaints } = await look(t, url);
-    await isDrawn(page);
+    await untilDrawn(page);
     const shown = (await page.locator('.diff-scroll').textContent()) ?? '';
     for (const part of ['one␍<script>', '␛[31m', '⟦U+202E⟧', 'we"ird␊name.txt'])
       assert.ok(shown.includes(part), part);
@@ -228,7 +228,7 @@ describe('the diff', { skip: noBrowser }, () => {
       'echo x > $(echo oth)er.txt',
     ]);
     const { page, complaints } = await look(t, url);
-    await isDrawn(page);
+    await untilDrawn(page);
     await page.keyboard.press('j');
     await page.getByText('Files: 0 of 2 viewed').waitFor();
     await page.keyboard.press('v');
@@ -292,7 +292,7 @@ describe('the diff', { skip: noBrowser }, () => {
     for await (const { event } of dossier.stream('GET /cases/{id}/sessions/{sid}/stream', next))
       if (event === 'plan_ready') break;
     const { page } = await look(t, url);
-    await isDrawn(page);
+    await untilDrawn(page);
     await page.locator('.diff-row.come').first().click();
     await page
       .locator('.diff-row.come')
@@ -311,7 +311,7 @@ describe('the diff', { skip: noBrowser }, () => {
   it('starts a session with the comments where no plan waits', async (t) => {
     const { page: url, dossier, at } = await start(t, ["printf 'a\\nb\\n' > src/add.js"]);
     const { page, complaints } = await look(t, url);
-    await isDrawn(page);
+    await untilDrawn(page);
     await page.locator('.diff-row.come').first().click();
     await page.keyboard.press('m');
     await page.getByLabel('Comment on src/add.js:1').fill('Why this?');
@@ -350,7 +350,7 @@ describe('the diff', { skip: noBrowser }, () => {
       ['one', 'two'].map((which) => `echo x > ${name(which)}`),
     );
     const { page } = await look(t, url, { size: 'narrow' });
-    await isDrawn(page);
+    await untilDrawn(page);
     await page.locator('.diff-aside > summary').click();
     const button = page.getByRole('button', { name: name('two'), exact: true });
     await button.waitFor();
@@ -383,7 +383,7 @@ describe('the diff', { skip: noBrowser }, () => {
       `mkdir -p $(dirname ${path}) && seq -s - 1 90 > ${path}`,
     ]);
     const { page } = await look(t, url, { size: 'narrow' });
-    await isDrawn(page);
+    await untilDrawn(page);
     for (const to of [0, 400]) {
       await page.locator('.diff-scroll').evaluate((box, left) => box.scrollTo({ left }), to);
       const outside = await page.locator('.diff-row.file').evaluate((row) => {
@@ -433,7 +433,7 @@ describe('the diff', { skip: noBrowser }, () => {
   it('tells what changed since the last look, and takes the mark of it away', async (t) => {
     const { page: url, patch } = await start(t, ['echo a > one.txt', 'echo b > two.txt']);
     const { page } = await look(t, url);
-    await isDrawn(page);
+    await untilDrawn(page);
     for (const path of ['one.txt', 'two.txt']) await page.getByLabel(`Viewed: ${path}`).click();
     await page.getByText('Files: 2 of 2 viewed').waitFor();
     await page.reload();
@@ -461,7 +461,7 @@ describe('the diff', { skip: noBrowser }, () => {
     await tab.getByText('The patch could not be loaded.').waitFor();
     await tab.unroute(asked);
     await tab.getByRole('button', { name: 'Try again' }).click();
-    await isDrawn(tab);
+    await untilDrawn(tab);
     assert.equal(await tab.getByText('The patch could not be loaded.').count(), 0);
   });
 
@@ -470,7 +470,7 @@ describe('the diff', { skip: noBrowser }, () => {
       'seq 1 20000 | sed \'s/.*/const line& = "&";/\' > long.js',
     ]);
     const { page, complaints } = await look(t, url);
-    await isDrawn(page);
+    await untilDrawn(page);
     const nodes = () => page.evaluate(() => document.querySelectorAll('*').length);
     await page.locator('.hljs-keyword').first().waitFor();
     assert.ok((await nodes()) <= 3000, `${await nodes()}`);
@@ -496,7 +496,7 @@ describe('the diff', { skip: noBrowser }, () => {
     it(`fits a small page: ${colorScheme}`, async (t) => {
       const { page: url } = await start(t, HOSTILE);
       const { page, complaints } = await look(t, url, { size: 'narrow', colorScheme });
-      await isDrawn(page);
+      await untilDrawn(page);
       await assertFits(page);
       await page.getByText(/^Files: 0 of/).click();
       await assertAccessible(page);

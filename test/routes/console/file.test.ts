@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core';
 import { connect } from '../../../lib/client/client.ts';
 import { asText } from '../../../routes/console/editor/language.ts';
 import { assertAccessible, assertFits, look, noBrowser } from '../../helpers/browser.ts';
-import { isLive } from '../../helpers/chromium.ts';
+import { untilLive } from '../../helpers/chromium.ts';
 import { startHere } from '../../helpers/daemon-here.ts';
 import { eventually } from '../../helpers/eventually.ts';
 import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
@@ -37,10 +37,10 @@ const start = async (t: TestContext, files: Record<string, string> = FILES, path
   };
 };
 
-const isOpen = (page: Page) => page.locator('.cm-content').waitFor();
+const untilOpen = (page: Page) => page.locator('.cm-content').waitFor();
 
 const typeAtEnd = async (page: Page, text: string): Promise<void> => {
-  await isOpen(page);
+  await untilOpen(page);
   await page.keyboard.press('Control+End');
   await page.keyboard.type(text);
 };
@@ -119,7 +119,7 @@ describe('a file in the editor', { skip: noBrowser }, () => {
     await stands(on('README.md'), '# Sample\nmine\n');
     await page.getByText('Saved', { exact: true }).waitFor();
     await page.reload();
-    await isOpen(page);
+    await untilOpen(page);
     assert.equal(await page.getByText('The file changed on disk').count(), 0);
     assert.deepEqual(besides(complaints), []);
   });
@@ -127,7 +127,7 @@ describe('a file in the editor', { skip: noBrowser }, () => {
   it('takes what is on disk at once where nothing was typed, and by choice where something was', async (t) => {
     const { page: at, on } = await start(t);
     const { page } = await look(t, at('README.md'));
-    await isOpen(page);
+    await untilOpen(page);
     const comeBack = () => page.evaluate(() => window.dispatchEvent(new Event('focus')));
     writeFileSync(on('README.md'), '# Second\n');
     await comeBack();
@@ -177,7 +177,7 @@ describe('a file in the editor', { skip: noBrowser }, () => {
       if (answer.url().endsWith('.js')) loaded.push(await answer.text());
     });
     await page.goto(all);
-    await isLive(page);
+    await untilLive(page);
     assert.ok(loaded.length > 0);
     assert.ok(loaded.every((script) => !script.includes('cm-activeLine')));
   });

@@ -9,7 +9,7 @@ import {
   openBrowser,
   openTab,
 } from '../../helpers/browser.ts';
-import { isLive } from '../../helpers/chromium.ts';
+import { untilLive } from '../../helpers/chromium.ts';
 import { startHere } from '../../helpers/daemon-here.ts';
 import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
 
@@ -162,7 +162,7 @@ describe('the inbox', { skip: noBrowser }, () => {
     const page = await (await browser.newContext()).newPage();
     await page.addInitScript(() => Reflect.deleteProperty(globalThis, 'SharedWorker'));
     await page.goto(inbox);
-    await isLive(page);
+    await untilLive(page);
     await plan('The first');
     await page.getByRole('link', { name: 'The first' }).waitFor();
   });

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { connect } from '../../../lib/client/client.ts';
 import { type CodeHost, startCodeHost } from '../../codehost/code-host.ts';
 import { look, noBrowser } from '../../helpers/browser.ts';
-import { isLive } from '../../helpers/chromium.ts';
+import { untilLive } from '../../helpers/chromium.ts';
 import { startDaemon } from '../../helpers/daemon.ts';
 import { type Hands, keyboard, mouse } from '../../helpers/hands.ts';
 import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
@@ -18,7 +18,7 @@ const DESCRIPTION = [
 /** Once the page at this address is there, and follows what happens. */
 const arrive = async (page: Page, address: string | RegExp): Promise<void> => {
   await page.waitForURL(address);
-  await isLive(page);
+  await untilLive(page);
 };
 
 const CASE = '/dashboard/cases/[^/]+';
@@ -99,7 +99,7 @@ const propose = async (page: Page, hands: Hands, host: CodeHost): Promise<void> 
   await host.pulls.review(number, { state: 'APPROVED', by: 'reviewer', body: 'Good.' });
   await hands.press(link(page, 'Refresh from the code host'), 'r');
   await page.locator('.tag.verified', { hasText: 'approved' }).waitFor();
-  await isLive(page);
+  await untilLive(page);
   await host.pulls.merge(number);
   await hands.press(link(page, 'Refresh from the code host'), 'r');
   // Of the pull request; the Work item has one as well, at once or a moment later.

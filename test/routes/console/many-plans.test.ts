@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { connect } from '../../../lib/client/client.ts';
 import { look, noBrowser } from '../../helpers/browser.ts';
-import { isLive } from '../../helpers/chromium.ts';
+import { untilLive } from '../../helpers/chromium.ts';
 import { startDaemon } from '../../helpers/daemon.ts';
 import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
 
@@ -67,7 +67,7 @@ describe('many plans', { skip: noBrowser }, () => {
     await page.getByRole('alert').waitFor({ state: 'detached' });
     await page.setViewportSize({ width: 390, height: 844 });
     await page.reload();
-    await isLive(page);
+    await untilLive(page);
     await answerAll(page);
     const dossier = connect({ url: again.url });
     const items = await dossier.call('GET /cases', { query: { limit: 100 } });

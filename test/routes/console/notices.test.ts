@@ -4,7 +4,7 @@ import { chromium } from 'playwright-core';
 import { connect } from '../../../lib/client/client.ts';
 import { atEnd } from '../../helpers/at-end.ts';
 import { noBrowser } from '../../helpers/browser.ts';
-import { FLAGS, isLive, WHOLE_CHROMIUM } from '../../helpers/chromium.ts';
+import { FLAGS, untilLive, WHOLE_CHROMIUM } from '../../helpers/chromium.ts';
 import { startHere } from '../../helpers/daemon-here.ts';
 import { GIVE_UP_MS } from '../../helpers/eventually.ts';
 import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
@@ -40,10 +40,10 @@ const start = async (t: TestContext) => {
   await context.addInitScript(RECORD);
   const page = await context.newPage();
   await page.goto(`${url}/dashboard`);
-  await isLive(page);
-  const isLookedAt = (isLooked: boolean) => page.evaluate(`globalThis.isHidden = ${!isLooked}`);
+  await untilLive(page);
+  const setLookedAt = (isLooked: boolean) => page.evaluate(`globalThis.isHidden = ${!isLooked}`);
   const told = async () => (await page.evaluate('told')) as string[];
-  return { page, plan, isLookedAt, told };
+  return { page, plan, setLookedAt, told };
 };
 
 // Runs in the page.
@@ -52,17 +52,17 @@ const areTold = (count: number) =>
 
 describe('what a browser tells of by itself', { skip: noBrowser }, () => {
   it('is what begins to wait while the operator looks elsewhere', async (t) => {
-    const { page, plan, isLookedAt, told } = await start(t);
+    const { page, plan, setLookedAt, told } = await start(t);
     assert.equal(await page.getByRole('button', { name: 'Notify me' }).count(), 0);
     await plan('Seen');
     await page.getByRole('link', { name: 'Seen' }).waitFor();
-    await isLookedAt(false);
+    await setLookedAt(false);
     await plan('Elsewhere');
     await page.waitForFunction(areTold, 1);
-    await isLookedAt(true);
+    await setLookedAt(true);
     await plan('Looked at');
     await page.getByRole('link', { name: 'Looked at' }).waitFor();
-    await isLookedAt(false);
+    await setLookedAt(false);
     await plan('Once more');
     await page.waitForFunction(areTold, 2);
     const [first = '', second = '', ...others] = await told();

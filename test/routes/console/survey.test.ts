@@ -12,7 +12,7 @@ import {
   openTab,
   SIZES,
 } from '../../helpers/browser.ts';
-import { isLive } from '../../helpers/chromium.ts';
+import { untilLive } from '../../helpers/chromium.ts';
 import { startHere } from '../../helpers/daemon-here.ts';
 import { temporaryDirectory } from '../../helpers/repository.ts';
 import { fillSample, sampleRepository } from '../../pictures/sample.ts';
@@ -27,7 +27,7 @@ interface Tabs extends Looked {
 
 const survey = async ({ page, plain, complaints }: Tabs, name: string, url: string) => {
   await page.goto(url);
-  await isLive(page);
+  await untilLive(page);
   await page
     .locator(LATER[name] ?? 'h1')
     .first()

@@ -69,20 +69,20 @@ describe('regular sweeps', () => {
       tick();
       await eventually(() => assert.ok(sweeps > before));
     };
-    const isQuiet = (): Promise<void> =>
+    const untilQuiet = (): Promise<void> =>
       eventually(async () => {
         const before = sweeps;
         tick();
         for (let turn = 0; turn < 2000; turn += 1) await nextTurn();
         assert.equal(sweeps, before);
       });
-    await isQuiet();
+    await untilQuiet();
     store.report(new Error('no space left'), 'writing the journal');
     await sweepsAgain();
-    await isQuiet();
+    await untilQuiet();
     await store.locks.take(lockOn.item(idOf(1)), async () => undefined);
     await sweepsAgain();
-    await isQuiet();
+    await untilQuiet();
     await attention.close();
 
     const other = open.watch(count, { ...pace, quiet_sweep_ms: 0 });

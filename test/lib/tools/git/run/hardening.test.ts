@@ -91,12 +91,12 @@ describe('plainOverrides', () => {
       ),
       { maxLength: 12 },
     );
-    const isSure = async (parts: string[]): Promise<void> => {
+    const assertSure = async (parts: string[]): Promise<void> => {
       const text = parts.join('');
       if (plainOverrides(latin1(text)) === undefined) return;
       assert.deepEqual((await read(text))?.settings ?? [], []);
     };
-    await fc.assert(fc.asyncProperty(texts, isSure), { numRuns: 150 });
+    await fc.assert(fc.asyncProperty(texts, assertSure), { numRuns: 150 });
   });
 });
 
