@@ -175,8 +175,10 @@ const reset = (
 ): void => {
   putBack(roots, picture);
   // What stands in place of the file that was there is known again as that: this is the operator's own hand.
-  const noted = JSON.parse(readFileSync(note, 'utf8')) as { inode: string };
-  noted.inode = String(statSync(idFile).ino);
+  const noted = JSON.parse(readFileSync(note, 'utf8')) as { inode: string; born?: string };
+  const { ino, birthtimeMs } = statSync(idFile);
+  noted.inode = String(ino);
+  if (noted.born !== undefined) noted.born = String(birthtimeMs);
   writeFileSync(note, `${JSON.stringify(noted)}\n`);
 };
 
