@@ -146,7 +146,10 @@ function* saveTorn(world: World, path: string, text: string): Generator<void> {
   const isOthers = since.some(
     (each) => each.by.kind === 'hand' && !text.startsWith(each.text ?? '-'),
   );
-  if (!isOnDisk && !isOthers && since.at(-1)?.by.kind === 'daemon' && !isInUndo(world, text))
+  const last = since.at(-1);
+  // Where a call deleted it, that was asked for.
+  const isReplaced = last?.by.kind === 'daemon' && last.text !== undefined;
+  if (!isOnDisk && !isOthers && isReplaced && !isInUndo(world, text))
     throw new Violation(`${path}: a save in two pieces is neither there nor in .dossier/undo`);
 }
 
