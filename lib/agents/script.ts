@@ -93,7 +93,7 @@ const tryOnce = async (
 
 const whatFailed = (exit: Exit | Error, wasLaunched: boolean): string | undefined => {
   if (exit instanceof Error)
-    return `${wasLaunched ? 'ran, but its result is unknown' : 'could not be started'}: ${exit.message}`;
+    return `${wasLaunched ? 'ran, but its result is unknown' : 'could not be started'}: ${exit.message.replace(/\.$/, '')}`;
   return exit.code === 0 && exit.ended_by === 'itself' ? undefined : describeExit(exit);
 };
 

@@ -45,16 +45,23 @@ export const rootOnlyMounts = ({ PATH = '' }: Environment, named: readonly strin
   ];
 };
 
-/** The command that passes a passwd file to bubblewrap: some programs need a name for their user. */
-export const nameFor = ({ HOME = '/' }: Environment): string[] =>
-  isRoot ? ['/bin/sh', '-c', SCRIPT, 'sh', `${others()}agent:x:${ID}:${ID}::${HOME}:/bin/sh`] : [];
+/**
+ * The command that passes a passwd file to bubblewrap: some programs need a name for their user. Of a long file of the system it
+ * has the first names: they are an argument, which has a limit.
+ */
+export const nameFor = ({ HOME = '/' }: Environment, passwd = '/etc/passwd'): string[] =>
+  isRoot
+    ? ['/bin/sh', '-c', SCRIPT, 'sh', `${othersIn(passwd)}agent:x:${ID}:${ID}::${HOME}:/bin/sh`]
+    : [];
 
 const SCRIPT = 'names=$1; shift; exec "$@" 9<<EOF\n$names\nEOF\n';
+const MOST_NAMED = 32_768;
 
-const others = (): string => {
-  const lines = orElse(() => readFileSync('/etc/passwd', 'utf8'), '').split('\n');
+const othersIn = (passwd: string): string => {
+  const lines = orElse(() => readFileSync(passwd, 'utf8'), '').split('\n');
   const kept = lines.filter((line) => line !== '' && line.split(':')[2] !== ID);
-  return kept.map((line) => `${line}\n`).join('');
+  const text = kept.map((line) => `${line}\n`).join('');
+  return text.length <= MOST_NAMED ? text : text.slice(0, text.lastIndexOf('\n', MOST_NAMED) + 1);
 };
 
 /** System directories that are searched whole. */

@@ -13,7 +13,7 @@ import {
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { rootOnly } from '../../lib/sandbox/root-user.ts';
+import { nameFor, rootOnly } from '../../lib/sandbox/root-user.ts';
 import type { SandboxView } from '../../lib/sandbox/view.ts';
 import { missing, runInside } from '../helpers/inside.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';
@@ -112,6 +112,21 @@ describe('a sandbox of root', { skip }, () => {
     const { output } = await runInside(view(t, { cwd }), program);
     assert.match(output, /^mine$/m);
     assert.doesNotMatch(output, /a secret/);
+  });
+
+  it('starts on a machine of thousands of users, with the names of the first', (t) => {
+    const passwd = join(temporaryDirectory(t), 'passwd');
+    const user = (id: number): string => `user-${id}:x:${id}:${id}::/home/user-${id}:/bin/sh\n`;
+    writeFileSync(passwd, Array.from({ length: 10_000 }, (_, id) => user(id)).join(''));
+    const [program = '', ...args] = nameFor({ HOME: '/home/me' }, passwd);
+    const names = execFileSync(program, [...args, 'sh', '-c', 'cat <&9'], { encoding: 'utf8' });
+    assert.ok(names.startsWith(user(0)));
+    assert.match(
+      names,
+      /\nuser-\d+:[^\n]*:\/bin\/sh\nagent:x:1000:1000::\/home\/me:\/bin\/sh\n\n?$/,
+    );
+    writeFileSync(passwd, 'x'.repeat(3_000_000));
+    assert.equal(nameFor({}, passwd).at(-1), 'agent:x:1000:1000::/:/bin/sh');
   });
 
   it('covers a directory as a whole where too much of it is shut', (t) => {
