@@ -13,7 +13,7 @@ import { statsAt } from '../fs/plain-path.ts';
 import type { Layout } from '../layout.ts';
 import { LockMatter } from '../records/lock.ts';
 import { isEnded, type SessionMatter } from '../records/session.ts';
-import { readPatches } from '../sessions/patches.ts';
+import { PATCH_MISSING, readPatches } from '../sessions/patches.ts';
 import { approvalProblems } from '../sessions/plan-versions.ts';
 import { parseSessionIn } from '../sessions/session-file.ts';
 import { parseEvent } from '../sessions/transcript-event.ts';
@@ -108,12 +108,15 @@ const checkPatches = (
   layout: Layout,
   dir: string,
   session: SessionMatter | undefined,
-): Finding[] =>
-  session === undefined
-    ? []
-    : readPatches(layout, { dir: join(layout.root, dir), id: session.id }).flatMap(([name, read]) =>
-        entryErrors(`${dir}/${name}`, read),
-      );
+): Finding[] => {
+  if (session === undefined) return [];
+  const read = readPatches(layout, { dir: join(layout.root, dir), id: session.id });
+  return read.flatMap(([name, { problem }]) => {
+    if (problem === undefined) return [];
+    const found = fileProblem(`${dir}/${name}`, problem);
+    return [problem.code === PATCH_MISSING ? warning(found) : error(found)];
+  });
+};
 
 const twins = (sessions: Sessions): Finding[] => {
   const first = new Map<string, string>();

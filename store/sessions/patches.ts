@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs';
 import { join } from 'node:path';
-import { orElse } from '../base/attempt.ts';
+import { isDiskFault, orElse } from '../base/attempt.ts';
 import { sha256 } from '../base/sha256.ts';
 import { readOurs, saveOurs } from '../consent/seal.ts';
 import { type ReadEntry, settledSignature, signatureOf } from '../front-matter/entry.ts';
@@ -31,12 +31,15 @@ export const replacePatch = async (
 ): Promise<void> => {
   const { layout } = store;
   await readyToWrite(store);
-  const note = (patches: Patches) => saveOurs(layout, patchesFile(layout, id), patches);
-  const { [name]: before, ...others } = findPatches(layout, id);
-  // After a crash in between, the patch counts as one of which nothing is known.
-  if (before !== undefined) await note(others);
+  const note = (patches: Patches) =>
+    saveOurs(layout, patchesFile(layout, id), patches).catch((error: unknown) => {
+      if (isDiskFault(error)) throw error;
+      store.report(error, 'noting the hash of a patch');
+    });
+  const known = findPatches(layout, id);
+  if (known !== undefined) await note({ ...known, [name]: null });
   await replaceSessionFile(store, dir, name, bytes);
-  await note({ ...others, [name]: sha256(bytes) });
+  await note({ ...known, [name]: sha256(bytes) });
 };
 
 /**
@@ -55,7 +58,7 @@ export const readPatches = (
     const signature = signatureOfBoth(record, path);
     const known = before(name);
     if (known?.signature === signature && signature !== '') return [name, known];
-    const problem = patchProblem(layout, { path, hash: findPatches(layout, id)[name] });
+    const problem = patchProblem(layout, path, hashOf(findPatches(layout, id), name));
     return [name, { signature, sha: '', written_at: 0, value: undefined, problem }];
   });
 };
@@ -65,10 +68,19 @@ export const hasChangedPatch = (layout: Layout, session: OfSession): boolean =>
   readPatches(layout, session).some(([, { problem }]) => problem !== undefined);
 
 // One that git, a copy or another program wrote says nothing.
-const findPatches = (layout: Layout, id: string): Patches => {
+const findPatches = (layout: Layout, id: string): Patches | undefined => {
   const read = () =>
     readOurs(layout, patchesFile(layout, id), (value) => checkedBy(Patches, value));
-  return orElse(read, undefined) ?? {};
+  return orElse(read, undefined);
+};
+
+const NONE = 'none';
+
+/** Undefined where nothing is known of the patch. Whoever wrote the diff wrote the other one then, too, or none. */
+const hashOf = (known: Patches = {}, name: PatchName): string | undefined => {
+  const hash = known[name];
+  if (hash === undefined && name !== 'diff.patch' && known['diff.patch'] != null) return NONE;
+  return hash ?? undefined;
 };
 
 // Empty: read the file again.
@@ -81,12 +93,14 @@ const signatureOfBoth = (record: Stats, path: string): string =>
 
 const patchProblem = (
   { root }: Layout,
-  { path, hash }: { path: string; hash: string | undefined },
+  path: string,
+  hash: string | undefined,
 ): Problem | undefined => {
   if (hash === undefined) return undefined;
   try {
     const bytes = readRegularFile(root, path);
-    return bytes !== undefined && sha256(bytes) === hash ? undefined : CHANGED;
+    if (bytes === undefined) return hash === NONE ? undefined : MISSING;
+    return sha256(bytes) === hash ? undefined : CHANGED;
   } catch (error) {
     return toProblem(error);
   }
@@ -94,5 +108,13 @@ const patchProblem = (
 
 const CHANGED = new Problem(
   'patch_changed',
-  'This patch is not the one that this machine wrote: it was edited, deleted, or replaced by git. Read the changes in the worktree or on its branch, or restore the file. If the change is yours, remove the record of the session in .dossier/patches',
+  'This patch is not the one that this machine wrote: it was edited, or replaced by git. Read the changes in the worktree or on its branch, or restore the file. If the change is yours, remove the record of the session in .dossier/patches',
+);
+
+/** Problem code of a patch that was deleted: it says nothing that is untrue. */
+export const PATCH_MISSING = 'patch_missing';
+
+const MISSING = new Problem(
+  PATCH_MISSING,
+  'This machine wrote this patch, and it was deleted. Restore it, or read the changes on the branch',
 );

@@ -79,7 +79,7 @@ describe('POST /api/cases/{id}/session/pause', () => {
     mkdirSync(record);
     writeFileSync(at('go'), '');
     const { error, pause_reason } = await it.until(id, 'paused');
-    assert.match(error ?? '', /^Block 2 of 2 was not run: /);
+    assert.match(error ?? '', /^Block 2 of 2 was not run: .* Block 1 ran to its end: resume with/);
     assert.deepEqual([pause_reason, existsSync(at('two'))], ['interrupted', false]);
     rmdirSync(record);
     writeFileSync(record, kept);
@@ -367,6 +367,11 @@ describe('the queue of all Work items', () => {
     assert.equal((await it.start()).status, 'queued');
     assert.equal((await it.control('abort')).body.status, 'aborted');
     assert.equal(await it.state(), 'VERIFYING');
+    const { body } = await it.running.call<AttentionItem[]>('GET', '/attention');
+    assert.deepEqual(
+      body.map(({ kind }) => kind),
+      ['done'],
+    );
   });
 
   it('goes on in the order of arrival over restarts', async (t) => {

@@ -1,6 +1,6 @@
 /** A patch of a session is what this machine wrote, or is said not to be: git brings other files, and an editor writes them. */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { checkWorkspace } from '../../store/check/check.ts';
@@ -37,9 +37,9 @@ const problems = async ({ running, item }: SessionTest): Promise<string[]> => {
 };
 
 describe('diff.patch of a session that has ended', () => {
-  for (const [how, change] of [
-    ['edited', (file: string) => writeFileSync(file, FOREIGN)],
-    ['deleted', (file: string) => rmSync(file)],
+  for (const [how, change, severity, code] of [
+    ['edited', (file: string) => writeFileSync(file, FOREIGN), 'error', 'patch_changed'],
+    ['deleted', (file: string) => rmSync(file), 'warning', 'patch_missing'],
   ] as const)
     it(`${how}: is said, after a restart and in a check too, until it is restored`, async (t) => {
       const { it, patch, mine } = await worked(t);
@@ -50,12 +50,13 @@ describe('diff.patch of a session that has ended', () => {
           .map(({ severity, code }) => `${severity} ${code}`);
       assert.deepEqual([await problems(it), await checked()], [[], []]);
       change(patch);
-      assert.deepEqual([await problems(it), await checked()], [CHANGED, ['error patch_changed']]);
+      const told = [[`${code} diff.patch`], [`${severity} ${code}`]];
+      assert.deepEqual([await problems(it), await checked()], told);
       await it.running.restart();
-      await eventually(async () => {
-        const { body } = await it.running.call<AttentionItem[]>('GET', '/attention');
-        assert.ok(body.some(({ file }) => file?.endsWith('/diff.patch')));
-      });
+      await eventually(async () => assert.deepEqual(await problems(it), told[0]));
+      const { body } = await it.running.call<AttentionItem[]>('GET', '/attention');
+      const isInInbox = body.some(({ file }) => file?.endsWith('/diff.patch'));
+      assert.equal(isInInbox, code === 'patch_changed');
       writeFileSync(patch, mine);
       assert.deepEqual([await problems(it), await checked()], [[], []]);
     });
@@ -74,6 +75,37 @@ describe('diff.patch of a session that has ended', () => {
     assert.match(stdout, /as somebody else says/);
     assert.match(stderr, NOT_OURS);
     assert.match(await page(), NOT_OURS);
+    rmSync(await fileOf('diff.patch'));
+    assert.match((await said()).stderr, /it was deleted\. Restore it/);
+  });
+
+  it('is known beside another that the session never wrote', async (t) => {
+    const { it, patch } = await worked(t);
+    const since = patch.replace('diff.patch', 'since-approval.patch');
+    writeFileSync(since, FOREIGN);
+    assert.deepEqual(await problems(it), ['patch_changed since-approval.patch']);
+    rmSync(since);
+    assert.deepEqual(await problems(it), []);
+  });
+
+  it('is written where its hash cannot be noted', async (t) => {
+    const it = await withCase(
+      t,
+      '```sh\nuntil [ -e go ]; do sleep 0.05; done\necho 1 > one\n```\n',
+    );
+    const { id } = await it.planned();
+    await it.post(`/sessions/${id}/approve`);
+    await it.untilEvent(id, 'tool_call');
+    mkdirSync(join(it.running.workspace, '.dossier/patches', `${id}.json`, 'in-the-way'), {
+      recursive: true,
+    });
+    const { body } = await it.running.call<{ path: string }>(
+      'GET',
+      `/api/cases/${it.item.id}/worktree`,
+    );
+    writeFileSync(join(body.path, 'go'), '');
+    await it.until(id, 'completed');
+    assert.deepEqual(await problems(it), []);
   });
 
   it('is shown as before where this machine knows no hash of it', async (t) => {

@@ -90,7 +90,7 @@ const runEach = async (
   for (const [at, block] of blocks.entries()) {
     const id = idOf(at + 1);
     if (done.has(id)) continue;
-    const failure = (await unsaved(state, done, id)) ?? (await runBlock(state, block, at + 1));
+    const failure = (await unsaved(state, done, at)) ?? (await runBlock(state, block, at + 1));
     // Also where a stop came when it had ended.
     if (failure === undefined) done.add(id);
     if (state.stopped) return { outcome: 'cancelled' };
@@ -102,14 +102,20 @@ const runEach = async (
 };
 
 // A block whose begin cannot be noted, as on a full disk, does not run: after a kill the operator would not be asked about it.
-const unsaved = async ({ spec }: Work, done: ReadonlySet<string>, id: string) => {
+const unsaved = async ({ spec }: Work, done: ReadonlySet<string>, at: number) => {
   try {
-    await spec.saveBlocks?.([...done], id);
+    await spec.saveBlocks?.([...done], idOf(at + 1));
     return undefined;
   } catch (error) {
-    return { why: `was not run: ${messageOf(error)}`, not_begun: true };
+    // Nor could the end of the one before, about which `resume` may ask.
+    const before = done.has(idOf(at))
+      ? ` Block ${at} ran to its end: resume with the next one.`
+      : '';
+    return { why: `was not run: ${sentence(messageOf(error))}${before}`, not_begun: true };
   }
 };
+
+const sentence = (text: string): string => `${text.replace(/\.$/, '')}.`;
 
 // The ids of finished blocks, which a resumed run skips.
 const idOf = (number: number): string => `block-${number}`;

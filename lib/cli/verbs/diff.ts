@@ -45,18 +45,23 @@ export const showDiff = async (given: Verb, session: Session): Promise<void> => 
 
 const changesOf = async (given: Verb, session: Session) => {
   const { dossier } = given;
-  const { case_id: id, id: sid, status } = session;
-  const at = { id, sid };
-  const patch = await withRefusals(dossier.call('GET /cases/{id}/sessions/{sid}/diff', at), {
-    not_found: hasEnded(status)
-      ? `There is no diff: session ${sid.slice(0, 8)} is ${status} and ended before its work began`
-      : `There is no diff yet: session ${sid.slice(0, 8)} is ${status}. ${nextText(given, session)}`,
-  });
+  const at = { id: session.case_id, sid: session.id };
   const query = { path: `${session.path}/diff.patch` };
-  for (const { message } of await dossier.call('GET /api/diagnostics', { query })) warn(message);
+  const problems = await dossier.call('GET /api/diagnostics', { query });
+  const patch = await withRefusals(dossier.call('GET /cases/{id}/sessions/{sid}/diff', at), {
+    not_found: problems[0]?.message ?? noDiff(given, session),
+  });
+  for (const { message } of problems) warn(message);
   const listed = await dossier.call('GET /cases/{id}/sessions/{sid}/diff/files', at);
   const files = listed.map(({ path, added, removed, runs }) => ({ path, added, removed, runs }));
   return { patch, files };
+};
+
+const noDiff = (given: Verb, session: Session): string => {
+  const { id, status } = session;
+  return hasEnded(status)
+    ? `There is no diff: session ${id.slice(0, 8)} is ${status} and ended before its work began`
+    : `There is no diff yet: session ${id.slice(0, 8)} is ${status}. ${nextText(given, session)}`;
 };
 
 type Listed = Pick<SessionDiffFile, 'path' | 'runs'>;

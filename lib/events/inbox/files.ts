@@ -15,6 +15,7 @@ import {
 } from '../../../store/reconcile/problem-events.ts';
 import { type AttentionItem, trustOne } from '../../../store/records/attention.ts';
 import type { WaitingValue } from '../../../store/records/trust.ts';
+import { PATCH_MISSING } from '../../../store/sessions/patches.ts';
 import { claimsOf } from '../../../store/sessions/unconfirmed.ts';
 import { settingsEntry, untrustedSettings } from '../../../store/settings/globals.ts';
 import { plain } from '../../../store/settings/trust/waiting.ts';
@@ -43,7 +44,7 @@ export const workspaceEntries = (store: Store): AttentionItem[] => {
     return { ...(item && { case_id }), title: plain(title) };
   };
   const problems = withoutForged(store, reportedProblems(store))
-    .filter((problem) => !needsTrust(problem))
+    .filter((problem) => !needsTrust(problem) && problem.code !== PATCH_MISSING)
     .map(({ case_id, file, code, message, line, column, since }): AttentionItem => {
       const about = titleOf(file, case_id);
       const path = about.case_id === undefined ? '/api/diagnostics' : `/cases/${case_id}`;

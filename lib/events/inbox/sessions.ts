@@ -1,5 +1,7 @@
 import { dirname } from 'node:path';
 import { visible } from '../../../store/base/visible.ts';
+import { caseStateOf } from '../../../store/reconcile/item.ts';
+import { itemOf } from '../../../store/reconcile/items.ts';
 import { trustOne } from '../../../store/records/attention.ts';
 import type { Session } from '../../../store/records/session.ts';
 import type { WaitingValue } from '../../../store/records/trust.ts';
@@ -45,7 +47,9 @@ const knownSessionEntries = (
   if (!isOpen && state !== 'BLOCKED' && state !== 'VERIFYING') return [];
   const sessions = (sessionsOf(service.store, id) ?? [])
     .map(({ session }: StoredSession) => session)
-    .filter(({ elsewhere }) => elsewhere !== true);
+    .filter(({ elsewhere }) => elsewhere !== true)
+    // One that was given up before it began resolves nothing.
+    .filter(({ status, started_at }) => status !== 'aborted' || started_at !== null);
   const asked = [...service.engine.live.values()]
     .filter(({ case_id, stopping }) => case_id === id && !stopping)
     .flatMap(requestEntries);
@@ -153,7 +157,10 @@ const lockedOut = (
   store: Store,
   { case_id, path, status, created_at }: Session,
 ): Pick<AttentionEntry, 'since' | 'message'> | undefined => {
-  const { holder } = (status === 'queued' && readLock(store, case_id)) || {};
+  const item = itemOf(store, case_id);
+  if (status !== 'queued' || item === undefined || caseStateOf(item) === 'BLOCKED')
+    return undefined;
+  const { holder } = readLock(store, case_id) ?? {};
   if (holder == null || holder.operation !== undefined) return undefined;
   const { session_id, name = 'an operator' } = holder;
   if (session_id !== undefined && hasRecord(store, case_id, session_id)) return undefined;

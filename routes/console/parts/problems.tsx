@@ -23,6 +23,7 @@ const SAYS_ITSELF: ReadonlySet<string> = new Set([
   'gate_not_satisfied',
   'held',
   'patch_changed',
+  'patch_missing',
   'trust_needed',
 ]);
 
