@@ -12,6 +12,7 @@ import { connect } from '../../client/node/connect.ts';
 import { createLocalFetch } from '../../client/node/local-fetch.ts';
 import type { Config } from '../../config.ts';
 import { NoDaemon, Refusal } from '../args/refusal.ts';
+import { shellCommand } from '../args/shell-command.ts';
 
 /** A verified connection to the daemon of the workspace. */
 export interface DaemonConnection {
@@ -114,8 +115,11 @@ export const requireWorkspace = (config: Config): void => {
     throw new NoDaemon(
       `${config.workspace} is a file, or below one. Name your workspace with --workspace.`,
     );
+  // Where the directory is there, it may be the place of a disk that is not mounted: `serve` would refuse.
+  const create =
+    statsAt(config.workspace) === undefined ? startCommand(config) : shellCommand(config, 'init');
   throw new NoDaemon(
-    `There is no workspace in ${config.workspace}. Name yours with --workspace, or create one there: ${startCommand(config)}`,
+    `There is no workspace in ${config.workspace}. Name yours with --workspace, or create one there: ${create}`,
   );
 };
 

@@ -74,6 +74,9 @@ describe('a command that needs the daemon', () => {
       );
       assert.equal(existsSync(workspace), false, words.join(' '));
     }
+    mkdirSync(workspace);
+    const { stderr } = await dossier(t, 'inbox', '--workspace', workspace);
+    assert.ok(stderr.endsWith(`create one there: dossier init --workspace ${workspace}\n`), stderr);
   });
 
   it('is not told to create a workspace where there is a file', async (t) => {
