@@ -69,11 +69,11 @@ const installAgent = (home: string, name: string): void => {
 
 describe('README.md and the guides', () => {
   it('have three lines with which Claude plans, and works once that is approved', async (t) => {
-    const lines = block('sh', 'npm install -g').trimEnd().split('\n');
+    const lines = block('sh', 'npm ci && npm install -g').trimEnd().split('\n');
     const [install = '', begin = '', run = ''] = lines;
     assert.equal(lines.length, 3);
     const { argv } = PRESETS.claude as Preset;
-    const [, ours, agent = ''] = /^npm install -g (\S+) (\S+) #/.exec(install) ?? [];
+    const [, ours, agent = ''] = /^npm ci && npm install -g (\S+) (\S+) #/.exec(install) ?? [];
     assert.equal(ours, '.');
     assert.ok(howToInstall(argv[0] ?? '').includes(`npm package ${agent} `));
     const machine = machineIn(temporaryDirectory(t), 'me');
