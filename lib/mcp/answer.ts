@@ -7,7 +7,7 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
 } from '@modelcontextprotocol/sdk/types.js';
 import { StoreError } from '../../store/base/errors.ts';
-import { type FieldError, LIST_COLLECTION, ServiceError } from '../errors.ts';
+import { asSentence, type FieldError, LIST_COLLECTION, ServiceError } from '../errors.ts';
 import { checker } from '../http/validation.ts';
 import { OPERATOR_TOOLS } from './operator-tools.ts';
 import { SESSION_TOOLS } from './session-tools.ts';
@@ -129,7 +129,7 @@ const describeRefusal = (
   { name, lists = name }: Tool,
   { code, message }: ServiceError | StoreError,
 ): string => {
-  const sentence = /[.!?]$/.test(message) ? message : `${message}.`;
+  const sentence = asSentence(message);
   if (code === 'not_found')
     return sentence.replace(LIST_COLLECTION, `Call ${lists} to see what exists.`);
   return code === 'precondition_failed'

@@ -5,7 +5,7 @@ import { sha256 } from '../base/sha256.ts';
 import { type ReadEntry, readEntry } from '../front-matter/entry.ts';
 import { listFolder } from '../front-matter/folder.ts';
 import { parserOf } from '../front-matter/parse.ts';
-import { fileProblem, LINKED_FOLDER, toProblem } from '../front-matter/problem.ts';
+import { fileProblem, LINKED_FOLDER, type Problem, toProblem } from '../front-matter/problem.ts';
 import { duplicateId } from '../front-matter/problems.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
 import { removeFile } from '../fs/durable.ts';
@@ -13,7 +13,7 @@ import { statsAt } from '../fs/plain-path.ts';
 import type { Layout } from '../layout.ts';
 import { LockMatter } from '../records/lock.ts';
 import { isEnded, type SessionMatter } from '../records/session.ts';
-import { PATCH_MISSING, readPatches } from '../sessions/patches.ts';
+import { PATCH_MISSING, PATCHES, readPatches } from '../sessions/patches.ts';
 import { approvalProblems } from '../sessions/plan-versions.ts';
 import { parseSessionIn } from '../sessions/session-file.ts';
 import { parseEvent } from '../sessions/transcript-event.ts';
@@ -62,9 +62,7 @@ const checkSession = (layout: Layout, dir: string, sessions: Sessions): Finding[
     ...['plan.md', 'approved.md', 'comments.md'].flatMap((name) =>
       checkText(root, `${dir}/${name}`),
     ),
-    ...['events.ndjson', 'diff.patch', 'since-approval.patch'].flatMap((name) =>
-      checkPlain(root, `${dir}/${name}`),
-    ),
+    ...['events.ndjson', ...PATCHES].flatMap((name) => checkPlain(root, `${dir}/${name}`)),
     ...checkPatches(layout, dir, entry?.value),
     ...checkEvents(root, `${dir}/events.ndjson`),
   ];
@@ -98,10 +96,7 @@ const checkApproval = (
   const { approved_sha256 } = session ?? {};
   if (typeof approved_sha256 !== 'string') return [];
   const problems = [...approvalProblems(layout.root, join(layout.root, dir), approved_sha256)];
-  return problems.map(([name, problem]) => {
-    const found = fileProblem(`${dir}/${name}`, problem);
-    return problem.code === 'plan_edited' ? warning(found) : error(found);
-  });
+  return problems.map(([name, problem]) => found(`${dir}/${name}`, problem));
 };
 
 const checkPatches = (
@@ -112,10 +107,15 @@ const checkPatches = (
   if (session === undefined) return [];
   const read = readPatches(layout, { dir: join(layout.root, dir), id: session.id });
   return read.flatMap(([name, { problem }]) => {
-    if (problem === undefined) return [];
-    const found = fileProblem(`${dir}/${name}`, problem);
-    return [problem.code === PATCH_MISSING ? warning(found) : error(found)];
+    return problem === undefined ? [] : [found(`${dir}/${name}`, problem)];
   });
+};
+
+const WARNINGS: ReadonlySet<string> = new Set(['plan_edited', PATCH_MISSING]);
+
+const found = (file: string, problem: Problem): Finding => {
+  const finding = WARNINGS.has(problem.code) ? warning : error;
+  return finding(fileProblem(file, problem));
 };
 
 const twins = (sessions: Sessions): Finding[] => {

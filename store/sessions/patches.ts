@@ -53,12 +53,14 @@ export const readPatches = (
 ): [name: string, ReadEntry<unknown>][] => {
   const record = orElse(() => statsAt(patchesFile(layout, id)), undefined);
   if (record === undefined) return [];
+  let hashes: Patches | undefined;
   return PATCHES.map((name) => {
     const path = join(dir, name);
     const signature = signatureOfBoth(record, path);
     const known = before(name);
     if (known?.signature === signature && signature !== '') return [name, known];
-    const problem = patchProblem(layout, path, hashOf(findPatches(layout, id), name));
+    hashes ??= findPatches(layout, id) ?? {};
+    const problem = patchProblem(layout, path, hashOf(hashes, name));
     return [name, { signature, sha: '', written_at: 0, value: undefined, problem }];
   });
 };
@@ -74,10 +76,11 @@ const findPatches = (layout: Layout, id: string): Patches | undefined => {
   return orElse(read, undefined);
 };
 
+/** The hash of a patch that the session never wrote. */
 const NONE = 'none';
 
-/** Undefined where nothing is known of the patch. Whoever wrote the diff wrote the other one then, too, or none. */
-const hashOf = (known: Patches = {}, name: PatchName): string | undefined => {
+// Undefined if nothing is known of the patch. since-approval.patch is noted before diff.patch, if it is written at all.
+const hashOf = (known: Patches, name: PatchName): string | undefined => {
   const hash = known[name];
   if (hash === undefined && name !== 'diff.patch' && known['diff.patch'] != null) return NONE;
   return hash ?? undefined;

@@ -1,5 +1,6 @@
 import { messageOf } from '../../../store/base/attempt.ts';
 import { fenceOff } from '../../../store/base/text.ts';
+import { asSentence } from '../../errors.ts';
 import { reportOncePerTarget } from '../../sandbox/egress/doors.ts';
 import { type ShellBlock, shellBlocks } from '../../text/markdown/fences.ts';
 import type { Program } from '../../tools/process/spawn.ts';
@@ -111,11 +112,9 @@ const unsaved = async ({ spec }: Work, done: ReadonlySet<string>, at: number) =>
     const before = done.has(idOf(at))
       ? ` Block ${at} ran to its end: resume with the next one.`
       : '';
-    return { why: `was not run: ${sentence(messageOf(error))}${before}`, not_begun: true };
+    return { why: `was not run: ${asSentence(messageOf(error))}${before}`, not_begun: true };
   }
 };
-
-const sentence = (text: string): string => `${text.replace(/\.$/, '')}.`;
 
 // The ids of finished blocks, which a resumed run skips.
 const idOf = (number: number): string => `block-${number}`;
