@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { hasCode } from '../base/attempt.ts';
+import { modifiedAt } from '../base/modified-at.ts';
 import { sha256 } from '../base/sha256.ts';
 import { parseFrontMatter, splitFrontMatter, textOfBody } from '../front-matter/front-matter.ts';
 import { type FileProblem, fileProblem, Problem } from '../front-matter/problem.ts';
@@ -113,7 +114,8 @@ const readTask = (dir: string, folder: string, name: string): TaskFile | FilePro
     const bytes = readFileSync(path);
     const source = parseFrontMatter(withQuotedNames(decodeText(bytes)));
     const { data } = source;
-    return { file, sha256: sha256(bytes), mtime: stats.mtime, data, body: textOfBody(source) };
+    const mtime = new Date(modifiedAt(stats));
+    return { file, sha256: sha256(bytes), mtime, data, body: textOfBody(source) };
   } catch (error) {
     if (error instanceof Problem) return fileProblem(file, error);
     if (hasCode(error, 'EACCES')) return fileProblem(file, NO_PERMISSION);

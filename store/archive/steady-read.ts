@@ -1,5 +1,6 @@
 import { constants, fstatSync, openSync, type Stats } from 'node:fs';
 import { codeOf, hasCode } from '../base/attempt.ts';
+import { modifiedAt } from '../base/modified-at.ts';
 import { whileOpen } from '../base/open-file.ts';
 import { RACY_MS, signatureOf } from '../front-matter/entry.ts';
 import { statsAt } from '../fs/plain-path.ts';
@@ -54,7 +55,9 @@ const readOnce = (
     const read = shelf.put(fd, before.size);
     if (read === undefined) return undefined;
     const heldStill = isSteady(before, statsAt(path), { fd, shelf, read, isLast });
-    return heldStill ? { ...read, mode: before.mode, date: before.mtime } : undefined;
+    return heldStill
+      ? { ...read, mode: before.mode, date: new Date(modifiedAt(before)) }
+      : undefined;
   });
 
 // A save may be in progress. ctime cannot be set by programs.

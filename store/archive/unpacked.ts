@@ -10,6 +10,7 @@ import {
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../base/attempt.ts';
+import { modifiedAt } from '../base/modified-at.ts';
 import { MANIFEST_NAME } from '../records/manifest.ts';
 import { type Archive, type ArchiveEntry, ArchiveError, printableName } from './archive.ts';
 import { checkCount, checkNames, refused } from './archive-checks.ts';
@@ -44,8 +45,9 @@ const IN_USE =
   'or export it and import that.';
 
 const entryOf = (root: string, path: string): ArchiveEntry => {
-  const { size, mode, mtime } = lstatSync(join(root, path));
-  return { path, size, mode: mode & 0o777, mtime };
+  const stats = lstatSync(join(root, path));
+  const { size, mode } = stats;
+  return { path, size, mode: mode & 0o777, mtime: new Date(modifiedAt(stats)) };
 };
 
 const bytesOf = async function* (

@@ -24,6 +24,16 @@ export const shortId = (id: string): string => id.slice(0, 8);
 
 export const monthOf = (date: Date): string => date.toISOString().slice(0, 7);
 
+/** A time of a record in the form that sorts by time: a hand-made one may have another zone, or no milliseconds. */
+export const inUtc = (time: string): string => {
+  const isSuch = time.length === IN_UTC && time.endsWith('Z');
+  // The journal of an older release may have a leap second.
+  const parsed = isSuch ? Number.NaN : Date.parse(time);
+  return Number.isNaN(parsed) ? time : new Date(parsed).toISOString();
+};
+
+const IN_UTC = '2026-01-31T12:30:05.000Z'.length;
+
 /** `2026-01-31T12-30-05Z`: sorts by time, and is valid on every file system. */
 export const timeName = (date: Date): string =>
   `${date.toISOString().slice(0, 19).replaceAll(':', '-')}Z`;

@@ -41,3 +41,7 @@ export const dossierCommand = (words: string, workspace: string | undefined): st
 /** The command that shows untrusted values and asks for confirmation. */
 export const trustCommandFor = ({ root }: { root: string }): string =>
   dossierCommand('trust', root);
+
+/** The command that repairs what `dossier check` finds. */
+export const fixCommand = ({ root }: { root: string }): string =>
+  dossierCommand('check --fix', root);

@@ -21,6 +21,9 @@ export interface Span {
   before: number;
 }
 
+/** Whether a filter matches every Work item. */
+export const matchesAll = (filter: Filter): boolean => Object.keys(filter).length === 0;
+
 export const matchesFilter = (item: Item, filter: Filter): boolean => {
   const { state, outcome, type, project, created, updated, ids, id_prefix = '' } = filter;
   const { matter } = caseOf(item);

@@ -26,7 +26,7 @@ import { journalOrDefer, reconcileWritten } from '../reconcile/reconcile.ts';
 import type { Case, CaseMatter } from '../records/case.ts';
 import { sessionsOrNone } from '../sessions/sessions.ts';
 import { readyToWrite, type Store, watchRequestsOf } from '../store.ts';
-import { type Filter, matchesFilter } from './case-filter.ts';
+import { type Filter, matchesAll, matchesFilter } from './case-filter.ts';
 
 interface ServedCase {
   body: Buffer;
@@ -52,8 +52,10 @@ export const readCreatedCase = async (store: Store, id: string): Promise<Case | 
 };
 
 /** All Work items that match, oldest first. */
-export const casesMatching = (store: Store, filter: Filter): Item[] =>
-  itemsByAge(store).filter((item) => matchesFilter(item, filter));
+export const casesMatching = (store: Store, filter: Filter): readonly Item[] => {
+  const all = itemsByAge(store);
+  return matchesAll(filter) ? all : all.filter((item) => matchesFilter(item, filter));
+};
 
 interface CaseFiles {
   matter: CaseMatter;

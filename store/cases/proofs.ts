@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { changedSince, StoreError } from '../base/errors.ts';
-import { etagOf, meets, shortId } from '../base/names.ts';
+import { etagOf, inUtc, meets, shortId } from '../base/names.ts';
 import { sha256 } from '../base/sha256.ts';
 import { assertReadBack } from '../front-matter/entry.ts';
 import { bodyOfText, splitFrontMatter, textOfBody } from '../front-matter/front-matter.ts';
@@ -31,11 +31,9 @@ export const peekWithProofs = (store: Store, caseId: string): Promise<Item | und
 export const readProofs = (store: Store, item: Item): Proof[] =>
   proofsOf(item)
     .map((kept) => servedProof(store, item, kept))
-    .sort((a, b) =>
-      a.created_at === b.created_at
-        ? a.id.localeCompare(b.id)
-        : a.created_at.localeCompare(b.created_at),
-    );
+    .sort((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1));
+
+const ageOf = ({ created_at, id }: Proof): string => `${inUtc(created_at)} ${id}`;
 
 type KeptProof = ReturnType<typeof proofsOf>[number];
 

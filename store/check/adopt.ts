@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { fixCommand } from '../base/text.ts';
 import type { ReadEntry } from '../front-matter/entry.ts';
 import { editKnown } from '../front-matter/record-file.ts';
 import type { MatterChanges } from '../front-matter/splice.ts';
@@ -55,7 +56,7 @@ const lacking = (
   const keys = Object.keys(changes);
   if (problem !== undefined || keys.length === 0) return [];
   const mend = editFix(layout, file, { sha, changes }, `added: ${keys.join(', ')}`);
-  const message = `${keys.join(', ')} ${keys.length === 1 ? 'is' : 'are'} missing. The daemon adds them, and so does dossier check --fix`;
+  const message = `${keys.join(', ')} ${keys.length === 1 ? 'is' : 'are'} missing. The daemon adds them, and so does ${fixCommand(layout)}`;
   return [warning({ file, code: 'incomplete', message }, mend)];
 };
 

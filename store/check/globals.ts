@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { isMap, isScalar, type Pair, type Scalar } from 'yaml';
+import { fixCommand } from '../base/text.ts';
 import { importProblems } from '../codehost/imports.ts';
 import { placeAt } from '../front-matter/complaints.ts';
 import type { ReadEntry } from '../front-matter/entry.ts';
@@ -93,7 +94,7 @@ export const checkGitignore = (layout: Layout): Finding[] => {
   const before = readRegularFile(layout.root, layout.gitignore);
   const told = new Set(before?.toString('utf8').split(/\r?\n/).map(normalized));
   const missing = WANTED.filter((line) => !told.has(normalized(line)));
-  const message = `${missing.join(' ')} ${missing.length === 1 ? 'is' : 'are'} missing: git would track files of this machine. dossier check --fix adds ${missing.length === 1 ? 'it' : 'them'}`;
+  const message = `${missing.join(' ')} ${missing.length === 1 ? 'is' : 'are'} missing: git would track files of this machine. ${fixCommand(layout)} adds ${missing.length === 1 ? 'it' : 'them'}`;
   const findings =
     missing.length === 0
       ? []
@@ -127,8 +128,7 @@ const addLinesFix =
 const checkOwn = (layout: Layout): Finding[] => {
   const path = join(layout.root, OWN);
   if (!isDirectoryItself(layout.dossier) || statsAt(path) !== undefined) return [];
-  const message =
-    'The file is missing; it keeps secrets out of git. dossier check --fix creates it';
+  const message = `The file is missing; it keeps secrets out of git. ${fixCommand(layout)} creates it`;
   return [
     warning({ file: OWN, code: 'not_ignored', message }, async () =>
       (await createFile(layout, path, '*\n')) ? 'created' : undefined,

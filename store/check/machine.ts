@@ -3,6 +3,7 @@ import { truncate } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { isDone } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
+import { fixCommand } from '../base/text.ts';
 import { journalMarkFile } from '../consent/workspace-id.ts';
 import type { ReadEntry } from '../front-matter/entry.ts';
 import { listDirectory } from '../front-matter/folder.ts';
@@ -62,17 +63,17 @@ export const checkMachine = (machine: Machine): Finding[] => {
   ];
 };
 
-const checkMode = ({ root }: Layout, path: string, mode: number): Finding[] => {
+const checkMode = (layout: Layout, path: string, mode: number): Finding[] => {
   const now = othersMode(path, mode);
   if (now === undefined) return [];
-  const message = `Its mode is ${octal(now)}, so other users can access it; it should be ${octal(mode)} at most. dossier check --fix tightens it; a file system that keeps no modes (FAT, exFAT) is mounted with umask=077 for that`;
+  const message = `Its mode is ${octal(now)}, so other users can access it; it should be ${octal(mode)} at most. ${fixCommand(layout)} tightens it; a file system that keeps no modes (FAT, exFAT) is mounted with umask=077 for that`;
   const mend: Mend = async () => {
     // Without modes it fails, or does nothing.
     const isChanged = isDone(() => chmodSync(path, now & mode), 'EPERM');
     if (!isChanged || othersMode(path, mode) !== undefined) return undefined;
     return `mode changed from ${octal(now)} to ${octal(now & mode)}`;
   };
-  return [error({ file: relative(root, path), code: 'wide_mode', message }, mend)];
+  return [error({ file: relative(layout.root, path), code: 'wide_mode', message }, mend)];
 };
 
 /** The mode of a file if it allows more than `mode`; undefined if it does not. */
@@ -90,14 +91,14 @@ const checkLinks = (layout: Layout): Finding[] =>
     .filter((path) => statsAt(path)?.isSymbolicLink() === true)
     .flatMap((path) => errorAt(relative(layout.root, path), LINKED_FOLDER));
 
-const checkLeftovers = ({ root, tmp, trash }: Layout): Finding[] =>
-  [tmp, trash].flatMap((dir) => {
+const checkLeftovers = (layout: Layout): Finding[] =>
+  [layout.tmp, layout.trash].flatMap((dir) => {
     const names = listDirectory(dir);
     if (names.length === 0) return [];
     const what = names.length === 1 ? 'One leftover' : `${names.length} leftovers`;
-    const message = `${what} of an interrupted operation. dossier check --fix removes ${names.length === 1 ? 'it' : 'them'}, as does the next start`;
+    const message = `${what} of an interrupted operation. ${fixCommand(layout)} removes ${names.length === 1 ? 'it' : 'them'}, as does the next start`;
     return [
-      warning({ file: relative(root, dir), code: 'leftover', message }, async () => {
+      warning({ file: relative(layout.root, dir), code: 'leftover', message }, async () => {
         for (const name of names) removeTreeSync(join(dir, name));
         return `removed: ${names.length}`;
       }),
@@ -107,8 +108,7 @@ const checkLeftovers = ({ root, tmp, trash }: Layout): Finding[] =>
 // A write interrupted before its rename leaves a hard link of the target here.
 const checkUndo = (layout: Layout): Finding[] =>
   linkedInUndo(layout).map((path) => {
-    const message =
-      'A write was interrupted, so this is a hard link to a file in use. dossier check --fix makes it a separate file';
+    const message = `A write was interrupted, so this is a hard link to a file in use. ${fixCommand(layout)} makes it a separate file`;
     const file = relative(layout.root, join(layout.undo, path));
     return warning({ file, code: 'leftover', message }, async () => {
       await unlinkKept(layout, path);
@@ -134,7 +134,10 @@ const checkJournal = ({ layout, isRunning, journal, end }: Machine): Finding[] =
     return `cut at line ${tail.line}; the ${tail.bytes.length} removed bytes are in .dossier/undo`;
   };
   const place = { line: tail.line, column: 1 };
-  return [...findings, warning({ file, ...place, code: 'journal_torn', message: TORN }, mend)];
+  return [
+    ...findings,
+    warning({ file, ...place, code: 'journal_torn', message: tornText(layout) }, mend),
+  ];
 };
 
 // Only without a running daemon, which could write between the reads of mark and journal.
@@ -151,8 +154,8 @@ const checkEnd = (
 };
 
 const DAMAGED = 'The line is damaged. The daemon skips it and compares its Work item again';
-const TORN =
-  'The last line is incomplete after a crash, and was never in effect. dossier check --fix cuts it, as does the next start';
+const tornText = (layout: Layout): string =>
+  `The last line is incomplete after a crash, and was never in effect. ${fixCommand(layout)} cuts it, as does the next start`;
 
 const checkWorktrees = ({ layout, ids }: Machine): Finding[] =>
   listDirectory(layout.worktrees)

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { orElse } from '../base/attempt.ts';
 import { sha256 } from '../base/sha256.ts';
+import { fixCommand } from '../base/text.ts';
 import { type ReadEntry, readEntry } from '../front-matter/entry.ts';
 import { listFolder } from '../front-matter/folder.ts';
 import { parserOf } from '../front-matter/parse.ts';
@@ -136,7 +137,7 @@ const checkLock = (layout: Layout, file: string, sessions: Sessions): Finding[] 
   if (entry?.value === undefined) return entryErrors(file, entry);
   const why = whyStale(entry.value, sessions);
   if (why === undefined) return [];
-  const message = `${why} (${entry.value.session_id}). dossier check --fix releases the lock`;
+  const message = `${why} (${entry.value.session_id}). ${fixCommand(layout)} releases the lock`;
   return [warning({ file, code: 'stale_lock', message }, releaseFix(layout, path, entry.sha))];
 };
 

@@ -1,5 +1,6 @@
 import { readFileSync, type Stats } from 'node:fs';
 import { isInGrace } from '../base/grace.ts';
+import { modifiedAt } from '../base/modified-at.ts';
 import { sha256 } from '../base/sha256.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { faultOf, Problem, toProblem } from './problem.ts';
@@ -104,7 +105,7 @@ export const entryOfCreated = <T>(
 ): ReadEntry<T> | undefined => {
   const stats = statsAt(path);
   if (stats === undefined) return undefined;
-  return entryOf({ signature: '', written_at: stats.mtimeMs }, sha256(text), value);
+  return entryOf({ signature: '', written_at: modifiedAt(stats) }, sha256(text), value);
 };
 
 type Look = Pick<ReadEntry<unknown>, 'signature' | 'written_at'>;
@@ -119,7 +120,7 @@ const entryOf = <T>(
 
 const read = <T>(path: string, stats: Stats, reading: ReadAgain<T>): ReadEntry<T> => {
   const { before } = reading;
-  const look = { signature: settledSignature(stats), written_at: stats.mtimeMs };
+  const look = { signature: settledSignature(stats), written_at: modifiedAt(stats) };
   try {
     const bytes = readRegular(path, stats);
     const sha = sha256(bytes);

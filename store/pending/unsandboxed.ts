@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { isDone } from '../base/attempt.ts';
 import { lockOn } from '../base/locks.ts';
+import { trustCommandFor } from '../base/text.ts';
 import { listDirectory } from '../front-matter/folder.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { isGateShut, type UnsandboxedRun } from '../held/held.ts';
@@ -82,7 +83,7 @@ const keepForged = (store: Store, case_id: string, key: string): void => {
   if ((found.matter.machine ?? store.machine) !== store.machine) return;
   const isKnown = store.journal.runs.get(found.matter.id)?.case_id === case_id;
   const stopped = isKnown
-    ? { status: 'paused' as const, error: RETURNED }
+    ? { status: 'paused' as const, error: returned(store) }
     : { status: 'aborted' as const };
   const matter = { holds: { ...found.matter, ...stopped } };
   const [plan, comments] = [{ holds: found.plan }, { holds: found.comments }];
@@ -91,8 +92,8 @@ const keepForged = (store: Store, case_id: string, key: string): void => {
   if (isKnown) notifyItemChanged(store, case_id);
 };
 
-const RETURNED =
-  'The directory of the session came back while a program ran without a sandbox. Confirm its record with `dossier trust`, or resume it.';
+const returned = ({ layout }: Store): string =>
+  `The directory of the session came back while a program ran without a sandbox. Confirm its record with \`${trustCommandFor(layout)}\`, or resume it.`;
 
 /** The unsandboxed runs that may still be alive, including those of an earlier daemon, by their markers. */
 export const unsandboxedRuns = (store: Store): [string, UnsandboxedRun][] => [

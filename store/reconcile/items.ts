@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { signal } from '../base/async.ts';
 import { withoutLocks } from '../base/mutex.ts';
+import { inUtc } from '../base/names.ts';
 import type { FileProblem } from '../front-matter/problem.ts';
 import type { MatterChanges } from '../front-matter/splice.ts';
 import type { Standing } from '../fs/plain-path.ts';
@@ -138,11 +139,25 @@ export const invalidate = (store: Store, item: Item): void => {
 
 export const putItem = (store: Store, item: Item): void => {
   const items = itemsOf(store);
+  items.ordered = items.byId.has(item.id) ? undefined : orderWith(items.ordered, item);
   items.byId.set(item.id, item);
   items.byDir.set(item.dir, item);
   clearUnusable(store, item.dir);
-  items.ordered = undefined;
   invalidate(store, item);
+};
+
+// Most new Work items are the newest. To sort all again would delay the next list.
+const orderWith = (ordered: Item[] | undefined, item: Item): Item[] | undefined => {
+  const last = ordered?.at(-1);
+  if (ordered === undefined || last === undefined || ageOf(last) > ageOf(item)) return undefined;
+  ordered.push(item);
+  return ordered;
+};
+
+/** Takes over the files of a Work item as they were read again. */
+export const putFiles = (store: Store, item: Item, files: ItemFiles): void => {
+  if (createdAt(files) !== createdAt(item.files)) itemsOf(store).ordered = undefined;
+  item.files = files;
 };
 
 export const moveItem = (store: Store, item: Item, dir: string): void => {
@@ -183,14 +198,13 @@ export const clearUnusable = (store: Store, dir: string): void => {
 /** All Work items, oldest first. */
 export const itemsByAge = (store: Store): Item[] => {
   const items = itemsOf(store);
-  items.ordered ??= [...items.byId.values()].sort(compareAge);
+  items.ordered ??= [...items.byId.values()]
+    .map((item) => ({ item, age: ageOf(item) }))
+    .sort((a, b) => (a.age < b.age ? -1 : 1))
+    .map(({ item }) => item);
   return items.ordered;
 };
 
-const compareAge = (a: Item, b: Item): number => {
-  const [one, other] = [ageOf(a), ageOf(b)];
-  if (one === other) return a.id < b.id ? -1 : 1;
-  return one < other ? -1 : 1;
-};
+const ageOf = ({ id, files }: Item): string => `${inUtc(createdAt(files))} ${id}`;
 
-const ageOf = ({ files }: Item): string => files.case.value?.matter.created_at ?? '';
+const createdAt = (files: ItemFiles): string => files.case.value?.matter.created_at ?? '';

@@ -4,7 +4,15 @@ import type { ToldState } from '../journal/journal-state.ts';
 import type { Store } from '../store.ts';
 import { canLookAgain } from './discover.ts';
 import { type Item, newItem, onlyCase } from './item.ts';
-import { directoryStatusOf, forgetItem, invalidate, itemOf, itemsOf, newVersion } from './items.ts';
+import {
+  directoryStatusOf,
+  forgetItem,
+  invalidate,
+  itemOf,
+  itemsOf,
+  newVersion,
+  putFiles,
+} from './items.ts';
 import type { CaseFile } from './read-case.ts';
 import { caseFromJournal, readItemFiles } from './read-item.ts';
 import { reconcileRead, updateLockState } from './reconcile.ts';
@@ -67,7 +75,7 @@ export const readJournaled = (
       forgetItem(store, item);
       return false;
     }
-    item.files = files;
+    putFiles(store, item, files);
     itemsOf(store).unread.delete(id);
     updateLockState(store, item);
     invalidate(store, item);

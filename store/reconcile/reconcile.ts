@@ -15,7 +15,14 @@ import { eventsBetween } from './compare.ts';
 import { applyFixes } from './fixes.ts';
 import { holdChanges } from './held-changes.ts';
 import { type Item, stateToJournal } from './item.ts';
-import { directoryStatusOf, invalidate, itemOf, itemsOf, notifyItemChanged } from './items.ts';
+import {
+  directoryStatusOf,
+  invalidate,
+  itemOf,
+  itemsOf,
+  notifyItemChanged,
+  putFiles,
+} from './items.ts';
 import { hasNewDoubt, type ItemFiles, readItemFiles, sameFiles } from './read-item.ts';
 
 /**
@@ -99,7 +106,7 @@ const rereadFiles = (store: Store, item: Item, patient: boolean): Standing => {
   itemsOf(store).missing.delete(id);
   if (sameFiles(files, before)) return at;
   if (hasNewDoubt(files, before)) watchRequestsOf(store).scheduleReread?.(item.dir);
-  item.files = files;
+  putFiles(store, item, files);
   // case.md was too young to be trusted and turned out to be unchanged: responses made from it stay valid.
   const isKnown = sameFiles({ ...files, case: before.case }, before);
   if (isKnown && isSameContent(files.case, before.case)) return at;

@@ -1,5 +1,12 @@
 import { type TSchema, type TStringOptions, Type } from 'typebox';
+import Format from 'typebox/format';
 import { PATTERNS } from './patterns.ts';
+
+// Of the times of ISO 8601 those that JavaScript can compute with and write again: no leap second, no year 10000 in UTC.
+Format.Set('date-time', (text) => {
+  const year = Format.IsDateTime(text) ? new Date(text).getUTCFullYear() : Number.NaN;
+  return year >= 0 && year <= 9999;
+});
 
 /** The schema or null. */
 export const orNull = <S extends TSchema>(schema: S, description?: string) =>

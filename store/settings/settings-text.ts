@@ -4,8 +4,8 @@
  */
 export const SETTINGS_TEXT = `---
 # The settings of this workspace, each at its default. Remove the # to change one. The daemon reads this file as soon as it
-# is saved, and reports errors in it. Settings that start programs, name addresses or paths, or loosen the sandbox apply
-# only after you trust them on this machine: dossier trust.
+# is saved, and reports errors in it. Settings that start programs, name addresses, paths or the base of worktrees, or loosen
+# the sandbox apply only after you trust them on this machine: dossier trust.
 
 # The format of the files here, used by Dossier. A newer release updates it.
 format: 1

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, posix, relative, sep } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
+import { parentsOf } from '../base/paths.ts';
 import { headDirOf } from '../fs/git-dir.ts';
 import { directoryIdentity, statsAt } from '../fs/plain-path.ts';
 import { SESSION_FILE } from '../layout.ts';
@@ -8,12 +9,14 @@ import { createPlainWatches, type WatchListener } from './plain-watches.ts';
 import type { PlaceKind, WatchEvents, WatchTask } from './watch.ts';
 
 /**
- * Watches the top of a workspace and the given Work items, the first `most` with chokidar. `place` adds further places.
+ * Watches the top of a workspace, the given Work items, the first `most` with chokidar, and the folders that they are in. `place`
+ * adds further places.
  */
 export const watchPlaces = ({ root, items, most }: WatchTask, { hint, failed }: WatchEvents) => {
   const tell = (path: string): void => hint(relative(root, path).split(sep).join(posix.sep));
   const chokidar = chokidarWatches(root, items.slice(0, most), { tell, failed });
   const watchPlain = createPlainWatches({ tell, failed });
+  for (const dir of new Set(items.flatMap(parentsOf))) watchPlain.begin(join(root, dir));
   for (const dir of items.slice(most))
     directoriesOf(join(root, dir)).map((path) => watchPlain.begin(path));
   // In a linked worktree, a submodule or a subdirectory of a repository, HEAD and the index are elsewhere.

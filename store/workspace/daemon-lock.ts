@@ -277,7 +277,9 @@ const beatOf = (layout: Layout, path = layout.owner): number => {
   return path === layout.owner ? (lock ?? file ?? 0) : Math.max(lock ?? 0, file ?? 0);
 };
 
-const isFresh = (beat: number, { stale_ms }: Pace): boolean => Date.now() - beat < stale_ms;
+// One of the future tells as little as an old one: the clock was set back since, or is another machine's.
+const isFresh = (beat: number, { stale_ms }: Pace): boolean =>
+  Math.abs(Date.now() - beat) < stale_ms;
 
 const takeOver = (layout: Layout, former: Owner, place: string): boolean => {
   const now = readOwner(layout.owner);

@@ -103,12 +103,11 @@ export const linkObstacle = ({ tmp }: Layout): string | undefined => {
   const path = beside(join(tmp, 'link'));
   try {
     symlinkSync(tmp, path);
-    return undefined;
   } catch (error) {
     return hasCode(error, 'EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP') ? NO_LINKS : undefined;
-  } finally {
-    unlinkIfThere(path);
   }
+  unlinkIfThere(path);
+  return undefined;
 };
 
 const NO_LINKS =

@@ -8,6 +8,7 @@ import {
   mkdirSync,
   mkdtempSync,
   rmSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
@@ -146,5 +147,17 @@ describe('a sandbox of root', { skip }, () => {
       rootOnly([]).filter((path) => path.startsWith(dir)),
       [file, late],
     );
+  });
+
+  it('sees a file that was shut since, also while the clock is behind', (t) => {
+    const dir = below(t, '/etc');
+    const file = put(join(dir, 'one'), 'not yet', 0o644);
+    utimesSync(dir, 1, 1);
+    assert.ok(!rootOnly([]).includes(file));
+    chmodSync(file, 0o600);
+    const [clock, passed] = [Date.now() - 40 * 86_400_000, performance.now() + 61_000];
+    t.mock.timers.enable({ apis: ['Date'], now: clock });
+    t.mock.method(performance, 'now', () => passed);
+    assert.ok(rootOnly([]).includes(file));
   });
 });

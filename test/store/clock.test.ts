@@ -6,6 +6,7 @@ import {
   closeSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   openSync,
   readFileSync,
   rmdirSync,
@@ -17,11 +18,17 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { readEntry } from '../../store/front-matter/entry.ts';
 import { readFolder } from '../../store/front-matter/folder.ts';
+import { sweepWorkspace } from '../../store/reconcile/sweep.ts';
+import type { AttentionItem } from '../../store/records/attention.ts';
+import type { Case } from '../../store/records/case.ts';
 import type { LockMatter } from '../../store/records/lock.ts';
+import type { Proof } from '../../store/records/proof.ts';
 import { acquireLock, readLock, releaseLock } from '../../store/sessions/locks.ts';
 import { atEnd } from '../helpers/at-end.ts';
 import { until } from '../helpers/eventually.ts';
 import { gitIn, temporaryDirectory } from '../helpers/repository.ts';
+import { newestSession, startForTest } from '../helpers/service.ts';
+import { withCase as withSession } from '../helpers/sessions.ts';
 import { withCase } from '../helpers/work-item.ts';
 
 const HOUR = 3_600_000;
@@ -171,4 +178,125 @@ describe('folder.lock', { concurrency: true }, () => {
     clearInterval(alive);
     rmdirSync(lock);
   });
+});
+
+// ext4 keeps no such times; tmpfs, btrfs and XFS do.
+const MEMORY = '/dev/shm';
+
+describe('a file of a time that no date has', { skip: !existsSync(MEMORY) && 'no tmpfs' }, () => {
+  for (const [time, told] of [
+    [99_999_999_999_999, '9999-12-31T23:59:59.999Z'],
+    [new Date(-99_999_999_999_000), '0000-01-01T00:00:00.000Z'],
+  ] as const)
+    it(`is listed with the nearest one: ${told.slice(0, 4)}`, async (t) => {
+      const workspace = mkdtempSync(join(MEMORY, 'dossier-'));
+      atEnd(t, () => rmSync(workspace, { recursive: true, force: true }));
+      const { call, at, dir } = await withCase(t, {}, { workspace });
+      utimesSync(join(dir, 'case.md'), time, time);
+      assert.equal((await call<Case>('GET', at)).body.updated_at, told);
+      assert.equal((await call<Case[]>('GET', '/cases')).body[0]?.updated_at, told);
+      assert.equal((await call('GET', '/attention')).status, 200);
+      assert.equal((await call('GET', '/api/export')).status, 200);
+    });
+});
+
+describe('a time in a record that no clock here shows', () => {
+  for (const time of [
+    '2016-12-31T23:59:60Z',
+    '9999-12-31T23:59:59-01:00',
+    '0000-01-01T00:00:00+01:00',
+  ])
+    it(`is a problem of its file, and stops no list: ${time}`, async (t) => {
+      const { running, item, at, call, worked } = await withSession(t);
+      await worked();
+      const file = join(newestSession(running, item), 'session.md');
+      const text = readFileSync(file, 'utf8').replace(/^ended_at: .*$/m, `ended_at: ${time}`);
+      writeFileSync(file, text);
+      assert.equal((await call('PUT', `${at}/state`, { state: 'NON_ISSUE' })).status, 200);
+      const cleanup = await call('POST', '/api/worktrees/cleanup', { dry_run: true, closed: true });
+      assert.equal(cleanup.status, 200, cleanup.text);
+      const { text: problems } = await call('GET', '/api/diagnostics');
+      assert.ok(
+        problems.includes(`ended_at: must be a time such as 2026-11-21T07:03:46Z, not ${time}`),
+      );
+    });
+});
+
+describe('a time of another zone', () => {
+  it('is in the order of all times', async (t) => {
+    const running = await startForTest(t);
+    const made = [
+      ['first', '2026-12-01T09:00:00+09:00'],
+      ['second', '2026-11-30T18:00:00-08:00'],
+      ['third', '2026-12-01T02:59:59.999Z'],
+      ['fourth', '2026-12-01T03:00:00z'],
+      ['fifth', '2026-12-01T03:00:00.001Z'],
+    ] as const;
+    const proof = (name: string, at: string) => `---\ntype: log\ncreated_at: ${at}\n---\n${name}\n`;
+    for (const [name, at] of made) {
+      const dir = join(running.workspace, 'cases', name);
+      mkdirSync(join(dir, 'proof'), { recursive: true });
+      writeFileSync(join(dir, 'case.md'), `---\ntitle: ${name}\ncreated_at: ${at}\n---\n`);
+      for (const [each, when] of made)
+        writeFileSync(join(dir, `proof/${each}.md`), proof(each, when));
+    }
+    await sweepWorkspace(running.service.store);
+    const { body } = await running.call<Case[]>('GET', '/cases');
+    const names = made.map(([name]) => name);
+    assert.deepEqual(
+      body.map(({ title }) => title),
+      names,
+    );
+    const proofs = await running.call<Proof[]>('GET', `/cases/${body[0]?.id}/proof`);
+    assert.deepEqual(
+      proofs.body.map(({ content }) => content.trim()),
+      names,
+    );
+  });
+
+  it('moves a Work item in the list when it is edited', async (t) => {
+    const { call, workspace, service } = await startForTest(t);
+    const titles = async () => (await call<Case[]>('GET', '/cases')).body.map(({ title }) => title);
+    const first = await call<Case>('POST', '/cases', { title: 'First', type: 'task' });
+    const second = await call<Case>('POST', '/cases', { title: 'Second', type: 'task' });
+    assert.deepEqual(await titles(), ['First', 'Second']);
+    await call('POST', '/cases', { title: 'Third', type: 'task' });
+    assert.deepEqual(await titles(), ['First', 'Second', 'Third']);
+    const edit = async ({ path }: Case, at: string) => {
+      const file = join(workspace, path, 'case.md');
+      const text = readFileSync(file, 'utf8').replace(/^created_at: .*$/m, `created_at: ${at}`);
+      writeFileSync(file, text);
+      await sweepWorkspace(service.store);
+    };
+    await edit(second.body, '2020-01-01T00:00:00+14:00');
+    assert.deepEqual(await titles(), ['Second', 'First', 'Third']);
+    await edit(first.body, '2019-12-31T09:59:59Z');
+    assert.deepEqual(await titles(), ['First', 'Second', 'Third']);
+  });
+
+  for (const [name, by, kinds] of [
+    ['tells of a verification after the work', 1, []],
+    ['and before it', -1, ['done']],
+  ] as const)
+    it(name, async (t) => {
+      const { item, at, call, worked, running } = await withSession(t);
+      const { ended_at } = await worked();
+      const more = { type: 'review', description: 'Somebody read it', required: true };
+      await call('POST', `${at}/proof/checklist`, more);
+      // As a clock eight hours behind UTC shows it.
+      const there = Date.parse(`${ended_at}`) + by * 60_000 - 8 * HOUR * by;
+      const zone = by > 0 ? '-08:00' : '+08:00';
+      const verified_at = `${new Date(there).toISOString().slice(0, 19)}${zone}`;
+      const file = join(running.workspace, item.path, 'proof/log.md');
+      writeFileSync(
+        file,
+        `---\ntype: log\nverified: true\nverified_at: ${verified_at}\n---\nit ran\n`,
+      );
+      await sweepWorkspace(running.service.store);
+      const { body } = await call<AttentionItem[]>('GET', '/attention');
+      assert.deepEqual(
+        body.map(({ kind }) => kind),
+        kinds,
+      );
+    });
 });

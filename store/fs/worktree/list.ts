@@ -1,5 +1,6 @@
 import { type Dirent, readdirSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { modifiedAt } from '../../base/modified-at.ts';
 import { statsAt } from '../plain-path.ts';
 import { inFolder, pathIn, type Tree, type TreeFolder } from './folder.ts';
 import { isGitName, isPlainName, namesOfFolder } from './path.ts';
@@ -53,7 +54,7 @@ const entryOf = (folder: TreeFolder, { name }: Dirent): TreeEntry[] => {
       path: pathIn(folder, name),
       kind: isReachable ? kindOf(stats) : 'other',
       size: stats?.isFile() ? stats.size : null,
-      modified_at: new Date(stats?.mtimeMs ?? 0).toISOString(),
+      modified_at: new Date(stats === undefined ? 0 : modifiedAt(stats)).toISOString(),
     },
   ];
 };

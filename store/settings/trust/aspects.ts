@@ -206,6 +206,11 @@ const RULES: Readonly<Record<TrustedSetting, Rule>> = {
     allowsNoMore,
   ),
   'worktrees.root': alone((settings) => worktreeConfigOf(settings).root, isOnly(DEFAULT_ROOT)),
+  // Set-up commands run what the branch has. Without one, the default branch of the repository applies.
+  'worktrees.base_branch': alone(
+    (settings) => worktreeConfigOf(settings).base_branch,
+    isOnly(null),
+  ),
   'worktrees.setup': alone((settings) => worktreeConfigOf(settings).setup, isSubsequence),
   'worktrees.copy_files': alone((settings) => worktreeConfigOf(settings).copy_files, isSubset),
   // A directory that is no longer shared is installed again in each worktree.

@@ -1,6 +1,6 @@
 /**
- * The settings that start programs, name endpoints or repositories, loosen isolation or send events out. Each applies only
- * after the operator trusts it on this machine. `*` is any name.
+ * The settings that start programs, name endpoints, repositories or the base of work, loosen isolation or send events out. Each
+ * applies only after the operator trusts it on this machine. `*` is any name.
  */
 export const TRUSTED = [
   'provider',
@@ -13,6 +13,7 @@ export const TRUSTED = [
   'env.*',
   'permissions.*',
   'worktrees.root',
+  'worktrees.base_branch',
   'worktrees.setup',
   'worktrees.copy_files',
   'worktrees.share',
@@ -29,7 +30,6 @@ export const HARMLESS = [
   'worktrees.ttl_hours',
   'worktrees.branch_prefix',
   'worktrees.branch_template',
-  'worktrees.base_branch',
   'worktrees.commit',
   'webhooks.retention_hours',
   'webhooks.retention_mb',

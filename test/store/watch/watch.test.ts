@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { layoutOf } from '../../../store/layout.ts';
 import { type Watcher, watchWorkspace } from '../../../store/watch/watch.ts';
@@ -13,6 +13,7 @@ interface Watched {
   root: string;
   watcher: Watcher;
   failures: unknown[];
+  hints: readonly string[];
   /** Resolves once something was hinted at below this directory, after `act`. */
   hears(dir: string, act: () => void): Promise<void>;
 }
@@ -44,7 +45,7 @@ const watched = async (
       ),
     );
   };
-  return { root, watcher, failures, hears };
+  return { root, watcher, failures, hints, hears };
 };
 
 describe('watchWorkspace', () => {
@@ -66,6 +67,21 @@ describe('watchWorkspace', () => {
     const root = mkdtempSync('/dev/shm/dossier-');
     atEnd(t, () => rmSync(root, { recursive: true, force: true }));
     await remakeAll(await watched(t, 2, root));
+  });
+
+  // Each of them would be listed again, and a sweep would follow.
+  it('hints at no folder of its Work items when the first sweep meets it', async (t) => {
+    const { root, watcher, hints, hears } = await watched(t, 2);
+    const met = new Set([0, 1, 2, 3].map((n) => dirname(dirOf(n))));
+    for (const dir of ['cases', ...met]) watcher.place(dir, 'folder');
+    await hears('cases/other', () => {
+      write(join(root, 'cases/other/x'), '');
+      watcher.place('cases/other', 'folder');
+    });
+    const more = hints.filter((hint) => !`${hint}/`.startsWith('cases/other/'));
+    assert.deepEqual(more, []);
+    for (const dir of met)
+      await hears(`${dir}/new`, () => write(join(root, dir, 'new/case.md'), caseText(9)));
   });
 
   it('gives the watch of a folder back when it is moved away', async (t) => {

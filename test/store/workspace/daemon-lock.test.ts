@@ -17,7 +17,12 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { Layout } from '../../../store/layout.ts';
-import { type DaemonLock, holderOf, lockWorkspace } from '../../../store/workspace/daemon-lock.ts';
+import {
+  type DaemonLock,
+  holderOf,
+  LOCK_PACE,
+  lockWorkspace,
+} from '../../../store/workspace/daemon-lock.ts';
 import { atEnd } from '../../helpers/at-end.ts';
 import {
   deadLock,
@@ -213,6 +218,26 @@ describe('lockWorkspace', () => {
     await lock(t, layout);
     assert.equal(ownerOf(layout).pid, process.pid);
   });
+
+  for (const host of ['another-machine', hostname()])
+    it(`takes over from before the clock was set back, if nothing beats: ${host}`, async (t) => {
+      const layout = place(t);
+      const dead = await deadLock(t, layout);
+      writeFileSync(layout.owner, JSON.stringify({ ...dead, host, boot: 'another' }));
+      const dir = `${layout.lock}.lock`;
+      const later = Date.now() / 1000 + 40 * 86_400;
+      utimesSync(dir, later, later);
+      const pace = { ...LOCK_PACE, listen_ms: 200, look_ms: 10 };
+      let beats = 0;
+      const heart = setInterval(() => utimesSync(dir, later, later + ++beats), 50);
+      atEnd(t, () => clearInterval(heart));
+      const held = /held by process \d+ on /;
+      await assert.rejects(lockWorkspace(layout, IGNORE, pace), { message: held });
+      clearInterval(heart);
+      const mine = await lockWorkspace(layout, IGNORE, pace);
+      atEnd(t, () => mine.release());
+      assert.equal(ownerOf(layout).pid, process.pid);
+    });
 
   it('goes on where the owner file is torn, gone or names nobody, but not past a living lock', async (t) => {
     for (const text of ['{"pid": 1', '', 'null', '{"pid": 1, "url": "http://127.0.0.1:9"}']) {
