@@ -21,7 +21,7 @@ export const createLog = async (level: string): Promise<Logger> => {
   if (!LEVELS.includes(level))
     throw new UsageError(`The log level must be one of ${LEVELS.join(', ')}, not ${level}`);
   const isTerminal = process.stderr.isTTY === true;
-  return logTo(isTerminal ? await prettyStream() : destination({ fd: STDERR, sync: true }), level);
+  return logTo(isTerminal ? await prettyStream() : plainStream(), level);
 };
 
 /** Logs to any stream. */
@@ -37,6 +37,13 @@ export const logTo = (stream: DestinationStream, level: string): Logger =>
     },
     stream,
   );
+
+const KEPT_BYTES = 1 << 20;
+
+// On a full disk the daemon goes on, and its lines are kept until the next one that can be written; with too many, the last
+// are lost. Without a listener the error would end the process, and leave its runs behind.
+const plainStream = (): DestinationStream =>
+  destination({ fd: STDERR, sync: true, maxLength: KEPT_BYTES }).on('error', () => undefined);
 
 // A stream in this process: pino's own transport starts a worker, whose file a bundle does not have.
 const prettyStream = async (): Promise<DestinationStream> => {

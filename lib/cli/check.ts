@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { StoreError } from '../../store/base/errors.ts';
 import { GRACE_MS } from '../../store/base/grace.ts';
-import { shellQuoted } from '../../store/base/text.ts';
+import { fixCommand, shellQuoted } from '../../store/base/text.ts';
 import { type Checked, checkWorkspace } from '../../store/check/check.ts';
 import { errors, type Finding } from '../../store/check/finding.ts';
 import { layoutOf } from '../../store/layout.ts';
@@ -21,6 +21,7 @@ import { cleanEnvironment } from '../tools/process/environment.ts';
 import type { Call } from './args/command.ts';
 import { Refusal } from './args/refusal.ts';
 import { type Say, sayJson, toStandardOutput } from './output/terminal.ts';
+import { refuseEmptied } from './preflight.ts';
 
 /**
  * Reads every record of the workspace and reports problems. Writes nothing and works beside a daemon; with `fix` it locks
@@ -37,6 +38,7 @@ export const check = async (
     : 'does not exist';
   if (why !== undefined)
     throw new UsageError(`${layout.root} ${why}; name the workspace with --workspace`);
+  refuseEmptied(config);
   const git = await openCommitted(layout.root, config.env);
   const look = async (): Promise<Checked> => {
     const advice = await checkSettings({ layout, config, git: git.git });
@@ -175,7 +177,8 @@ const nextStep = (
   { file, code, message, mend }: Finding,
   { committed, root }: Report,
 ): string | undefined => {
-  if (mend !== undefined) return message.includes(FIX) ? undefined : `${FIX} fixes it`;
+  if (mend !== undefined)
+    return message.includes(FIX) ? undefined : `${fixCommand({ root })} fixes it`;
   const isChanged = committed.get(file);
   if (isChanged === undefined) return undefined;
   const path = shellQuoted(file);
@@ -206,7 +209,7 @@ const RESTORABLE = new Set([
   'too_large',
 ]);
 
-const summaryOf = ({ items, findings, mended }: Report): string => {
+const summaryOf = ({ items, findings, mended, root }: Report): string => {
   const { errors, warnings, fixable } = findingCounts(findings);
   const parts = [
     ...(mended.length > 0 ? [`${mended.length} fixed`] : []),
@@ -214,7 +217,7 @@ const summaryOf = ({ items, findings, mended }: Report): string => {
     ...(warnings > 0 ? [counted(warnings, 'warning')] : []),
   ];
   const found = parts.length === 0 ? 'no problems' : parts.join(', ');
-  const fix = fixable === 0 ? '' : `; ${FIX} fixes ${fixable} of them`;
+  const fix = fixable === 0 ? '' : `; ${fixCommand({ root })} fixes ${fixable} of them`;
   return `${counted(items, 'Work item')}: ${found}${fix}.`;
 };
 

@@ -32,6 +32,7 @@ import { Refusal } from './args/refusal.ts';
 import { shellCommand } from './args/shell-command.ts';
 import { findDaemon } from './connection/daemon.ts';
 import { type DoctorContext, type DoctorFinding, missing, note, ok } from './doctor-finding.ts';
+import { whyEmptied } from './preflight.ts';
 
 /** Checks the workspace and the repositories of its projects. */
 export const workspace = async function* (context: DoctorContext): AsyncGenerator<DoctorFinding> {
@@ -39,7 +40,7 @@ export const workspace = async function* (context: DoctorContext): AsyncGenerato
   if (!isThere(root)) {
     yield note('workspace', `${root} does not exist yet: create it with ${initFor(context)}`);
   } else {
-    const why = workspaceObstacle(root);
+    const why = workspaceObstacle(root) ?? whyEmptied(context.config);
     if (why !== undefined) return yield missing('workspace', `${root} ${why}`);
     const unwritten = await writeObstacle(root, context.layout.tmp);
     if (unwritten !== undefined) yield missing('workspace', `${root} ${unwritten}`);

@@ -24,12 +24,16 @@ export const ensureWorkspace = ({ workspace }: Config): void => {
 
 /** Throws a Refusal for an empty directory that was a workspace: a new one would be made where its disk is mounted. */
 export const refuseEmptied = (config: Config): void => {
+  const why = whyEmptied(config);
+  if (why !== undefined) throw new Refusal(`${config.workspace} ${why}`);
+};
+
+/** Says of an empty directory that was a workspace what helps, as words that follow its path. Undefined for any other. */
+export const whyEmptied = (config: Config): string | undefined => {
   const { workspace, state } = config;
   const names = orElse(() => readdirSync(workspace), undefined);
-  if (names?.length !== 0 || !wasWorkspace(layoutOf(workspace, state))) return;
-  throw new Refusal(
-    `${workspace} is empty, but was a workspace of this machine: its disk may not be mounted. Mount it; or begin a new workspace there: ${shellCommand(config, 'init')}`,
-  );
+  if (names?.length !== 0 || !wasWorkspace(layoutOf(workspace, state))) return undefined;
+  return `is empty, but was a workspace of this machine: its disk may not be mounted. Mount it; or begin a new workspace there: ${shellCommand(config, 'init')}`;
 };
 
 /** Throws a Refusal unless the given repository is a git repository, and not the workspace. */

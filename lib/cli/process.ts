@@ -26,7 +26,10 @@ const isInherited = (descriptor: number): boolean => {
 // Under npm, Ctrl-C arrives twice: from the terminal and from npm.
 const ECHO_MS = 500;
 
-/** Resolves with the first SIGTERM or SIGINT. A second one ends the process at once. */
+/**
+ * Resolves with the first SIGTERM, SIGINT or SIGHUP, as from a terminal that is closed. A second one of the first two ends
+ * the process at once; a closed terminal may send several.
+ */
 export const waitForStopSignal = (): Promise<NodeJS.Signals> =>
   new Promise((resolve) => {
     let first: number | undefined;
@@ -36,8 +39,15 @@ export const waitForStopSignal = (): Promise<NodeJS.Signals> =>
       first ??= performance.now();
       resolve(signal);
     };
-    process.on('SIGTERM', heard).on('SIGINT', heard);
+    process.on('SIGTERM', heard).on('SIGINT', heard).on('SIGHUP', resolve);
   });
+
+/** Ends the process by SIGHUP, as it would without a handler: where it exits, Node crashes on a terminal that is closed. */
+export const endByHangup = (): Promise<never> => {
+  process.removeAllListeners('SIGHUP');
+  process.kill(process.pid, 'SIGHUP');
+  return new Promise(() => undefined);
+};
 
 /** Handles SIGXFSZ, so that a write beyond `ulimit -f` fails with EFBIG instead of ending the process. */
 export const handleFileSizeSignal = (): void => {

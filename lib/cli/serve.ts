@@ -29,7 +29,7 @@ import {
   rememberPort,
   toListenError,
 } from './preflight.ts';
-import { handleFileSizeSignal, waitForStopSignal } from './process.ts';
+import { endByHangup, handleFileSizeSignal, waitForStopSignal } from './process.ts';
 import { checkSocketPath, prepareDefaultSocket, serveSocket } from './socket.ts';
 import { askAboutTrust } from './trust-question.ts';
 
@@ -39,7 +39,7 @@ const UNHELD_MS = 500;
 const NO_SOCKET = 'none';
 
 /**
- * `dossier serve`: runs the daemon until SIGTERM or SIGINT. Prints its address once the API answers, and again after each
+ * `dossier serve`: runs the daemon until SIGTERM, SIGINT or SIGHUP. Prints its address once the API answers, and again after each
  * restart: when the workspace was moved, or another daemon used it while this process was suspended. Throws a Refusal if
  * it cannot start.
  */
@@ -82,6 +82,7 @@ const runUntilStopped = async (
     });
     first.log.info({ signal, moved }, signal === undefined ? 'restarting' : 'stopping');
     await daemon.end();
+    if (signal === 'SIGHUP') return endByHangup();
     if (signal !== undefined) return 0;
     [port, workspace] = [daemon.port, moved ?? workspace];
   }

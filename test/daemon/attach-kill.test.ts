@@ -47,7 +47,7 @@ describe('dossier attach', { skip: noTerminal }, () => {
     });
 
     const { text } = await attach(() => daemon.end('SIGKILL'));
-    assert.match(text, /No connection to a daemon/);
+    assert.match(text, /No connection to the daemon of/);
     assert.deepEqual(inside(), []);
     const again = connect({ url: (await start()).url });
     const after = await again.call('GET /cases/{id}/sessions/{sid}', at);

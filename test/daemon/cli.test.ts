@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  closeSync,
   existsSync,
   mkdirSync,
+  openSync,
   readFileSync,
   renameSync,
   symlinkSync,
@@ -11,6 +13,7 @@ import {
 } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -73,8 +76,12 @@ describe('dossier', () => {
     assert.equal(filesOf(workspace).get('workspace.md'), '---\nprovider: manual\n---\n');
   });
 
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    it(`ends with 0 on ${signal}, and changes nothing on disk`, async (t) => {
+  for (const [signal, ended] of [
+    ['SIGTERM', { code: 0, signal: null }],
+    ['SIGINT', { code: 0, signal: null }],
+    ['SIGHUP', { code: null, signal: 'SIGHUP' }],
+  ] as const) {
+    it(`stops on ${signal}, and changes nothing on disk`, async (t) => {
       const workspace = temporaryDirectory(t);
       const daemon = await startDaemon(t, ['--workspace', workspace]);
       const body = JSON.stringify({ title: 'One', type: 'task' });
@@ -82,11 +89,22 @@ describe('dossier', () => {
       await fetch(`${daemon.url}/cases`, { method: 'POST', headers, body });
       const before = filesOf(workspace);
       assert.equal(before.size, 4);
-      assert.deepEqual(await daemon.end(signal), { code: 0, signal: null });
+      assert.deepEqual(await daemon.end(signal), ended);
       assert.deepEqual(filesOf(workspace), before);
       assert.equal(existsSync(join(workspace, '.dossier/owner.json')), false);
     });
   }
+
+  it('goes on, and stops as ever, where its log cannot be written, as on a full disk', async (t) => {
+    const args = ['serve', '--port', '0', '--workspace', temporaryDirectory(t)];
+    const full = openSync('/dev/full', 'w');
+    const child = spawn(process.execPath, [DOSSIER, ...args], { stdio: ['ignore', 'pipe', full] });
+    closeSync(full);
+    killAtEnd(t, child);
+    await once(child.stdout as Readable, 'data');
+    child.kill('SIGTERM');
+    assert.deepEqual(await once(child, 'exit'), [0, null]);
+  });
 
   it('ends at once when it is asked a second time', async (t) => {
     const daemon = await startDaemon(t, ['--workspace', temporaryDirectory(t)]);

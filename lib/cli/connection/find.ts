@@ -47,11 +47,14 @@ const exactOf = (found: readonly Named[], word: string): Named | undefined => {
 };
 
 const candidates = async (dossier: Dossier, word: string): Promise<Named[]> => {
-  const list = async (query: { id_prefix: string } | { search: string }): Promise<Named[]> =>
+  const list = async (
+    query: { id_prefix: string; limit: number } | { search: string },
+  ): Promise<Named[]> =>
     (await dossier.call('GET /cases', {
-      query: { ...query, fields: 'title,project', limit: 100, order: 'newest' },
+      query: { ...query, fields: 'title,project', order: 'newest' },
     })) as Named[];
-  const byId = /^[0-9a-f-]{1,36}$/i.test(word) ? await list({ id_prefix: word }) : [];
+  const byId = /^[0-9a-f-]{1,36}$/i.test(word) ? await list({ id_prefix: word, limit: MOST }) : [];
+  // Without a limit: descriptions are searched, too, and may be of any number of newer Work items.
   const wanted = word.toLowerCase().split(/\s+/);
   const byTitle = (await list({ search: word })).filter(({ title }) =>
     wanted.every((part) => title.toLowerCase().includes(part)),

@@ -81,8 +81,8 @@ const removeAtSignal = (partial: string): (() => void) => {
     process.stderr.write(`dossier: The export was interrupted. ${removed(partial)}.\n`);
     process.kill(process.pid, signal);
   };
-  const keep = (): void => void process.off('SIGINT', end).off('SIGTERM', end);
-  process.on('SIGINT', end).on('SIGTERM', end);
+  const keep = (): void => void process.off('SIGINT', end).off('SIGTERM', end).off('SIGHUP', end);
+  process.on('SIGINT', end).on('SIGTERM', end).on('SIGHUP', end);
   return keep;
 };
 

@@ -4,6 +4,7 @@ import { findOrStartInWorkspace } from '../connection/start.ts';
 import { statusText } from './session-text.ts';
 import { type Verb, verb } from './verb.ts';
 
+// At a terminal. A program gets all: it cannot see that some are missing.
 const PAGE = 100;
 
 /** `dossier ls [WORD...]`: lists Work items, newest first. */
@@ -12,7 +13,7 @@ export const ls = verb(async ({ dossier, words, values, out, typed }) => {
   const { data, headers } = await dossier.request('GET /cases', {
     query: {
       order: 'newest',
-      limit: PAGE,
+      ...(out.isTerminal && values.json !== true && { limit: PAGE }),
       ...(search !== '' && { search }),
       ...(values.state !== undefined && { state: values.state.toUpperCase() as Case['state'] }),
     },

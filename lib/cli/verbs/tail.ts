@@ -1,3 +1,4 @@
+import { hasCode } from '../../../store/base/attempt.ts';
 import type { SessionEvent } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
 import { counted } from '../../text/wording.ts';
@@ -20,8 +21,8 @@ export const tail = verb(async (given) => {
   const forItem = (word: string): string => typed(`${word} ${id.slice(0, 8)}`);
   const tell = values.json === true ? out.jsonLine : createEventPrinter(out, forItem);
   const life = new AbortController();
-  // The reader of the output has exited, as `head` does.
-  process.stdout.once('error', () => life.abort());
+  // The reader of the output has exited, as `head` does, or its disk is full.
+  process.stdout.once('error', (error) => life.abort(error));
   const stream = dossier.stream('GET /cases/{id}/sessions/{sid}/stream', {
     id,
     sid,
@@ -34,7 +35,7 @@ export const tail = verb(async (given) => {
     last = event;
     tell(event);
   }
-  if (life.signal.aborted) return EXIT.left;
+  if (life.signal.aborted) return hasCode(life.signal.reason, 'EPIPE') ? EXIT.left : EXIT.failed;
   return last?.event === 'complete' && last.data.status === 'completed' ? 0 : 1;
 });
 

@@ -1,14 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AttentionItem, Session } from '../../client/client.ts';
+import { type AttentionItem, NoConnection, type Session } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
+import { findDaemon } from '../connection/daemon.ts';
 import { findItem, findSession } from '../connection/find.ts';
 import { EXIT } from '../exit-codes.ts';
+import { warn } from '../output/terminal.ts';
 import { commandFor } from './inbox.ts';
 import { statusText } from './session-text.ts';
 import { type Verb, verb } from './verb.ts';
 
 const GOALS = ['plan', 'done'] as const;
 const LOOK_MS = 500;
+/** The time for a restart of the daemon, as after an upgrade. */
+const RESTART_MS = 60_000;
 
 /**
  * `dossier wait ITEM --for plan|done`: waits until the session needs the operator. Returns 0 for the goal, 1 if the session
@@ -30,18 +34,43 @@ interface Wanted {
   until: number;
 }
 
-/** Waits until a session reaches the goal, needs the operator, or the time is up. `code` is the exit code of `dossier wait`. */
+/**
+ * Waits until a session reaches the goal, needs the operator, or the time is up. `code` is the exit code of `dossier wait`. Goes
+ * on after a restart of the daemon; throws NoConnection if it does not come back.
+ */
 export const waitForSession = async (given: Verb, { id, goal, until }: Wanted): Promise<Found> => {
-  for (;;) {
-    const session = await findSession(given, id, given.values.session);
-    const waiting = (await given.dossier.call('GET /attention')).find(
-      ({ case_id, session_id }) => case_id === id && session_id === session.id,
-    );
-    const code = codeFor(goal, session, waiting);
-    if (code !== undefined) return { code, session, waiting };
-    if (performance.now() >= until) return { code: EXIT.timeout, session, waiting };
-    await delay(LOOK_MS);
+  for (let here = given; ; await delay(LOOK_MS)) {
+    const seen = await look(here, id).catch(async (error: unknown) => {
+      here = await afterRestart(here, error, until);
+    });
+    if (seen === undefined) continue;
+    const code = codeFor(goal, seen.session, seen.waiting);
+    if (code !== undefined) return { code, ...seen };
+    if (performance.now() >= until) return { code: EXIT.timeout, ...seen };
   }
+};
+
+const look = async (given: Verb, id: string): Promise<Omit<Found, 'code'>> => {
+  const session = await findSession(given, id, given.values.session);
+  const waiting = (await given.dossier.call('GET /attention')).find(
+    ({ case_id, session_id }) => case_id === id && session_id === session.id,
+  );
+  return { session, waiting };
+};
+
+// The daemon may have another address after its restart. What is wrong at the old one meanwhile passes with it.
+const afterRestart = async (given: Verb, error: unknown, until: number): Promise<Verb> => {
+  if (!(error instanceof NoConnection)) throw error;
+  warn(
+    `The connection to the daemon was lost. This command waits ${RESTART_MS / 1000} s for it to come back. If it was stopped, start it: ${given.typed('up')}`,
+  );
+  const last = Math.min(until, performance.now() + RESTART_MS);
+  while (performance.now() < last) {
+    await delay(LOOK_MS);
+    const found = await findDaemon(given.config).catch(() => undefined);
+    if (found !== undefined) return { ...given, ...found };
+  }
+  throw error;
 };
 
 /** The exit code for a session and its inbox entry, which was read after it; undefined to keep waiting. */

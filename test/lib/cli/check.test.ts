@@ -421,6 +421,18 @@ describe('dossier check', () => {
 });
 
 describe('dossier check --fix', () => {
+  it('is named with the workspace that it is for', async (t) => {
+    const root = fresh(t, { '.dossier/tmp/left': '' });
+    const { said } = await run(root);
+    const fix = `dossier check --fix --workspace ${root}`;
+    assert.ok(
+      said.some((line) =>
+        line.includes(` leftover One leftover of an interrupted operation. ${fix} removes it`),
+      ),
+    );
+    assert.ok(said.at(-1)?.includes(`; ${fix} fixes `), said.at(-1));
+  });
+
   it('puts back what a power cut took, exactly as it was last seen', async (t) => {
     const work = await used(t);
     const { root, item, proof } = work;

@@ -208,6 +208,18 @@ describe('doctor', () => {
     assert.match(said, /^missing workspace +other users can access .*, whose mode is 0777: /m);
   });
 
+  it('goes on where the directory of temporary files is closed to this user', async (t) => {
+    const workspace = temporaryDirectory(t);
+    mkdirSync(join(workspace, '.dossier/tmp'), { recursive: true });
+    const path = onlyGit(t);
+    const faults = await inject(t, process.pid, 'symlink,symlinkat,unlink:error=EACCES');
+    if (faults === undefined) return;
+    const { said } = await run(path, '--workspace', workspace).finally(faults.end);
+    assert.match(said, /^missing workspace .* cannot be read and written by this user$/m);
+    assert.doesNotMatch(said, /symbolic links/);
+    assert.match(said, /need your attention/);
+  });
+
   it('tells settings that are wrong, with the line, and a provider that is not there', async (t) => {
     const workspace = temporaryDirectory(t);
     writeFiles(workspace, { 'workspace.md': '---\nprovider: manual\nmax_sessions: many\n---\n' });

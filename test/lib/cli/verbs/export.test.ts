@@ -101,7 +101,7 @@ describe('dossier export', () => {
     // Random, so that it takes a while to compress.
     const [item = ''] = readdirSync(join(workspace, 'cases'));
     writeFileSync(join(workspace, 'cases', item, 'large.bin'), randomBytes(48_000_000));
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       const cwd = temporaryDirectory(t);
       const child = spawn(process.execPath, [DOSSIER, 'export', '--workspace', workspace], {
         cwd,

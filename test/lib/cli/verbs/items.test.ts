@@ -523,6 +523,18 @@ describe('dossier open', () => {
 });
 
 describe('dossier new, start, inbox and ls', () => {
+  it('find and list what is older than the newest hundred, too', async (t) => {
+    const { api, said } = await withDaemon(t);
+    await api.call('POST /cases', { body: { title: 'The parser', type: 'bug' } });
+    for (let n = 0; n < 100; n += 1)
+      await api.call('POST /cases', {
+        body: { title: `Number ${n}`, type: 'bug', description: 'Not the parser' },
+      });
+    assert.match((await said('show', 'parser')).stdout, /^The parser\n/);
+    assert.equal((await said('ls')).stdout.split('\n').length - 1, 101);
+    assert.equal(JSON.parse((await said('ls', '--json')).stdout).length, 101);
+  });
+
   it('say whether there are none, or none that match', { skip: noTerminal }, async (t) => {
     const { workspace, make } = await withDaemon(t);
     const ls = async (...words: string[]) =>

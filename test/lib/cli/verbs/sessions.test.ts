@@ -1,12 +1,20 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../../lib/client/client.ts';
 import { killAtEnd } from '../../../helpers/at-end.ts';
-import { assertSentence, dossier } from '../../../helpers/command.ts';
+import { assertSentence, dossier, dossierIn } from '../../../helpers/command.ts';
 import { DOSSIER } from '../../../helpers/daemon.ts';
 import { startHere } from '../../../helpers/daemon-here.ts';
 import { eventually } from '../../../helpers/eventually.ts';
@@ -152,6 +160,15 @@ describe('dossier tail', () => {
     // Neither completed nor failed.
     assert.deepEqual(await once(child, 'exit'), [130, null]);
     assert.equal((await api.call('GET /cases/{id}/sessions/{sid}', at)).status, 'working');
+  });
+
+  it('has failed where its words could not be written', async (t) => {
+    const { workspace } = await planned(t);
+    const full = openSync('/dev/full', 'w');
+    const ended = await dossierIn(t, { stdout: full }, ['tail', 'make', '--workspace', workspace]);
+    closeSync(full);
+    assert.equal(ended.code, 1);
+    assert.match(ended.stderr, /^dossier: The output is incomplete: ENOSPC/);
   });
 
   it('says that the daemon is gone, and goes on once it is back, also at another address', async (t) => {
