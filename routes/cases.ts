@@ -79,7 +79,7 @@ export const caseRoutes = [
     }),
     response: Type.Array(Type.Union([Case, PartOfCase])),
     handler: async ({ query }, { store }) => {
-      await comparePage(store, query, () => cut(listCases(store, query), query).items);
+      await comparePage(store, query, () => cut(listCases(store, query).all, query).items);
       return readyLists(versionOf(store), { path: '/cases', query }, () => listCases(store, query));
     },
   }),

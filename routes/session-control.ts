@@ -24,11 +24,12 @@ import { createdSession, optionalBody } from './fields.ts';
 import { CREATING } from './problems.ts';
 
 /** Names the session, so that an outdated page does not affect another one. */
-const Meant = Type.Optional(
-  Type.String({
-    format: 'uuid',
-    description: 'The session to act on: if another one is active, nothing is done',
-  }),
+const sessionId = (description: string) =>
+  Type.Optional(Type.String({ format: 'uuid', description }));
+
+const Meant = sessionId('The session to act on: if another one is active, nothing is done');
+const MeantToAbort = sessionId(
+  'The session to abort, also one that is queued; default: the active one. Refused if it has ended',
 );
 
 export const sessionControlRoutes = [
@@ -148,10 +149,10 @@ export const sessionControlRoutes = [
     handler: ({ params, body }, service) => resumeSession(service, params.id, body),
   }),
   route('POST /api/cases/{id}/session/abort', {
-    summary: "Abort the Work item's active session; this cannot be undone",
+    summary: "Abort the Work item's active session, or a queued one; this cannot be undone",
     description:
       'Ends its processes. Changes stay in the worktree, and in diff.patch if the plan was approved.',
-    body: optionalBody({ session_id: Meant }),
+    body: optionalBody({ session_id: MeantToAbort }),
     response: Session,
     errors: ['unreadable_record', 'other_session_active', 'invalid_state'],
     handler: ({ params, body }, service) => abortSession(service, params.id, body?.session_id),

@@ -51,9 +51,9 @@ const MODEL_ERROR =
 
 /** Converts seconds since the epoch; undefined for an implausible number. */
 export const momentOf = (seconds: number | undefined): string | undefined =>
-  seconds === undefined || seconds < EARLIEST || seconds > LATEST
-    ? undefined
-    : new Date(seconds * 1000).toISOString();
+  seconds !== undefined && seconds >= EARLIEST && seconds <= LATEST
+    ? new Date(Math.round(seconds * 1000)).toISOString()
+    : undefined;
 
 // From 2020 to 2100.
 const EARLIEST = 1_577_836_800;
@@ -63,9 +63,8 @@ const toldMoment = (error: string): string | undefined => {
   const iso = /\b(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d))/.exec(
     error,
   )?.[1];
-  if (iso !== undefined && !Number.isNaN(Date.parse(iso))) return new Date(iso).toISOString();
   const epoch = /(?:\||resets?_?at\W{1,4})(\d{10})\b/i.exec(error)?.[1];
-  return momentOf(epoch === undefined ? undefined : Number(epoch));
+  return momentOf(Date.parse(iso ?? '') / 1000) ?? momentOf(Number(epoch));
 };
 
 const toldWait = (error: string, now: Date): string | undefined => {

@@ -22,6 +22,8 @@ const LOOKS = 8;
 /** Reports what a run waits for: at once if the agent tells, else after `quiet_ms` of silence. */
 export const watchQuiet = ({ quiet_ms, tell, stderr, busy }: Watched) => {
   let since = new Date();
+  // By a clock that nobody sets.
+  let heard_at = performance.now();
   let wants: Waiting['for'] = 'agent';
   let told = false;
   let trouble: string | undefined;
@@ -35,7 +37,7 @@ export const watchQuiet = ({ quiet_ms, tell, stderr, busy }: Watched) => {
     });
   };
   const timer = setInterval(() => {
-    if (told || busy() || Date.now() - since.getTime() < quiet_ms) return;
+    if (told || busy() || performance.now() - heard_at < quiet_ms) return;
     say({ message: wants === 'agent' ? NOT_UP : NO_WORD });
   }, quiet_ms / LOOKS);
   timer.unref();
@@ -44,6 +46,7 @@ export const watchQuiet = ({ quiet_ms, tell, stderr, busy }: Watched) => {
     told = false;
     trouble = undefined;
     since = new Date();
+    heard_at = performance.now();
   };
   return {
     /** The agent continues: text, a tool call. */

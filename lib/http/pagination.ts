@@ -108,9 +108,10 @@ export const linkTo = (
 
 const tagOf = (body: Buffer): string => etagOf(sha256(body));
 
-interface Listed {
-  id: string;
-  json: () => Buffer;
+/** A whole list, of which the page that is sent alone becomes JSON. */
+export interface ReadyList<I extends { id: string }> {
+  all: readonly I[];
+  jsonOf: (one: I) => Buffer;
 }
 
 const KEPT = 8;
@@ -126,26 +127,26 @@ const [OPEN, COMMA, CLOSE] = ['[', ',', ']'].map((text) => Buffer.from(text)) as
  */
 export const createListCache = <T>() => {
   let made = { version: -1, answers: new Map<string, Answer<T[]>>() };
-  return (
+  return <I extends { id: string }>(
     version: number,
     request: { path: string; query: ListPage },
-    list: () => readonly Listed[],
+    list: () => ReadyList<I>,
   ): Answer<T[]> => {
     if (made.version !== version || made.answers.size > KEPT)
       made = { version, answers: new Map() };
     const key = JSON.stringify(request.query);
-    const answer = made.answers.get(key) ?? compose<T>(request, list());
+    const answer = made.answers.get(key) ?? compose<T, I>(request, list());
     made.answers.set(key, answer);
     return answer;
   };
 };
 
-const compose = <T>(
+const compose = <T, I extends { id: string }>(
   { path, query }: { path: string; query: ListPage },
-  all: readonly Listed[],
+  { all, jsonOf }: ReadyList<I>,
 ): Answer<T[]> => {
   const { items, next } = cut(all, query);
-  const parts = items.flatMap(({ json }, at) => (at === 0 ? [json()] : [COMMA, json()]));
+  const parts = items.flatMap((one, at) => (at === 0 ? [jsonOf(one)] : [COMMA, jsonOf(one)]));
   const body = Buffer.concat([OPEN, ...parts, CLOSE]);
   const total = { 'x-total-count': String(all.length) };
   return new Answer<T[]>(body, { ...linkTo(path, query, next), ...total }, tagOf(body));

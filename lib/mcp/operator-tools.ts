@@ -28,9 +28,9 @@ export const OPERATOR_TOOLS: readonly Tool[] = [
     description: `Lists the newest ${MOST} Work items, newest last, optionally of one state. read_work_item returns one.`,
     input: Type.Object({ state: Type.Optional(Type.Enum([...STATES])) }),
     call: async (service, query) => {
-      const items = listCases(service.store, query).slice(-MOST);
-      const summaries = items.map(({ json }) => {
-        const { description: _, ...item } = JSON.parse(json().toString());
+      const { all, jsonOf } = listCases(service.store, query);
+      const summaries = all.slice(-MOST).map((one) => {
+        const { description: _, ...item } = JSON.parse(jsonOf(one).toString());
         return item;
       });
       return asText(summaries);

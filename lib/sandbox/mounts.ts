@@ -24,10 +24,10 @@ export const empty = (path: string): Mount => ({ path, arguments: ['--tmpfs', pa
 
 /** The real paths of those that exist. */
 export const real = (paths: readonly string[]): string[] =>
-  paths.filter((path) => existsSync(path)).map((path) => realpathSync(path));
+  paths.flatMap((path) => orElse(() => realpathSync(path), []));
 
 export const isDirectory = (path: string): boolean =>
-  existsSync(path) && statSync(path).isDirectory();
+  orElse(() => statSync(path).isDirectory(), false);
 
 /** Whether a path is a link. False without permission. */
 export const isLink = (path: string): boolean =>

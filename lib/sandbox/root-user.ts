@@ -145,6 +145,7 @@ interface Content {
 interface Known extends Content {
   /** Changes if entries are added or removed, or the directory's mode changes. */
   stamp: string;
+  /** When it was read, by a clock that nobody sets. */
   at: number;
 }
 
@@ -161,13 +162,13 @@ const contentOf = (dir: string): Content | undefined => {
   if (found === undefined) return NOTHING;
   const stamp = `${found.ino} ${found.mtimeMs} ${found.ctimeMs}`;
   const before = known.get(dir);
-  const now = Date.now();
+  const now = performance.now();
   if (before?.stamp === stamp && now - before.at < KNOWN_MS) return before;
   const content = look(dir);
   if (known.size > MOST_KNOWN) known.clear();
   known.delete(dir);
   // Thousands, and V8 gives each object of `{ ...one, more }` a hidden class of its own.
-  if (content !== undefined && now - found.mtimeMs > RACY_MS)
+  if (content !== undefined && Date.now() - found.mtimeMs > RACY_MS)
     known.set(dir, { stamp, at: now, ...content });
   return content;
 };

@@ -80,6 +80,22 @@ describe('an API key whose file somebody else wrote', () => {
   });
 });
 
+describe('an API key that was used before the clock was set back', () => {
+  it('tells of its next use', async (t) => {
+    const { create, dir, call } = await browse(t);
+    const { key } = await create('ci');
+    const [name = ''] = readdirSync(dir);
+    const path = join(dir, name);
+    const later = new Date(Date.now() + 40 * 86_400_000).toISOString();
+    const text = readFileSync(path, 'utf8');
+    writeFileSync(path, text.replace('"last_used_at": null', `"last_used_at": "${later}"`));
+    assert.ok(readFileSync(path, 'utf8').includes(later));
+    const headers = { authorization: `Bearer ${key}` };
+    assert.equal((await call('GET', '/cases', undefined, headers)).status, 200);
+    assert.ok(!readFileSync(path, 'utf8').includes(later));
+  });
+});
+
 describe(`POST ${KEYS}`, () => {
   it('shows a key once, and keeps its hash alone, for nobody else to read', async (t) => {
     const { create, dir, call } = await browse(t);

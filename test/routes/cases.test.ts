@@ -277,6 +277,7 @@ describe('GET /cases', () => {
       ['id_prefix=xyz', 'query/id_prefix'],
       ['type=Not%20a%20word', 'query/type'],
       ['created_after=yesterday', 'query/created_after'],
+      ['created_after=2016-12-31T23:59:60Z', 'query/created_after'],
       ['updated_before=2026-13-01T00:00:00Z', 'query/updated_before'],
       ['fields=title,colour', 'query/fields'],
       ['fields=', 'query/fields'],

@@ -243,12 +243,12 @@ describe('GET /api/codehost/availability and auth/status', () => {
 
   it('tell a fine-grained token and when it ends', async (t) => {
     const asking = await start(t, { env: { GH_TOKEN: 'later' } });
-    const token = asking.host.addToken({ scopes: null, expires: '2027-01-02 03:04:05 UTC' });
+    const token = asking.host.addToken({ scopes: null, expires: '2099-01-02 03:04:05 UTC' });
     Object.assign(asking.service.config.env, { GH_TOKEN: token });
     const [, status] = await both(asking);
     assert.deepEqual(
       [status.token_kind, status.scopes, status.expires_at],
-      ['fine-grained', null, '2027-01-02T03:04:05.000Z'],
+      ['fine-grained', null, '2099-01-02T03:04:05.000Z'],
     );
   });
 

@@ -242,7 +242,7 @@ describe('approving a session while there are planning files', () => {
     const pending = await it.call('POST', `${at}/approve`);
     assert.match(
       assertProblem(pending, 422, 'planning_gate_closed').detail,
-      /hypotheses\.md.*`dossier open [0-9a-f]{8}`.*planning\/approve/s,
+      /hypotheses\.md.*`dossier open [0-9a-f]{8} --workspace \S+`.*planning\/approve/s,
     );
     await it.plan('approve');
     it.write('memory/hypotheses.md', '# By hand\n');

@@ -193,13 +193,16 @@ describe('a call about the active session that names the one it means', () => {
     assert.equal((await it.control('abort')).status, 200);
     const { id } = await it.start({ provider: 'manual' });
     const waits = await it.start({ provider: 'manual' });
-    for (const what of CALLS)
-      for (const other of [old.id, waits.id]) {
-        const answer = await name(it, what, other);
-        assert.deepEqual([answer.status, answer.body.code], [409, 'other_session_active']);
-        assert.equal(answer.body.session_id, id);
-        assert.match(answer.body.detail, new RegExp(id));
-      }
+    for (const [what, other] of [
+      ...CALLS.map((call) => [call, old.id] as const),
+      ['pause', waits.id],
+      ['resume', waits.id],
+    ] as const) {
+      const answer = await name(it, what, other);
+      assert.deepEqual([answer.status, answer.body.code], [409, 'other_session_active']);
+      assert.equal(answer.body.session_id, id);
+      assert.match(answer.body.detail, new RegExp(id));
+    }
     for (const what of CALLS) {
       const nobody = await name(it, what, it.item.id);
       assert.deepEqual([nobody.status, nobody.body.code], [404, 'not_found']);
@@ -213,6 +216,33 @@ describe('a call about the active session that names the one it means', () => {
     assert.equal((await name(it, 'abort', id)).body.code, 'other_session_active');
     assert.equal((await name(it, 'abort', waits.id)).body.status, 'aborted');
     assert.equal((await name(it, 'abort', waits.id)).body.code, 'invalid_state');
+  });
+
+  it('ends a queued one beside others, and leaves them and the Work item as they are', async (t) => {
+    const it = await withCase(t);
+    const { id } = await it.start({ provider: 'manual' });
+    const [waits, next] = [await it.start(), await it.start({ provider: 'manual' })];
+    const aborted = await name(it, 'abort', waits.id);
+    assert.deepEqual([aborted.status, aborted.body.status], [200, 'aborted'], aborted.text);
+    assert.equal((await it.eventsOf(waits.id)).at(-1)?.event, 'complete');
+    assert.equal((await it.until(id, 'planning')).status, 'planning');
+    assert.equal(await it.state(), 'INVESTIGATING');
+    const lock = await it.running.call<Lock>('GET', `/api/worktrees/${it.item.id}/lock`);
+    assert.equal(lock.body.holder?.session_id, id);
+    assert.equal((await name(it, 'abort', id)).status, 200);
+    await it.until(next.id, 'planning');
+    assert.equal((await it.until(waits.id, 'aborted')).status, 'aborted');
+    await it.control('abort');
+  });
+
+  it('ends one that lost its lock to another, beside which the Work item keeps its state', async (t) => {
+    const it = await withCase(t);
+    const { id } = await it.planned();
+    rmSync(join(newestSession(it, it.item), '../lock.md'));
+    const next = await it.planned();
+    assert.equal((await name(it, 'abort', id)).body.status, 'aborted');
+    assert.equal(await it.state(), 'INVESTIGATING');
+    assert.equal((await it.control('abort')).body.id, next.id);
   });
 
   it('ends that one alone, however often it is made while the next begins', async (t) => {

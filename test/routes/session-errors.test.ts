@@ -7,6 +7,7 @@ import { reconcile } from '../../store/reconcile/reconcile.ts';
 import type { Lock } from '../../store/records/lock.ts';
 import type { Session } from '../../store/records/session.ts';
 import { assertDeclared } from '../helpers/declared.ts';
+import { eventually } from '../helpers/eventually.ts';
 import { NOBODY } from '../helpers/nobody.ts';
 import { alive } from '../helpers/processes.ts';
 import { newestSession } from '../helpers/service.ts';
@@ -154,6 +155,57 @@ describe('the errors of sessions', () => {
     assert.equal((await it.control('pause')).status, 200);
     writeFileSync(file, before.replace('title', 'a word\ntitle'));
     await refused(await it.control('resume'), 'paused');
+  });
+
+  for (const [what, text] of [
+    ['is broken', (before: string) => before.replace('title', 'a word\ntitle')],
+    ['is empty', () => ''],
+  ] as const)
+    it(`do not keep a session from being stopped while case.md ${what}`, async (t) => {
+      const it = await withCase(t, '```sh\nsleep 300\n```\n');
+      const file = join(it.running.workspace, it.item.path, 'case.md');
+      const before = readFileSync(file, 'utf8');
+      const { id } = await it.planned();
+      assert.equal((await it.post(`/sessions/${id}/approve`)).status, 200);
+      await it.untilEvent(id, 'tool_call');
+      const { run_marker } = it.service.engine.live.get(id) ?? assert.fail();
+      const working = readFileSync(file, 'utf8');
+      writeFileSync(file, text(before));
+      for (const [control, status] of [
+        ['pause', 'paused'],
+        ['abort', 'aborted'],
+      ] as const) {
+        const answer = await it.control(control);
+        assert.deepEqual([answer.status, answer.body.status], [200, status], answer.text);
+        assert.equal(await alive(run_marker), false);
+      }
+      assert.equal((await it.eventsOf(id)).at(-1)?.event, 'complete');
+      const lock = `/api/worktrees/${it.item.id}/lock`;
+      assert.equal((await it.running.call<Lock>('GET', lock)).body.locked, true);
+      writeFileSync(file, working);
+      await reconcile(it.service.store, it.item.id);
+      await eventually(async () => {
+        assert.equal(await it.state(), 'OPEN');
+        assert.equal((await it.running.call<Lock>('GET', lock)).body.locked, false);
+      });
+    });
+
+  it('let no aborted session run again whose record is brought back with case.md', async (t) => {
+    const it = await withCase(t, '```sh\nsleep 300\n```\n');
+    const file = join(it.running.workspace, it.item.path, 'case.md');
+    const { id } = await it.planned();
+    assert.equal((await it.post(`/sessions/${id}/approve`)).status, 200);
+    await it.untilEvent(id, 'tool_call');
+    assert.equal((await it.control('pause')).status, 200);
+    const record = join(newestSession(it.running, it.item), 'session.md');
+    const [paused, before] = [readFileSync(record, 'utf8'), readFileSync(file, 'utf8')];
+    writeFileSync(file, '');
+    assert.equal((await it.control('abort')).body.status, 'aborted');
+    writeFileSync(record, paused);
+    writeFileSync(file, before);
+    await reconcile(it.service.store, it.item.id);
+    const resumed = await it.control('resume');
+    assert.deepEqual([resumed.status, resumed.body.code], [409, 'approved_elsewhere']);
   });
 
   for (const [what, text] of [

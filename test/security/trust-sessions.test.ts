@@ -1,9 +1,10 @@
 /** A session that needs a setting which waits is kept from going on at every step, and goes on once it is trusted. */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Session } from '../../store/records/session.ts';
+import type { Worktree } from '../../store/records/worktree.ts';
 import type { Running } from '../helpers/service.ts';
 import { withCase } from '../helpers/sessions.ts';
 import { assertProblem } from '../helpers/work-item.ts';
@@ -39,6 +40,39 @@ describe('a session', () => {
     );
     await test.call('POST', '/trust', { all: true });
     await test.until(second.id, 'plan_ready');
+  });
+
+  it('is not based on a branch that a pull named, which set-up commands would run', async (t) => {
+    const files = { 'setup.sh': 'true\n' };
+    const test = await withCase(t, undefined, { ...DISTRUSTFUL, files });
+    const { git, root } = test.repository;
+    git('switch', '--quiet', '--create', 'theirs');
+    writeFileSync(join(root, 'setup.sh'), 'echo theirs > ran.txt\n');
+    git('commit', '--quiet', '--all', '--message', 'Not reviewed');
+    git('switch', '--quiet', 'main');
+    const setup = { setup: ['sh setup.sh'] };
+    assert.equal((await test.call('PUT', '/api/worktrees/config', setup)).status, 200);
+    await write(test.running, 'worktrees: { setup: [sh setup.sh], base_branch: theirs }');
+    const refused = await test.post('/sessions', { type: 'implementing' });
+    assertProblem(refused, 422, 'trust_needed');
+    assert.match(refused.body.detail, /: worktrees\.base_branch \(workspace\.md:2\)\./);
+    const at = `/api/worktrees/${test.item.id}`;
+    const based = await test.call<{ notes: string[] }>('GET', `${at}/base`);
+    assert.match(
+      String(based.body.notes[0]),
+      /^worktrees\.base_branch waits for dossier trust --workspace \S+\.$/,
+    );
+    git('worktree', 'add', '--quiet', '-b', 'mine', join(root, '../mine'), 'theirs');
+    const attached = await test.call('POST', `${at}/attach`, { path: join(root, '../mine') });
+    assertProblem(attached, 422, 'not_a_worktree');
+    assert.match(
+      String(attached.body.detail),
+      /waits for trust\. Run dossier trust --workspace \S+, or name the base\./,
+    );
+    await write(test.running, 'worktrees: { setup: [sh setup.sh] }');
+    await test.planned();
+    const { body } = await test.call<Worktree>('GET', `/api/cases/${test.item.id}/worktree`);
+    assert.deepEqual([body.base, existsSync(join(body.path, 'ran.txt'))], ['main', false]);
   });
 
   it('is not approved, sent back or resumed, and can be aborted', async (t) => {

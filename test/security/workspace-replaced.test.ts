@@ -65,11 +65,11 @@ describe('a workspace at a path where this machine knew another', () => {
     const start = async () => (await startHere(t, ['--workspace', workspace])).end();
     await start();
     for (const name of readdirSync(workspace)) rmSync(join(workspace, name), { recursive: true });
-    for (const words of [['serve', '--port', '0'], ['up']]) {
-      const { code, stderr } = await dossier(t, ...words, '--workspace', workspace);
+    for (const words of [['serve', '--port', '0'], ['up'], ['check'], ['doctor']]) {
+      const { code, stdout, stderr } = await dossier(t, ...words, '--workspace', workspace);
       assert.equal(code, 1);
       assert.match(
-        stderr,
+        words[0] === 'doctor' ? stdout : stderr,
         /is empty, but was a workspace .* mounted.* dossier init --workspace \S+/,
       );
     }

@@ -30,11 +30,12 @@ const ofClaude = (message: Wire, now: Date): Notice | undefined => {
   if (message.subtype !== 'api_retry') return undefined;
   const http_status = number(message.error_status);
   const kind = text(message.error) ?? 'unknown';
-  const delay = number(message.retry_delay_ms);
+  const delay = number(message.retry_delay_ms) ?? Number.NaN;
+  const retry_at = momentOf((now.getTime() + delay) / 1000);
   return withHope(`The agent's model returned an error (${kind}).`, http_status, {
     ...count('attempt', message.attempt),
     ...count('attempts', message.max_retries),
-    ...(delay !== undefined && { retry_at: new Date(now.getTime() + delay).toISOString() }),
+    ...(retry_at !== undefined && { retry_at }),
   });
 };
 

@@ -1,3 +1,4 @@
+import { inUtc } from '../../../store/base/names.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { mergedOf, proofsOf } from '../../../store/reconcile/item.ts';
 import { itemOf } from '../../../store/reconcile/items.ts';
@@ -73,14 +74,18 @@ const checked = (proofs: readonly ProofMatter[], since: string): string => {
 };
 
 const isVerifiedSince = (proofs: readonly ProofMatter[], since: string): boolean =>
-  proofs.some(({ verified, verified_at }) => verified && (verified_at ?? '') >= since);
+  proofs.some(
+    ({ verified, verified_at }) =>
+      verified && verified_at != null && inUtc(verified_at) >= inUtc(since),
+  );
 
 // A conflict has its own entry. A later session resolves a failed one.
 export const blockedEntries = (sessions: readonly Session[]): AttentionEntry[] => {
   const newest = sessions.findLast(({ status }) => isEnded(status));
   const waits = sessions.find(({ status }) => status === 'queued');
+  // After the clock was set back a session may have ended before it was created.
   const isAnswered = sessions.some(
-    ({ created_at }) => created_at > (newest?.ended_at ?? created_at),
+    ({ id, created_at }) => id !== newest?.id && created_at > (newest?.ended_at ?? created_at),
   );
   if (newest?.status === 'failed' && newest.type !== CONFLICT && !isAnswered)
     return [failedEntry(newest, waits !== undefined)];

@@ -89,7 +89,8 @@ export const validKey = async (
   if (key === undefined || !service.keyring.counts(key)) return undefined;
   const now = service.store.clock();
   const before = key.last_used_at === null ? 0 : Date.parse(key.last_used_at);
-  if (now.getTime() - before > STALE_MS)
+  // A use in the future is from before the clock was set back.
+  if (Math.abs(now.getTime() - before) > STALE_MS)
     await noteUse(service, { ...key, last_used_at: now.toISOString() });
   return key;
 };

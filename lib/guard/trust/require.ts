@@ -76,5 +76,14 @@ export const requireTrustedWorktreeSettings = (store: Store): void =>
 
 const WORKTREES = ['root', 'setup', 'copy_files', 'share'].map((name) => `worktrees.${name}`);
 
+/** Requires the setting that worktrees begin on for which no base is named. */
+export const requireTrustedBase = (store: Store): void => requireTrusted(store, [BASE]);
+
+/** Whether that setting waits for the operator. */
+export const isBaseWaiting = (store: Store): boolean =>
+  untrustedSettings(store).some(({ key }) => key === BASE);
+
+const BASE = 'worktrees.base_branch';
+
 /** Requires the settings of the code host. */
 export const requireTrustedCodeHost = (store: Store): void => requireTrusted(store, ['codehost.*']);

@@ -1,5 +1,5 @@
 import { orElse } from '../../../store/base/attempt.ts';
-import { fenceOff } from '../../../store/base/text.ts';
+import { dossierCommand, fenceOff } from '../../../store/base/text.ts';
 import { readPull } from '../../../store/codehost/pulls.ts';
 import { changeReview, listReviews, type StoredReview } from '../../../store/codehost/reviews.ts';
 import type { Review } from '../../../store/records/review.ts';
@@ -50,14 +50,14 @@ const newerReviews = (
   session: Pick<Session, 'case_id' | 'id' | 'mode'>,
 ): string | undefined => {
   const kept = orElse(() => reviewsIn(store, session), undefined);
-  if (kept === undefined) return UNREADABLE;
+  if (kept === undefined) return unreadable(store);
   const newer = kept.filter(hasNews).length;
   if (newer === 0) return undefined;
   return `${counted(newer, 'review')} changed after the plan was made, for example by a reply. The agent does not get the new text; ${session.mode === 'plan' ? 'request changes to the plan to include it' : 'queue it again when the session has ended'}.`;
 };
 
-const UNREADABLE =
-  'A record of its reviews cannot be read, so Dossier cannot tell what changed after the plan was made. dossier check names the file.';
+const unreadable = ({ layout }: Store): string =>
+  `A record of its reviews cannot be read, so Dossier cannot tell what changed after the plan was made. ${dossierCommand('check', layout.root)} names the file.`;
 
 const reviewsIn = (
   store: Store,

@@ -1,6 +1,6 @@
 import { inSlices } from '../../../store/base/async.ts';
 import { messageOf } from '../../../store/base/attempt.ts';
-import { etagOf } from '../../../store/base/names.ts';
+import { etagOf, inUtc } from '../../../store/base/names.ts';
 import { sha256 } from '../../../store/base/sha256.ts';
 import { peekWithProofs } from '../../../store/cases/proofs.ts';
 import { type IssueName, issueKey, linkedTo } from '../../../store/codehost/link-index.ts';
@@ -192,7 +192,7 @@ const addProof = (graph: Graph, { item, pull }: Traced, proof: ProofMatter): voi
   const comment = pull?.matter.proof_comment;
   // The comment shows only proofs that were verified before it was written.
   if (pull === undefined || comment == null || verified_at == null) return;
-  if (verified && verified_at <= comment.at)
+  if (verified && inUtc(verified_at) <= inUtc(comment.at))
     graph.edges.push({ from: node, to: pullId(pull.matter), kind: 'proof-posted_to-pr' });
 };
 

@@ -1,5 +1,6 @@
 import { open, readdir, stat } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
+import { modifiedAt } from '../../../store/base/modified-at.ts';
 import { isAtOrBelowAny } from '../../../store/base/paths.ts';
 import { oneLine, shorten } from '../../text/wording.ts';
 import { readConversation, type TranscriptAgent } from './conversation.ts';
@@ -120,7 +121,7 @@ const look = async (place: TranscriptPlace): Promise<FoundConversation | undefin
       title: shorten(oneLine(title ?? said[0]), LONGEST_TITLE, ' …'),
       directory: resolve(directory),
       branch: branch ?? null,
-      updated_at: stats.mtime,
+      updated_at: new Date(modifiedAt(stats)),
       bytes: stats.size,
     };
   } catch {

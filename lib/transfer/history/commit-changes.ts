@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { orElse } from '../../../store/base/attempt.ts';
 import { groupBy } from '../../../store/base/group-by.ts';
+import { dossierCommand } from '../../../store/base/text.ts';
 import type { FileProblem } from '../../../store/front-matter/problem.ts';
 import { readRegularFile } from '../../../store/front-matter/record-file.ts';
 import { CASE_FILE } from '../../../store/layout.ts';
@@ -53,7 +54,8 @@ export const autocommitChanges = async (
   due: ChangedItems,
 ): Promise<string | undefined> => {
   const home = await homeOf(git, store.layout.root);
-  if (home === undefined) return 'the workspace is not in a git repository: run `dossier init`';
+  if (home === undefined)
+    return `the workspace is not in a git repository: run \`${dossierCommand('init', store.layout.root)}\``;
   return git.turn(home.repository, (now) => commitIn(now, home, { store, told, due }));
 };
 

@@ -45,12 +45,11 @@ interface CaseQuery {
   fields?: string;
 }
 
-/** The matching Work items in the requested order; each is serialized on demand. */
-export const listCases = (store: Store, query: CaseQuery): { id: string; json: () => Buffer }[] => {
+/** The matching Work items in the requested order, and how one becomes JSON. */
+export const listCases = (store: Store, query: CaseQuery) => {
   const jsonOf = query.fields === undefined ? whole : partOf(fieldsIn(query.fields));
   const found = keptCases(store, filterOf(query));
-  if (query.order === 'newest') found.reverse();
-  return found.map((item) => ({ id: item.id, json: () => jsonOf(item) }));
+  return { all: query.order === 'newest' ? found.toReversed() : found, jsonOf };
 };
 
 // The parts of a query that the journal answers without the files. Any other waits for the files.

@@ -1,3 +1,4 @@
+import { dossierCommand } from '../../../store/base/text.ts';
 import type { TextFile } from '../../../store/front-matter/text-file.ts';
 import {
   PLANNING_FILES,
@@ -121,19 +122,20 @@ export const checkPlanningGate = (store: Store, caseId: string): void => {
   const gate = planningGate(store, caseId);
   const { status } = gate;
   if (status === 'not_started' || status === 'approved') return;
-  throw new ServiceError('planning_gate_closed', gateRefusal(caseId, gate), {
+  throw new ServiceError('planning_gate_closed', gateRefusal(store, caseId, gate), {
     members: { planning: status },
   });
 };
 
 /** Why the gate is closed, and how to approve the files. */
 export const gateRefusal = (
+  { layout }: Store,
   caseId: string,
   { status, artifacts, approved_elsewhere = false }: PlanningGate,
 ): string => {
   const names = artifacts.filter(({ approved }) => !approved).map(({ filename }) => filename);
   const what = names.length === 0 ? 'an approved file is missing' : names.join(', ');
-  const page = `on the Planning page (\`dossier open ${caseId.slice(0, 8)}\`), or with POST …/planning/approve`;
+  const page = `on the Planning page (\`${dossierCommand(`open ${caseId.slice(0, 8)}`, layout.root)}\`), or with POST …/planning/approve`;
   if (approved_elsewhere)
     return `The planning files were not approved on this machine (${what}). Read them, then approve them again ${page}.`;
   const why =

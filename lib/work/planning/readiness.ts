@@ -69,7 +69,7 @@ const planningIsApproved: Look = (service, { id }) => {
   const { status, artifacts } = gate;
   if (status === 'not_started')
     return { ok: true, detail: 'There are no planning files, so the gate is open.' };
-  if (status !== 'approved') return { ok: false, detail: gateRefusal(id, gate) };
+  if (status !== 'approved') return { ok: false, detail: gateRefusal(service.store, id, gate) };
   return { ok: true, detail: `${counted(artifacts.length, 'planning file')} approved.` };
 };
 

@@ -32,6 +32,8 @@ describe('outageIn', () => {
       { ...limit, resume_at: '2026-01-02T02:05:00.000Z' },
     ],
     ['429 try again in 300 ms', limit],
+    ['429 until 9999-12-31T23:59:59-10:00', limit],
+    ['429 until 2016-12-31T23:59:60Z', limit],
     ['429, build 1234567890', limit],
     ['exceeded your current quota', limit],
     ['unexpected status 401 Unauthorized', { reason: 'login' }],
@@ -67,6 +69,11 @@ describe('noticeIn', () => {
         retry_at: '2026-01-01T00:00:05.000Z',
       },
     });
+  });
+
+  it('reads a time that no clock shows as none', () => {
+    const told = claude({ ...retry, ...more, retry_delay_ms: 1e300 });
+    assert.deepEqual([told?.trouble?.attempt, told?.trouble?.retry_at], [2, undefined]);
   });
 
   it('knows what no waiting mends', () => {

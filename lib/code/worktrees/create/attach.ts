@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { lockOn } from '../../../../store/base/locks.ts';
 import { isAtOrBelow, overlap } from '../../../../store/base/paths.ts';
+import { trustCommandFor } from '../../../../store/base/text.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { settingsOf } from '../../../../store/settings/globals.ts';
@@ -11,6 +12,7 @@ import {
   worktreeRecords,
 } from '../../../../store/worktrees/worktrees.ts';
 import { badField, ServiceError } from '../../../errors.ts';
+import { isBaseWaiting } from '../../../guard/trust/require.ts';
 import { chooseBase } from '../../../tools/git/read/base.ts';
 import {
   currentBranch,
@@ -74,6 +76,10 @@ const attach = async (
   const branch = await currentBranch(git.at(repository));
   if (branch === undefined)
     throw refused(`HEAD is detached in ${root}. Check out a branch there, then try again`);
+  if (base === undefined && isBaseWaiting(store))
+    throw refused(
+      `worktrees.base_branch waits for trust. Run ${trustCommandFor(store.layout)}, or name the base`,
+    );
   const { base_branch } = worktreeConfig(store);
   const project = await findProjectRepository(service, item.project);
   // A linked worktree begins where the project's own do; a clone knows only its own branches.

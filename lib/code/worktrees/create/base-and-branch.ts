@@ -1,10 +1,12 @@
 import { isAtOrBelow } from '../../../../store/base/paths.ts';
+import { trustCommandFor } from '../../../../store/base/text.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { WorktreeBase } from '../../../../store/records/worktree.ts';
 import type { BranchName } from '../../../../store/records/worktree-upkeep.ts';
-import type { WithStore } from '../../../../store/store.ts';
+import type { Store, WithStore } from '../../../../store/store.ts';
 import { readWorktree } from '../../../../store/worktrees/worktrees.ts';
 import { badField, invalidState } from '../../../errors.ts';
+import { isBaseWaiting, requireTrustedBase } from '../../../guard/trust/require.ts';
 import { counted } from '../../../text/wording.ts';
 import { chooseBase, describeCommit } from '../../../tools/git/read/base.ts';
 import { checkBranchName, commitOf, type Repository } from '../../../tools/git/read/repository.ts';
@@ -15,6 +17,12 @@ import { getItem, type ProjectNeeds, repositoryFor } from '../../projects/projec
 import { worktreeConfig } from '../config.ts';
 import { newInBase } from '../inspect/status.ts';
 import { fillTemplate, wrongTemplate } from './names.ts';
+
+/** The configured base of worktrees for which none is named. Throws 422 `trust_needed` while the setting waits. */
+export const configuredBase = (store: Store): string | undefined => {
+  requireTrustedBase(store);
+  return worktreeConfig(store).base_branch ?? undefined;
+};
 
 /** The base of the Work item's worktree, or of a new one. Creates and fetches nothing. */
 export const baseOf = async (
@@ -41,8 +49,12 @@ export const baseOf = async (
     notIncluded(service, repository),
   ]);
   const { name: base, commit: base_commit, notes } = chosen;
-  return { base, base_commit, ...summary, notes: [...notes, ...left], exists: false };
+  const waits = wanted === undefined && isBaseWaiting(store) ? [baseWaits(store)] : [];
+  return { base, base_commit, ...summary, notes: [...waits, ...notes, ...left], exists: false };
 };
+
+const baseWaits = ({ layout }: Store): string =>
+  `worktrees.base_branch waits for ${trustCommandFor(layout)}.`;
 
 type CommitSummary = Pick<WorktreeBase, 'subject' | 'committed_at'>;
 

@@ -34,7 +34,7 @@ import {
 } from '../recovery/changes.ts';
 import { syncWorktree } from '../recovery/sync-work.ts';
 import { newSetup, setUp } from '../setup/setup.ts';
-import { branchFor, notIncluded } from './base-and-branch.ts';
+import { branchFor, configuredBase, notIncluded } from './base-and-branch.ts';
 import { lockReason, nameOf } from './names.ts';
 
 interface NewWorktreeOptions {
@@ -115,8 +115,7 @@ const make = async (
   const { store, git } = service;
   await readyToWrite(store);
   const repository = await repositoryFor(service, item.project);
-  const { base_branch } = worktreeConfig(store);
-  const base = await chooseBase(git.at(repository), wanted.base ?? base_branch ?? undefined);
+  const base = await chooseBase(git.at(repository), wanted.base ?? configuredBase(store));
   const planned: NewWorktree = {
     repository,
     path: worktreePath(store, item),

@@ -11,8 +11,7 @@ import { mergeBase, type Repository } from '../../../tools/git/read/repository.t
 import type { Checkout, WithGit } from '../../../tools/git/run/git.ts';
 import { type KeptState, listKeptStates } from '../../snapshots/kept-refs.ts';
 import { readPicture } from '../../snapshots/snapshot.ts';
-import { worktreeConfig } from '../config.ts';
-import { branchFor } from '../create/base-and-branch.ts';
+import { branchFor, configuredBase } from '../create/base-and-branch.ts';
 import { recoveryPrefix } from './keep-work.ts';
 
 interface FoundState {
@@ -83,10 +82,7 @@ export const noteOfState = async (
     throw invalidState(
       `${state.ref} was not written by the daemon. By hand: git restore --source ${state.ref}:files.`,
     );
-  const base = await chooseBase(
-    git.at(repository),
-    worktreeConfig(service.store).base_branch ?? undefined,
-  );
+  const base = await chooseBase(git.at(repository), configuredBase(service.store));
   const start = await mergeBase(git.at(repository), picture.head, base.commit);
   return {
     case_id: item.id,

@@ -43,14 +43,16 @@ const CLOCK_MS = 10_000;
 /** The same for any lock that only the daemon's git creates. */
 export const removeIfDead = (common_dir: string, lock: string, old_ms = OLD_MS): boolean => {
   const before = statsOf(lock);
-  if (before === undefined || !before.isFile() || Date.now() - before.mtimeMs < old_ms)
-    return false;
+  if (before === undefined || !before.isFile() || ageOf(before) < old_ms) return false;
   if (isGitAtWork(common_dir)) return false;
   const now = statsOf(lock);
   // A new lock: its git process started after the check.
   if (now?.ino !== before.ino || now.ctimeMs !== before.ctimeMs) return false;
   return isDone(() => unlinkSync(lock));
 };
+
+// A lock of the future is from before the clock was set back.
+const ageOf = ({ mtimeMs }: Stats): number => Math.abs(Date.now() - mtimeMs);
 
 const statsOf = (path: string): Stats | undefined =>
   orElse(() => statSync(path, { throwIfNoEntry: false }), undefined);

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { lstat, readFile, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { orElse, undefinedUnlessDiskFault } from '../../../../store/base/attempt.ts';
+import { modifiedAt } from '../../../../store/base/modified-at.ts';
 import { badField, invalidState, ServiceError } from '../../../errors.ts';
 import { isObject } from '../read/refs.ts';
 import { checkBranchName, commitOf, commitsOf } from '../read/repository.ts';
@@ -230,9 +231,10 @@ export const repairWorktree = async (git: Git, worktree: GitWorktree): Promise<v
 /** When the index, HEAD or its log last changed, in milliseconds since the epoch; 0 if unknown. */
 export const lastTouched = ({ git_dir }: Checkout): number =>
   Math.max(
-    ...['index', 'HEAD', 'logs/HEAD'].map(
-      (name) => statSync(join(git_dir, name), { throwIfNoEntry: false })?.mtimeMs ?? 0,
-    ),
+    ...['index', 'HEAD', 'logs/HEAD'].map((name) => {
+      const stats = statSync(join(git_dir, name), { throwIfNoEntry: false });
+      return stats === undefined ? 0 : modifiedAt(stats);
+    }),
   );
 
 /** Whether the worktree's `.git` file, or git's record of the worktree, was changed since it was created. */

@@ -1,4 +1,4 @@
-import { isDiskFault, messageOf } from '../../../../store/base/attempt.ts';
+import { hasCode, isDiskFault, messageOf } from '../../../../store/base/attempt.ts';
 import { lockOn } from '../../../../store/base/locks.ts';
 import { readCase } from '../../../../store/cases/cases.ts';
 import { defer, doOrDefer } from '../../../../store/reconcile/deferred.ts';
@@ -6,7 +6,7 @@ import { notice } from '../../../../store/reconcile/items.ts';
 import type { Case, State } from '../../../../store/records/case.ts';
 import { isEnded, isWaiting, type Session } from '../../../../store/records/session.ts';
 import { revokeSession } from '../../../../store/sessions/consent.ts';
-import { releaseLock } from '../../../../store/sessions/locks.ts';
+import { readLock, releaseLock } from '../../../../store/sessions/locks.ts';
 import { journalSession } from '../../../../store/sessions/session-events.ts';
 import {
   isBehindJournal,
@@ -26,7 +26,7 @@ import { isClosed, moveTo, unblock } from '../../cases/moves.ts';
 import type { WithEngine } from '../live/engine.ts';
 import type { EngineNeeds } from '../live/needs.ts';
 import { endStream, noteApproved } from '../live/stream.ts';
-import { interrupt, refuseElsewhere } from '../rules/rules.ts';
+import { interrupt, isRunning, refuseElsewhere } from '../rules/rules.ts';
 
 /**
  * Changes a session and applies everything that follows, under the decision lock of the Work item, so that a reader
@@ -162,18 +162,15 @@ export const finalize = async (service: EngineNeeds, kept: StoredSession): Promi
   const { store } = service;
   const { session } = kept;
   if (session.elsewhere === true || !isBehindJournal(store, session)) return;
-  if ((await readCase(store, session.case_id)) !== undefined) {
-    await update(store, session.case_id, (current) => {
-      const state = caseStateFor(session, current, stateBefore(kept, current));
-      return state === undefined ? undefined : moveTo(current, state);
-    });
+  const hasEnded = isEnded(session.status);
+  if (!(await moveCase(store, kept))) {
+    if (!hasEnded) return;
+    await revoke(store, session.id);
+    return endStream(service.engine, kept);
   }
   if (isApproved(session)) await noteApproved(service.engine, kept);
-  if (isEnded(session.status)) {
-    await doOrDefer(store, `consent ${session.id}`, {
-      what: `revoking the consent for session ${session.id}`,
-      work: async () => revokeSession(store, session.id),
-    });
+  if (hasEnded) {
+    await revoke(store, session.id);
     await releaseLock(store, session.case_id, ({ session_id }) => session_id === session.id);
     endStream(service.engine, kept);
     await forgetState(store.layout.states, session.id);
@@ -182,12 +179,39 @@ export const finalize = async (service: EngineNeeds, kept: StoredSession): Promi
   await journalSession(store, session);
 };
 
-// One that never began has changed no state.
+const revoke = (store: Store, id: string): Promise<void> =>
+  doOrDefer(store, `consent ${id}`, {
+    what: `revoking the consent for session ${id}`,
+    work: async () => revokeSession(store, id),
+  });
+
+// False while case.md cannot be read and the session does not run: an agent can be stopped whatever its Work item says. The
+// journal then lags behind, so all that follows is done once case.md is repaired.
+const moveCase = async (store: Store, kept: StoredSession): Promise<boolean> => {
+  const { case_id, status } = kept.session;
+  if ((await readCase(store, case_id)) === undefined) return true;
+  try {
+    await update(store, case_id, (current) => {
+      const state = caseStateFor(kept.session, current, stateBefore(store, kept, current));
+      return state === undefined ? undefined : moveTo(current, state);
+    });
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'unreadable_record') && !isRunning(status)) return false;
+    throw error;
+  }
+};
+
+// One that never began has changed no state, and beside another session the state is that one's.
 const stateBefore = (
+  store: Store,
   { session, matter }: StoredSession,
   { state }: Pick<Case, 'state'>,
-): State | undefined =>
-  matter.case_state_before ?? (session.started_at === null ? state : undefined);
+): State | undefined => {
+  const holder = readLock(store, session.case_id)?.holder?.session_id ?? session.id;
+  if (holder !== session.id) return state;
+  return matter.case_state_before ?? (session.started_at === null ? state : undefined);
+};
 
 // The status has to agree with the mode: a session in `planning` was not approved.
 const isApproved = ({ mode, status, unconfirmed }: Session): boolean =>

@@ -23,6 +23,18 @@ import { getCase } from '../../cases/read.ts';
 import { refuseElsewhere } from '../rules/rules.ts';
 import { awaitDecisions } from './decide.ts';
 
+/** The session that is meant, if it is open on this machine, whether or not it is the active one. Otherwise as `activeSession`. */
+export const sessionToAbort = async (
+  { store }: WithStore,
+  caseId: string,
+  meant?: string,
+): Promise<StoredSession> => {
+  await whenDecided(store, caseId);
+  const kept = meant === undefined ? undefined : readSession(store, caseId, meant);
+  const isOpen = kept !== undefined && !isEnded(kept.session.status);
+  return isOpen && kept.session.elsewhere !== true ? kept : findActive(store, caseId, meant);
+};
+
 /**
  * The session that holds the lock, else the oldest that has not ended. Throws 422 `invalid_state` when there is none on
  * this machine, 409 `other_session_active` when it is not `meant`, and `unreadable_record` where it may be one that cannot
@@ -33,8 +45,16 @@ export const activeSession = async (
   caseId: string,
   meant?: string,
 ): Promise<StoredSession> => {
+  await whenDecided(store, caseId);
+  return findActive(store, caseId, meant);
+};
+
+const whenDecided = async (store: Store, caseId: string): Promise<void> => {
   await getCase(store, caseId);
   await awaitDecisions(store, caseId);
+};
+
+const findActive = (store: Store, caseId: string, meant: string | undefined): StoredSession => {
   if (meant !== undefined) orNotFound(readSession(store, caseId, meant), 'session', meant);
   const open = (sessionsOf(store, caseId) ?? []).filter(({ session }) => !isEnded(session.status));
   const ours = open.filter(({ session }) => session.elsewhere !== true);

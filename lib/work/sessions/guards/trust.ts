@@ -16,6 +16,7 @@ import { wantsSetup } from '../../../code/worktrees/setup/setup.ts';
 import type { WithConfig } from '../../../config.ts';
 import { ServiceError } from '../../../errors.ts';
 import {
+  requireTrustedBase,
   requireTrustedProject,
   requireTrustedProvider,
   requireTrustedWorktreeSettings,
@@ -34,6 +35,7 @@ export const checkSessionTrust = (
   requireTrustedProvider(service.store, provider);
   requireTrustedProject(service, project);
   const worktree = readWorktree(service.store, id);
+  if (worktree === undefined) requireTrustedBase(service.store);
   if (worktree === undefined || wantsSetup(worktree)) requireTrustedWorktreeSettings(service.store);
 };
 
@@ -54,7 +56,7 @@ export const isBlockedByTrust = async (
   const { id } = kept.session;
   const { untrusted } = service.engine;
   try {
-    refuseUnconfirmed(kept.session);
+    refuseUnconfirmed(kept.session, service.store.layout.root);
     await checkTrustOf(service, kept.session);
     untrusted.delete(id);
     return false;

@@ -1,3 +1,4 @@
+import { doOrDefer } from '../../../../store/reconcile/deferred.ts';
 import type { Session } from '../../../../store/records/session.ts';
 import type { Blocks } from '../../../../store/records/told.ts';
 import { findBlocks, saveBlocks } from '../../../../store/sessions/blocks.ts';
@@ -16,6 +17,7 @@ import {
   approvedPlan,
   refuseLost,
   refuseLostSandbox,
+  sessionToAbort,
   whyUnreadable,
 } from '../guards/preconditions.ts';
 import { type LiveRun, stopLive } from '../live/engine.ts';
@@ -26,7 +28,7 @@ import { abort, checkEvent, pause, resume } from '../rules/rules.ts';
 import { wrapUp } from '../turns/wrap-up.ts';
 import { startPlanTurn, startQueued, startWorkTurn, withSessionLock } from './launch.ts';
 
-/** Ends the Work item's active session for good. None of its processes is alive when this resolves. */
+/** Ends the Work item's active session, or the one that is meant, for good. None of its processes is alive when this resolves. */
 export const abortSession = async (
   service: SessionNeeds,
   caseId: string,
@@ -34,7 +36,7 @@ export const abortSession = async (
 ): Promise<Session> => {
   const { engine } = service;
   await endUnreadable(service, caseId, { meant, by: 'kill' });
-  const active = await activeSession(service, caseId, meant);
+  const active = await sessionToAbort(service, caseId, meant);
   const { id } = active.session;
   // The run ends before the lock is released, because the next session must not meet its processes. An approval may
   // start another run in between, hence the loop.
@@ -237,6 +239,10 @@ const keepPaused = async (
   if (kept.session.status !== 'paused') return kept;
   noteStatus(service.engine, kept);
   // The agent's permission requests ended with its turn.
-  if (live !== undefined && live.asking.size > 0) await unblockCase(service, case_id);
+  if (live !== undefined && live.asking.size > 0)
+    await doOrDefer(service.store, `unblock ${case_id}`, {
+      what: `ending the BLOCKED state of Work item ${case_id}`,
+      work: () => unblockCase(service, case_id),
+    });
   return kept;
 };

@@ -1,5 +1,6 @@
 import { lockOn } from '../../../../store/base/locks.ts';
 import { newId } from '../../../../store/base/new-id.ts';
+import { dossierCommand } from '../../../../store/base/text.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { Session } from '../../../../store/records/session.ts';
@@ -23,7 +24,7 @@ import {
   projectRepository,
   repositoryFor,
 } from '../../../code/projects/project.ts';
-import { worktreeConfig } from '../../../code/worktrees/config.ts';
+import { configuredBase } from '../../../code/worktrees/create/base-and-branch.ts';
 import { CONFLICT, refuseSession } from '../../../code/worktrees/rebase/rebase-state.ts';
 import type { WithConfig } from '../../../config.ts';
 import { badField, invalidState, orNotFound, ServiceError } from '../../../errors.ts';
@@ -78,7 +79,7 @@ const createInQueue = async (
   const item = await getItem(service.store, caseId);
   const known = readSession(service.store, caseId, id);
   if (known !== undefined) return known.session;
-  refuseClosed(item, reopen);
+  refuseClosed(service.store, item, reopen);
   checkSessionTrust(service, item, providerName(service, provider));
   checkRepository(service, item.project);
   refuseSession(service.store, caseId, type);
@@ -109,10 +110,10 @@ const createInQueue = async (
   return readSession(service.store, caseId, matter.id)?.session ?? kept.session;
 };
 
-const DAY_MS = 86_400_000;
+const YEAR_MS = 366 * 86_400_000;
 
 // The newest session is the one created last. A clock that was set back, or the one of another machine, must not change that:
-// within a day, the new session is created just after the newest, and after its end.
+// within a year, the new session is created just after the newest, and after its end.
 const afterNewest = (store: Store, caseId: string): Date => {
   const now = store.clock();
   const newest = newestSession(store, caseId)?.session;
@@ -120,7 +121,7 @@ const afterNewest = (store: Store, caseId: string): Date => {
   const { created_at, ended_at } = newest;
   const next = Math.max(Date.parse(created_at), Date.parse(ended_at ?? created_at)) + 1;
   const ahead = next - now.getTime();
-  return ahead > 0 && ahead < DAY_MS ? new Date(next) : now;
+  return ahead > 0 && ahead < YEAR_MS ? new Date(next) : now;
 };
 
 const checkRoom = (matter: { comment?: string }): void => {
@@ -129,17 +130,17 @@ const checkRoom = (matter: { comment?: string }): void => {
     throw badField('/comment', `is ${over} characters too long for session.md; shorten it`);
 };
 
-const refuseClosed = ({ state }: Case, reopen: boolean): void => {
+const refuseClosed = ({ layout }: Store, { id, state }: Case, reopen: boolean): void => {
   if (!isClosed(state) || (reopen && state === 'RESOLVED')) return;
   throw invalidState(
-    `The Work item is ${state}. Reopen it first (dossier reopen, or PUT /cases/:id/state), then create a session.`,
+    `The Work item is ${state}. Reopen it first (${dossierCommand(`reopen ${id.slice(0, 8)}`, layout.root)}, or PUT /cases/:id/state), then create a session.`,
   );
 };
 
 // The Work item changes with its session, so this throws 409 `unreadable_record` while it cannot be written.
 const reopenIfWanted = async (store: Store, caseId: string, reopen: boolean): Promise<void> => {
   await update(store, caseId, (current) => {
-    refuseClosed(current, reopen);
+    refuseClosed(store, current, reopen);
     return isClosed(current.state) ? moveTo(current, 'OPEN') : undefined;
   });
 };
@@ -166,8 +167,7 @@ const checkBase = async (
   if (known !== undefined && wanted !== undefined) throw worktreeExists(known);
   if (known !== undefined) return;
   const repository = await repositoryFor(service, project);
-  const { base_branch } = worktreeConfig(service.store);
-  await chooseBase(service.git.at(repository), wanted ?? base_branch ?? undefined);
+  await chooseBase(service.git.at(repository), wanted ?? configuredBase(service.store));
 };
 
 const worktreeExists = ({ base, case_id }: WorktreeRecord): ServiceError =>

@@ -1,4 +1,4 @@
-import { orElse } from '../../../../store/base/attempt.ts';
+import { orElse, orElseUnlessDiskFault } from '../../../../store/base/attempt.ts';
 import { GRACE_MS } from '../../../../store/base/grace.ts';
 import { lockOn } from '../../../../store/base/locks.ts';
 import { gitStall } from '../../../../store/fs/git-dir.ts';
@@ -140,7 +140,7 @@ const comeOrGone = ({ store, engine }: EngineNeeds, caseId: string) => {
   return {
     gone: ids.filter((id) => live.has(id) && !hasRecord(store, caseId, id)),
     changed: ids.filter((id) => isStatusChanged(store, live.get(id))),
-    back: ids.filter((id) => !live.has(id) && hasRecord(store, caseId, id)),
+    back: ids.filter((id) => !live.has(id) && isReadable(store, caseId, id)),
   };
 };
 
@@ -151,10 +151,11 @@ const hasComeOrGone = (service: EngineNeeds, caseId: string): boolean => {
 
 const isReadableAgain = ({ store, engine }: EngineNeeds, caseId: string): boolean =>
   [...engine.unread].some(
-    (id) =>
-      store.journal.runs.get(id)?.case_id === caseId &&
-      orElse(() => sessionStatus(store, caseId, id) !== undefined, false),
+    (id) => store.journal.runs.get(id)?.case_id === caseId && isReadable(store, caseId, id),
   );
+
+const isReadable = (store: Store, caseId: string, id: string): boolean =>
+  orElse(() => sessionStatus(store, caseId, id) !== undefined, false);
 
 const followRecords = async (service: SessionNeeds, caseId: string): Promise<void> => {
   const look = async () => comeOrGone(service, caseId);
@@ -192,8 +193,10 @@ const ORPHANED =
  */
 const isOrphan = async (service: EngineNeeds, caseId: string, id: string): Promise<boolean> => {
   const { store, engine } = service;
-  const kept = engine.live.has(id) ? undefined : unfinishedSession(store, caseId, id);
-  if (kept === undefined || engine.closing) return false;
+  if (engine.closing || engine.live.has(id)) return false;
+  // One that cannot be read is a problem of its own, and the Work item changes again once it can.
+  const kept = orElseUnlessDiskFault(() => unfinishedSession(store, caseId, id), undefined);
+  if (kept === undefined) return false;
   const { status, elsewhere } = kept.session;
   if (elsewhere !== true && (isRunning(status) || isRequeued(store, kept.session))) return true;
   await finalize(service, kept);

@@ -137,7 +137,7 @@ export const withSessionLock = async <T>(
   await endOutdatedRun(service, session);
   refuseAttached(service, session);
   refuseElsewhere(session);
-  refuseUnconfirmed(session);
+  refuseUnconfirmed(session, store.layout.root);
   await checkTrustOf(service, session);
   // The Work item changes with its session, so nothing is decided while it cannot be written.
   await update(store, case_id, () => undefined);

@@ -1,4 +1,5 @@
 import { hasCode, messageOf } from '../../../../store/base/attempt.ts';
+import { dossierCommand } from '../../../../store/base/text.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import type { State } from '../../../../store/records/case.ts';
 import type { CommandsMatter } from '../../../../store/records/commands.ts';
@@ -240,16 +241,19 @@ const keptId = (id?: string): string | undefined =>
 const LONGEST_ID = 1000;
 
 /** Throws 409 `approved_elsewhere` for a session whose start or approval is known from its files only. */
-export const refuseUnconfirmed = ({ id, case_id, unconfirmed, approved_sha256 }: Session): void => {
+export const refuseUnconfirmed = (
+  { id, case_id, unconfirmed, approved_sha256 }: Session,
+  workspace?: string,
+): void => {
   if (unconfirmed === 'started')
     throw new ServiceError(
       'approved_elsewhere',
-      `Session ${id} was not started on this machine, or its record was changed since. Review and confirm it with \`dossier trust\`, or abort it.`,
+      `Session ${id} was not started on this machine, or its record was changed since. Review and confirm it with \`${dossierCommand('trust', workspace)}\`, or abort it.`,
     );
   if (unconfirmed === 'approved')
     throw new ServiceError(
       'approved_elsewhere',
-      `The plan of session ${id} was not approved on this machine, or its record was changed since. Read approved.md, then approve it again with \`dossier approve ${case_id.slice(0, 8)} --session ${id.slice(0, 8)}\`, or with POST …/sessions/${id}/approve and its plan_sha256; or abort the session.`,
+      `The plan of session ${id} was not approved on this machine, or its record was changed since. Read approved.md, then approve it again with \`${dossierCommand(`approve ${case_id.slice(0, 8)} --session ${id.slice(0, 8)}`, workspace)}\`, or with POST …/sessions/${id}/approve and its plan_sha256; or abort the session.`,
       { members: { plan_sha256: approved_sha256 } },
     );
 };

@@ -63,7 +63,7 @@ export interface SessionTurn {
 export const runTurn = async (service: SessionNeeds, turn: SessionTurn): Promise<RunResult> => {
   const { session } = turn.kept;
   // The last check: only what the operator decided on this machine runs.
-  refuseUnconfirmed(session);
+  refuseUnconfirmed(session, service.store.layout.root);
   const provider = providerOf(service.providers, session.provider);
   const live = service.engine.live.get(session.id);
   if (live === undefined || mustStop(service.engine, live)) return { outcome: 'cancelled' };

@@ -4,6 +4,7 @@ import {
   appendFileSync,
   chmodSync,
   existsSync,
+  mkdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -12,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { uptime } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { takePicture } from '../../../../../lib/code/snapshots/picture.ts';
 import { snapshot } from '../../../../../lib/code/snapshots/snapshot.ts';
@@ -173,6 +174,18 @@ describe('Git.run', () => {
       assert.equal(existsSync(lock), false, name);
       assert.equal(operator('for-each-ref', ref), '');
     }
+  });
+
+  it('removes a lock of its own refs from before the clock was set back', async (t) => {
+    const git_dir = join(makeRepository(t).root, '.git');
+    const lock = join(git_dir, 'refs/dossier/kept/one.lock');
+    mkdirSync(dirname(lock), { recursive: true });
+    writeFileSync(lock, '');
+    const later = Date.now() / 1000 + 40 * 86_400;
+    utimesSync(lock, later, later);
+    const place = { git_dir, common_dir: git_dir };
+    await testGit(t).at(place).run(['update-ref', 'refs/dossier/kept/one', 'HEAD']);
+    assert.equal(existsSync(lock), false);
   });
 
   it('leaves a lock of refs that is younger, and any other lock', async (t) => {

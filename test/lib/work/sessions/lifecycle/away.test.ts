@@ -58,6 +58,8 @@ const atWork = async (
   await test.post(`/sessions/${id}/approve`);
   await test.untilEvent(id, 'tool_call');
   const { run_marker: marker } = test.service.engine.live.get(id) ?? assert.fail();
+  const worktree = join(test.workspace, '.dossier/worktrees', basename(path));
+  await eventually(() => assert.ok(existsSync(join(worktree, 'begun.txt'))));
   return { test, git, id, marker, dir: newestSession(test, test.item) };
 };
 
@@ -384,6 +386,51 @@ describe('a queued session that cannot be read when its turn comes', () => {
     assert.equal((await test.call('DELETE', test.at)).status, 204);
     await eventually(() => assert.equal(unread.size, 0));
   });
+});
+
+describe('a session whose record is a directory', () => {
+  it('is logged once, however often its Work item changes', async (t) => {
+    const test = await withCase(t, WORK, { watch: true });
+    const { id } = await test.planned();
+    const file = join(newestSession(test, test.item), 'session.md');
+    const text = readFileSync(file, 'utf8');
+    rmSync(file);
+    mkdirSync(file);
+    await changeOften(test);
+    rmdirSync(file);
+    writeFileSync(file, text);
+    await test.until(id, 'plan_ready');
+    await assertAborted(test);
+  });
+
+  it('is logged once also where it worked, and is paused once the record is back', async (t) => {
+    const { test, id, dir } = await atWork(t);
+    const file = join(dir, 'session.md');
+    const text = readFileSync(file, 'utf8');
+    rmSync(file);
+    mkdirSync(file);
+    assert.equal((await test.control('pause')).status, 409);
+    await changeOften(test);
+    rmdirSync(file);
+    writeFileSync(file, text);
+    await test.until(id, 'paused');
+    await assertAborted(test);
+  });
+
+  /** Nothing but the problem itself is logged. */
+  const changeOften = async (test: SessionTest): Promise<void> => {
+    const problems = () => test.call('GET', '/api/diagnostics');
+    await eventually(async () => assert.match((await problems()).text, /is a directory/));
+    await eventually(() => assert.equal(test.service.engine.live.size, 0));
+    const before = test.logged.length;
+    for (const title of ['One', 'Two', 'Three']) {
+      assert.equal((await test.call('PUT', test.at, { title })).status, 200);
+      await reconcile(test.service.store, test.item.id);
+    }
+    const told = test.logged.slice(before).map(({ message }) => `${message}`);
+    const others = told.filter((message) => !message.includes('session.md: This is a directory'));
+    assert.deepEqual(others, []);
+  };
 });
 
 describe('a queued session whose directory is away while the daemon restarts', () => {
