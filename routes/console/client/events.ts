@@ -39,6 +39,8 @@ export const subscribe = (worker: string, send: (message: StreamMessage) => void
     return;
   }
   const options = { type: 'module', name: 'dossier' } as const;
-  const { port } = new SharedWorker(`/dashboard/assets/${worker}`, options);
-  port.onmessage = ({ data }: MessageEvent<StreamMessage>) => send(data);
+  const shared = new SharedWorker(`/dashboard/assets/${worker}`, options);
+  // Its script does not load: the page may be of an earlier version of the daemon.
+  shared.onerror = () => followEvents(send);
+  shared.port.onmessage = ({ data }: MessageEvent<StreamMessage>) => send(data);
 };

@@ -19,7 +19,7 @@ export const listenForKeys = (): void => {
     }, SEQUENCE_MS);
     if (found === undefined) return;
     event.preventDefault();
-    press(found);
+    press(found, event.repeat);
   });
   document.addEventListener('keydown', submitText);
 };
@@ -37,8 +37,9 @@ const ALWAYS: Readonly<Record<string, { name: string; act: () => void }>> = {
   '?': { name: 'Keyboard shortcuts', act: () => showKeys() },
 };
 
-const press = (found: HTMLElement): void => {
-  if (scrollsOn(found)) return;
+// A key that is held down scrolls on, and presses nothing: nobody means the repetitions.
+const press = (found: HTMLElement, isRepeated: boolean): void => {
+  if (scrollsOn(found) || isRepeated) return;
   found.click();
   if (found.matches('input, textarea, select')) found.focus();
   if (found.matches('summary')) enter(found);
@@ -84,17 +85,21 @@ const focusedRow = (): HTMLElement | null =>
   document.activeElement?.closest<HTMLElement>('[data-row]') ?? null;
 
 const elementForKey = (key: string): HTMLElement | undefined => {
-  const wanted = `[data-key="${CSS.escape(key)}"]`;
-  const inRow = focusedRow()?.querySelector<HTMLElement>(wanted);
-  const all = [...document.querySelectorAll<HTMLElement>(wanted)];
+  const row = focusedRow();
+  const all = shown(`[data-key="${CSS.escape(key)}"]`);
+  const inRow = row === null ? undefined : all.find((one) => row.contains(one));
   return inRow ?? all.find((one) => one.closest('[data-row]') === null);
 };
 
+// Elements in a closed fold are left out: nobody sees what their keys do.
+const shown = (selector: string): HTMLElement[] =>
+  [...document.querySelectorAll<HTMLElement>(selector)].filter((one) => one.checkVisibility());
+
 const startsSequence = (keys: string): boolean =>
-  document.querySelector(`[data-key^="${CSS.escape(`${keys} `)}"]`) !== null;
+  shown(`[data-key^="${CSS.escape(`${keys} `)}"]`).length > 0;
 
 const moveRow = (by: number): void => {
-  const rows = [...document.querySelectorAll<HTMLElement>('[data-row]')];
+  const rows = shown('[data-row]');
   const at = rows.indexOf(focusedRow() as HTMLElement);
   const next =
     at < 0 ? rows.at(by > 0 ? 0 : -1) : rows[Math.min(Math.max(at + by, 0), rows.length - 1)];
@@ -118,7 +123,7 @@ const showKeys = (): void => {
 
 const keysOnPage = (): Map<string, string> => {
   const known = new Map(Object.entries(ALWAYS).map(([key, { name }]) => [key, name]));
-  for (const one of document.querySelectorAll<HTMLElement>('[data-key]')) {
+  for (const one of shown('[data-key]')) {
     const { key = '' } = one.dataset;
     if (!known.has(key)) known.set(key, nameOf(key, one));
   }

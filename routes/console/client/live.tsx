@@ -9,7 +9,7 @@ import {
   type WorkspaceEvent,
 } from '../common/page.ts';
 import { type FormResult, sendForm } from '../common/send-form.ts';
-import { browserApi } from '../parts/form.tsx';
+import { browserApi, type Field, fieldsOf, storeAgain } from '../parts/form.tsx';
 import { Shell } from '../parts/shell.tsx';
 import { subscribe } from './events.ts';
 import { showProblem } from './focus.ts';
@@ -84,6 +84,8 @@ const keepUpToDate = ({ page, at, worker }: LiveProps, now: () => Now, put: Put)
     (end, sent) => {
       if (!('problem' in end) && end.on !== undefined && end.on !== frame().path) {
         document.documentElement.dataset.leaving = '';
+        // The browser may come back to this page, or the operator stop the navigation: what is sent then is another call.
+        put({ showing: crypto.randomUUID() });
         return location.assign(end.on);
       }
       put(frameAfter(end, sent));
@@ -91,8 +93,7 @@ const keepUpToDate = ({ page, at, worker }: LiveProps, now: () => Now, put: Put)
       refresh();
     },
   );
-  // Files written by an editor may raise no event.
-  window.addEventListener('focus', refresh);
+  refreshOnReturn(refresh);
   const onEvent = (event: WorkspaceEvent): void => {
     const { event_type, payload } = event;
     if (event_type === 'attention_changed') {
@@ -109,6 +110,17 @@ const keepUpToDate = ({ page, at, worker }: LiveProps, now: () => Now, put: Put)
     put({ down: undefined });
     refresh();
     notify();
+  });
+};
+
+const refreshOnReturn = (refresh: () => void): void => {
+  // Files written by an editor may raise no event.
+  window.addEventListener('focus', refresh);
+  // A page that the browser kept while another was shown has heard of no event.
+  window.addEventListener('pageshow', ({ persisted }) => {
+    if (!persisted) return;
+    delete document.documentElement.dataset.leaving;
+    refresh();
   });
 };
 
@@ -186,13 +198,27 @@ const listenForForms = (
     form.ariaBusy = 'true';
     const done = doneOf(form, event.submitter);
     const data = [...new FormData(form, event.submitter)];
+    const sent = new Map(fieldsOf(form).map((field) => [field, field.value]));
     void sendForm(browserApi, textsOf(data), showing(), fileIn(data)).then((end) => {
       form.ariaBusy = null;
-      if (!('problem' in end)) form.reset();
+      if (!('problem' in end)) resetSent(form, sent);
       onResult(end, { form, done });
     });
   };
   document.addEventListener('submit', onSubmit);
+};
+
+// What was typed while the call ran is not sent yet.
+const resetSent = (form: HTMLFormElement, sent: ReadonlyMap<Field, string>): void => {
+  const later = fieldsOf(form).flatMap((field) => {
+    const { value, defaultValue } = field;
+    return value === (sent.get(field) ?? defaultValue) ? [] : [{ field, value }];
+  });
+  form.reset();
+  for (const { field, value } of later) {
+    field.value = value;
+    storeAgain(field);
+  }
 };
 
 /** What the form says after success. */

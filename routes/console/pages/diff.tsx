@@ -147,22 +147,37 @@ const worktreeOf = async ({ call }: Api, case_id: string): Promise<Diff['worktre
   return { path: status.path, files: files.map(({ path, code }) => ({ path, code })) };
 };
 
+// There is a diff once the work stops. A call that is refused would be an error in the browser's console.
+const workOf = async (
+  api: Api,
+  { case_id, id: sid, mode, status }: Session,
+  since: DiffBase,
+): Promise<Pick<Diff, 'patch' | 'runs' | 'worktree'>> => {
+  if (mode !== 'work') return { patch: undefined, runs: [], worktree: undefined };
+  const at = { id: case_id, sid };
+  const hasDiff = status !== 'working';
+  const [patch, runs, worktree] = await Promise.all([
+    hasDiff ? patchOf(api, at, since) : undefined,
+    hasDiff ? runsOf(api, at, since) : [],
+    worktreeOf(api, case_id),
+  ]);
+  return { patch, runs, worktree };
+};
+
 /** The changes of a session. */
 export const page = definePage<Diff>({
   title: ({ item }) => `Diff · ${item.title}`,
   load: async (api, { params: { id = '', sid = '' }, query }) => {
     const since = query.since === 'approval' ? 'approval' : 'base';
-    const [item, session, all, patch, runs, worktree, messages] = await Promise.all([
+    const session = api.call('GET /cases/{id}/sessions/{sid}', { id, sid });
+    const [item, all, work, messages] = await Promise.all([
       api.call('GET /cases/{id}', { id }),
-      api.call('GET /cases/{id}/sessions/{sid}', { id, sid }),
       api.call('GET /cases/{id}/sessions', { id }),
-      patchOf(api, { id, sid }, since),
-      runsOf(api, { id, sid }, since),
-      worktreeOf(api, id),
+      session.then((one) => workOf(api, one, since)),
       orNone(api.call('GET /cases/{id}/sessions/{sid}/messages', { id, sid })),
     ]);
     const waiting = all.findLast(({ status }) => status === 'plan_ready')?.id;
-    return { item, session, waiting, patch, runs, worktree, since, messages: messages ?? [] };
+    return { item, session: await session, waiting, ...work, since, messages: messages ?? [] };
   },
   View,
   follows: followsItem,

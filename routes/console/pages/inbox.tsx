@@ -26,12 +26,15 @@ const NothingWaits = () => (
   </Empty>
 );
 
+// An opened plan says how many of its comments are unsent.
+const FOLLOWED: ReadonlySet<string> = new Set(['attention_changed', 'session_comments_changed']);
+
 /** The inbox, oldest items first. */
 export const page = definePage<Attention>({
   title: () => 'Inbox',
   load: (api) => loadAttention(api),
   View,
-  follows: ({ event_type }) => event_type === 'attention_changed',
+  follows: ({ event_type }) => FOLLOWED.has(event_type),
 });
 
 /** Asks for permission to show notifications, until the browser has an answer. */

@@ -4,14 +4,22 @@ import { visible } from '../../../store/base/visible.ts';
 import { type Api, definePage, followsItem } from '../common/page.ts';
 import { SessionPage } from '../parts/frames.tsx';
 import { hasEnded } from '../parts/labels.ts';
+import { useOpened } from '../parts/opened.tsx';
 import { PlanBody, usePlanParts } from '../parts/plan/body.tsx';
 import { Permissions, PlanCommands, UnaskedCommands } from '../parts/plan/boundary.tsx';
 import { CommentsContext } from '../parts/plan/comments.tsx';
 import { type CommentsFile, loadComments, useComments } from '../parts/plan/comments-file.ts';
-import { Decide } from '../parts/plan/decide.tsx';
+import { Decide, type DecideProps } from '../parts/plan/decide.tsx';
 import { EditPlan, Unsaved } from '../parts/plan/edit.tsx';
 import { HiddenTextWarnings, PlanHead } from '../parts/plan/head.tsx';
-import { isTextOf, type PlanRead, readPlan, readText, type Which } from '../parts/plan/read.ts';
+import {
+  hashOf,
+  isTextOf,
+  type PlanRead,
+  readPlan,
+  readText,
+  type Which,
+} from '../parts/plan/read.ts';
 import { AbortSession } from '../parts/session-forms.tsx';
 import { TextDiff } from '../parts/text-diff.tsx';
 
@@ -31,6 +39,7 @@ const View = (shown: PlanShown) => {
   const { item, session, comments, plan, show } = shown;
   const now = useComments({ id: item.id, sid: session.id }, comments);
   const at = pathOf(session);
+  const open = useOpened(hashOf(shown));
   const waits = session.status === 'plan_ready';
   const edits = (show === 'edit' && waits) || isWrittenByOperator(session);
   return (
@@ -43,7 +52,7 @@ const View = (shown: PlanShown) => {
           <p class="box error" role="note">{`Comments are read-only: ${comments.failure}`}</p>
         )}
         {!edits && <Unsaved sid={session.id} at={at} plan={plan?.text ?? ''} waits={waits} />}
-        {edits ? <Edit {...shown} at={at} /> : <PlanOrNothing {...shown} at={at} />}
+        {edits ? <Edit {...shown} at={at} /> : <PlanOrNothing {...shown} at={at} open={open} />}
       </CommentsContext.Provider>
     </SessionPage>
   );
@@ -56,6 +65,7 @@ const isWrittenByOperator = ({ status, provider }: Session): boolean =>
   status === 'planning' && provider === 'manual';
 
 type PlanViewProps = PlanShown & { at: string };
+type PlanTextProps = PlanViewProps & Pick<DecideProps, 'open'>;
 
 const Edit = ({ session, plan, at }: PlanViewProps) => (
   <>
@@ -67,7 +77,7 @@ const Edit = ({ session, plan, at }: PlanViewProps) => (
   </>
 );
 
-const PlanOrNothing = (shown: PlanViewProps) => {
+const PlanOrNothing = (shown: PlanTextProps) => {
   const { session, plan, boundary, ask, at } = shown;
   if (plan === undefined)
     return (
@@ -87,7 +97,7 @@ const PlanOrNothing = (shown: PlanViewProps) => {
   );
 };
 
-const Text = (shown: PlanViewProps & { text: string }) => {
+const Text = (shown: PlanTextProps & { text: string }) => {
   const { session, show, from, compared, text, at } = shown;
   const asSource = show === 'source';
   const isByParts = compared === undefined && show !== 'whole';

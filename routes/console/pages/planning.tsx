@@ -7,11 +7,13 @@ import type {
 } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { type Api, definePage, followsItem } from '../common/page.ts';
+import { EditForm } from '../parts/edit-form.tsx';
 import { Section } from '../parts/facts.tsx';
-import { ApiForm, CallButton, PageContext } from '../parts/form.tsx';
+import { CallButton, PageContext } from '../parts/form.tsx';
 import { Item } from '../parts/frames.tsx';
 import { labelOf } from '../parts/labels.ts';
 import { Markdown } from '../parts/markdown.tsx';
+import { ChangedSinceOpened, useOpened } from '../parts/opened.tsx';
 
 interface Planning {
   item: Case;
@@ -32,22 +34,28 @@ const View = ({ item, gate, files, readiness }: Planning) => (
   </Item>
 );
 
-const Gate = ({ id, status, artifacts }: PlanningGate & { id: string }) => (
-  <div class={status === 'approved' ? 'box good' : 'box'}>
-    <strong>{GATES[status]}</strong>
-    {(status === 'pending' || status === 'stale') && (
-      <CallButton
-        call={`POST /api/cases/${id}/planning/approve`}
-        body={{ artifacts: Object.fromEntries(artifacts.map((one) => [one.filename, one.sha256])) }}
-        class="answers"
-        button="primary"
-        keys="a"
-      >
-        Approve files
-      </CallButton>
-    )}
-  </div>
-);
+const Gate = ({ id, status, artifacts }: PlanningGate & { id: string }) => {
+  const approved = Object.fromEntries(artifacts.map((one) => [one.filename, one.sha256]));
+  const open = useOpened(JSON.stringify(approved));
+  const waits = status === 'pending' || status === 'stale';
+  return (
+    <div class={status === 'approved' ? 'box good' : 'box'}>
+      <strong>{GATES[status]}</strong>
+      {waits && open && <ChangedSinceOpened what="A file" where="below" open={open} />}
+      {waits && !open && (
+        <CallButton
+          call={`POST /api/cases/${id}/planning/approve`}
+          body={{ artifacts: approved }}
+          class="answers"
+          button="primary"
+          keys="a"
+        >
+          Approve files
+        </CallButton>
+      )}
+    </div>
+  );
+};
 
 const GATES: Readonly<Record<PlanningGate['status'], string>> = {
   not_started: 'No planning files. They are optional.',
@@ -161,7 +169,7 @@ const PlanningFile = ({ id, filename, of, text, etag }: PlanningText & { id: str
       </div>
       <details class="edit" open={again !== undefined}>
         <summary data-key="e">{of === undefined ? 'Write' : 'Edit'}</summary>
-        <ApiForm call={save} if_match={etag} keep class="fields">
+        <EditForm call={save} if_match={etag} class="fields">
           <label>
             {filename}
             <textarea
@@ -175,7 +183,7 @@ const PlanningFile = ({ id, filename, of, text, etag }: PlanningText & { id: str
           <button type="submit" class="primary">
             Save
           </button>
-        </ApiForm>
+        </EditForm>
       </details>
     </section>
   );

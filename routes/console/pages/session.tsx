@@ -28,8 +28,9 @@ interface Shown {
 
 const View = ({ item, session, asks, worktree, begin, isBack }: Shown) => {
   const of = { id: item.id, sid: session.id };
-  const isOpen = !hasEnded(session.status) && session.elsewhere !== true;
-  const { now, tell } = useActivity({ of, begin, isBack, isOpen: isOpen && !begin.isOver });
+  const isElsewhere = session.elsewhere === true;
+  const isOpen = !hasEnded(session.status) && !isElsewhere;
+  const { now, tell } = useActivity({ of, begin, isBack, isElsewhere });
   return (
     <SessionPage item={item} of={session} tab="Activity">
       <SessionStatus of={session} tail={now.tail} />

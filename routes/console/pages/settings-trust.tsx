@@ -4,6 +4,7 @@ import { definePage } from '../common/page.ts';
 import { Empty } from '../parts/facts.tsx';
 import { ApiForm, CallButton } from '../parts/form.tsx';
 import { Settings } from '../parts/frames.tsx';
+import { ChangedSinceOpened, useOpened } from '../parts/opened.tsx';
 import { JsonValue, PendingValue } from '../parts/pending-value.tsx';
 import { RelativeTime } from '../parts/relative-time.tsx';
 
@@ -52,16 +53,7 @@ const View = ({ values, more, trusted }: TrustShown) => (
 
 const List = ({ values, more }: Pick<TrustShown, 'values' | 'more'>) => (
   <>
-    {values.filter(isIncludedInAll).length > 1 && (
-      <ApiForm call="POST /trust" body={trustBody(values.filter(isIncludedInAll))} class="line">
-        <button type="submit" data-key="A">
-          Trust {values.filter(isIncludedInAll).length} of {values.length}
-        </button>
-        <span class="quiet">
-          If one of them changed since, none is trusted. Plans are approved one by one.
-        </span>
-      </ApiForm>
-    )}
+    <TrustAll values={values.filter(isIncludedInAll)} of={values.length} />
     <ol class="rows" aria-label="Untrusted values">
       {values.map((value) => (
         <Row key={`${value.file} ${value.key} ${value.hash}`} value={value} />
@@ -70,6 +62,23 @@ const List = ({ values, more }: Pick<TrustShown, 'values' | 'more'>) => (
     {more > 0 && <p class="quiet">{more} more are shown after these.</p>}
   </>
 );
+
+const TrustAll = ({ values, of }: { values: readonly WaitingValue[]; of: number }) => {
+  const body = trustBody(values);
+  const open = useOpened(JSON.stringify(body));
+  if (values.length < 2) return null;
+  if (open) return <ChangedSinceOpened what="The list" where="below" open={open} />;
+  return (
+    <ApiForm call="POST /trust" body={body} class="line">
+      <button type="submit" data-key="A">
+        Trust {values.length} of {of}
+      </button>
+      <span class="quiet">
+        If one of them changed since, none is trusted. Plans are approved one by one.
+      </span>
+    </ApiForm>
+  );
+};
 
 // A plan must be read before it is approved, so it is not part of a bulk action.
 const isIncludedInAll = ({ kind }: WaitingValue): boolean => kind !== 'approval';

@@ -20,7 +20,7 @@ export const isBrowser = 'document' in globalThis;
 /** The API client of handlers and effects, which run in a browser only. The `load` of a page is given one. */
 export const browserApi = connect({ url: '' });
 
-interface ApiFormProps {
+export interface ApiFormProps {
   /** Method and path: `POST /cases`. */
   call: string;
   /** The members of the body that no field has. */
@@ -133,7 +133,7 @@ const nameOf = (kept: string): string => `typed ${kept}`;
 /** The text of each changed field, and the value that it replaces. */
 export type Draft = Record<string, { typed: string; over: string }>;
 
-type Field = HTMLInputElement | HTMLTextAreaElement;
+export type Field = HTMLInputElement | HTMLTextAreaElement;
 
 interface KeepProps extends Pick<ApiFormProps, 'onRestore'> {
   /** The name that the text is stored under. */
@@ -147,6 +147,7 @@ interface KeepProps extends Pick<ApiFormProps, 'onRestore'> {
 const KeepTyped = ({ as: name, onRestore }: KeepProps) => {
   const box = useRef<HTMLDivElement>(null);
   const [back, setBack] = useState<Back>();
+  const [isStored, setStored] = useState(true);
   useEffect(() => {
     const form = box.current?.closest('form');
     if (form === null || form === undefined) return;
@@ -155,11 +156,15 @@ const KeepTyped = ({ as: name, onRestore }: KeepProps) => {
     setBack(found);
     if (found !== undefined) onRestore?.(draft);
     else if (isSaved(form, draft)) writeBoth(name, undefined);
-    const write = () => writeBoth(name, typedIn(form));
+    const write = () => {
+      const typed = typedIn(form);
+      setStored(writeBoth(name, typed) || typed === undefined);
+    };
     // A form is reset after its call succeeded.
     const drop = () => {
       writeBoth(name, undefined);
       setBack(undefined);
+      setStored(true);
     };
     form.addEventListener('input', write);
     form.addEventListener('reset', drop);
@@ -169,15 +174,25 @@ const KeepTyped = ({ as: name, onRestore }: KeepProps) => {
     };
   }, [name]);
   return (
-    <div ref={box} role="status" hidden={back === undefined} class={back && 'box typed-before'}>
-      {back !== undefined && (
-        <>
-          {SAID[back]} <button type="reset">Discard</button>
-        </>
-      )}
-    </div>
+    <>
+      <div ref={box} role="status" hidden={back === undefined} class={back && 'box typed-before'}>
+        {back !== undefined && (
+          <>
+            {SAID[back]} <button type="reset">Discard</button>
+          </>
+        )}
+      </div>
+      {!isStored && <NotStored />}
+    </>
   );
 };
+
+/** Said where the browser's storage is full or not allowed. */
+export const NotStored = () => (
+  <p class="box warn" role="status">
+    The browser cannot store this text. Save it before you leave this page.
+  </p>
+);
 
 const SAID = {
   same: 'Your unsent text was restored.',
@@ -189,7 +204,8 @@ type Back = keyof typeof SAID;
 
 const draftOf = (name: string): Draft => readEither<Draft>(name) ?? {};
 
-const fieldsOf = (form: HTMLFormElement): Field[] => [
+/** The fields of a form that take text. */
+export const fieldsOf = (form: HTMLFormElement): Field[] => [
   ...form.querySelectorAll<Field>(
     'textarea[name], input[name]:not([type]), input[type=text], input[type=number], input[type=url]',
   ),

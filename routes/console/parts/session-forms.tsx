@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks';
 import { ApiForm } from './form.tsx';
 
 interface SendBackProps {
@@ -24,9 +23,7 @@ export const SendBack = ({ at, keys }: SendBackProps) => (
 
 /** Aborts a session, after a confirmation. */
 export const AbortSession = ({ case_id, id }: { case_id: string; id: string }) => {
-  const [isOpen, setOpen] = useState(false);
   const onToggle = ({ currentTarget }: { currentTarget: HTMLDetailsElement }) => {
-    setOpen(currentTarget.open);
     if (currentTarget.open) currentTarget.querySelector('button')?.focus();
   };
   return (
@@ -40,7 +37,7 @@ export const AbortSession = ({ case_id, id }: { case_id: string; id: string }) =
         class="line"
       >
         <span>The session ends for good. Its changes stay in the worktree.</span>
-        <button type="submit" class="danger" {...(isOpen && { 'data-key': 'y' })}>
+        <button type="submit" class="danger" data-key="y">
           Abort session
         </button>
       </ApiForm>

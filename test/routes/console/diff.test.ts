@@ -17,6 +17,7 @@ import {
   openBrowser,
 } from '../../helpers/browser.ts';
 import { startHere } from '../../helpers/daemon-here.ts';
+import { eventually } from '../../helpers/eventually.ts';
 import { makeRepository, temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
 
 describe('whether a plan names a file', () => {
@@ -308,6 +309,29 @@ describe('the diff', { skip: noBrowser }, () => {
     assert.equal((await (await sent).response())?.status(), 200);
   });
 
+  it('keeps the comments of two tabs, and takes away the one that is removed', async (t) => {
+    const { page: url } = await start(t, ["printf 'a\\nb\\n' > src/add.js"]);
+    const { page } = await look(t, url);
+    const tab = await page.context().newPage();
+    await tab.goto(url);
+    for (const [one, said] of [
+      [page, 'Said in one'],
+      [tab, 'Said in the other'],
+    ] as const) {
+      await one.locator('.diff-row.come').first().click();
+      await one.keyboard.press('m');
+      await one.getByLabel('Comment on src/add.js:1').fill(said);
+      await one.getByRole('button', { name: 'Save comment' }).click();
+      await one.getByRole('heading', { name: 'Comments (1)' }).waitFor();
+    }
+    await tab.reload();
+    await tab.getByRole('heading', { name: 'Comments (2)' }).waitFor();
+    await page.getByRole('button', { name: 'Remove all' }).click();
+    await tab.reload();
+    await tab.getByRole('heading', { name: 'Comments (1)' }).waitFor();
+    await tab.locator('.diff-comments li', { hasText: 'Said in the other' }).waitFor();
+  });
+
   it('starts a session with the comments where no plan waits', async (t) => {
     const { page: url, dossier, at } = await start(t, ["printf 'a\\nb\\n' > src/add.js"]);
     const { page, complaints } = await look(t, url);
@@ -450,6 +474,25 @@ describe('the diff', { skip: noBrowser }, () => {
     await page.getByText('Files: 2 of 2 viewed').waitFor();
     await page.getByLabel('Viewed: two.txt').click();
     await page.getByText('Files: 1 of 2 viewed').waitFor();
+  });
+
+  it('is not asked for before there is one', async (t) => {
+    const { root } = makeRepository(t);
+    const args = ['--workspace', temporaryDirectory(t), '--repo', root];
+    const { url } = await startHere(t, args);
+    const dossier = connect({ url });
+    const { id } = await dossier.call('POST /cases', { body: { title: 'By hand', type: 'bug' } });
+    const { id: sid } = await dossier.call('POST /cases/{id}/sessions', {
+      ...{ id, body: { type: 'implementing', provider: 'manual' } },
+    });
+    const { page, complaints } = await look(t, `${url}/dashboard/cases/${id}/sessions/${sid}/diff`);
+    await page.getByText('The diff appears once the session has worked.').waitFor();
+    await dossier.call('PUT /cases/{id}', { id, body: { title: 'Planned by hand' } });
+    await page.getByText('Planned by hand').first().waitFor();
+    await dossier.call('PUT /cases/{id}/sessions/{sid}/plan', { id, sid, body: 'By hand.' });
+    await eventually(() => dossier.call('POST /cases/{id}/sessions/{sid}/approve', { id, sid }));
+    await page.getByText('The session is working.').waitFor();
+    assert.deepEqual(complaints, []);
   });
 
   it('says that the patch did not come, and asks for it again', async (t) => {

@@ -167,6 +167,25 @@ describe('the inbox', { skip: noBrowser }, () => {
     await page.getByRole('link', { name: 'The first' }).waitFor();
   });
 
+  it('hears of more where the script that tabs share does not load', async (t) => {
+    const { inbox, plan } = await start(t);
+    const browser = await openBrowser(t);
+    const page = await (await browser.newContext()).newPage();
+    await page.addInitScript(() => {
+      const { SharedWorker: Shared } = globalThis;
+      // Of an earlier version of the daemon.
+      globalThis.SharedWorker = class extends Shared {
+        constructor(_url: string | URL, options?: string | WorkerOptions) {
+          super('/dashboard/assets/gone.js', options);
+        }
+      };
+    });
+    await page.goto(inbox);
+    await untilLive(page);
+    await plan('The first');
+    await page.getByRole('link', { name: 'The first' }).waitFor();
+  });
+
   // A browser has six connections for a daemon: with one each, the seventh tab would hear nothing.
   it('keeps eight tabs live over one connection', async (t) => {
     const { inbox, plan } = await start(t);

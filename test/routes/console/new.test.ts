@@ -79,6 +79,26 @@ describe('the page for a new Work item', { skip: noBrowser }, () => {
     assert.equal((await sessions())[0]?.provider, 'manual');
   });
 
+  it('makes another one on a page that the browser came back to', async (t) => {
+    const { console, titles } = await start(t);
+    const { page } = await look(t, `${console}/new`);
+    // The operator stops the navigation.
+    await page.route('**/dashboard/cases/*', (route) => route.abort('aborted'), { times: 1 });
+    await page.getByLabel('Start a session').uncheck();
+    await page.getByLabel('Title').fill('The first');
+    const left = page.waitForEvent('requestfailed');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await left;
+    await page.evaluate(() =>
+      globalThis.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })),
+    );
+    await page.getByLabel('Title').fill('The second');
+    await page.getByLabel('Start a session').uncheck();
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { name: 'The second' }).waitFor();
+    assert.deepEqual((await titles()).toSorted(), ['The first', 'The second']);
+  });
+
   it('says why no session starts, and makes no second Work item of that', async (t) => {
     const { console, titles } = await start(t, { repository: false });
     const { page } = await look(t, `${console}/new`);

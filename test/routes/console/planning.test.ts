@@ -75,6 +75,29 @@ describe('the planning of a Work item', { skip: noBrowser }, () => {
     );
   });
 
+  it('is saved over no version that came while it was typed, unless it was said', async (t) => {
+    const { url, dossier, id, put } = await start(t);
+    await put('# First\n');
+    const { page } = await look(t, url);
+    const hypotheses = page.getByRole('region', { name: 'Hypotheses' });
+    const field = hypotheses.getByLabel('hypotheses.md');
+    const save = hypotheses.getByRole('button', { name: 'Save' });
+    const file = { id, filename: 'hypotheses.md' } as const;
+    const text = () => dossier.call('GET /api/cases/{id}/planning-artifacts/{filename}', file);
+    await hypotheses.getByText('Edit', { exact: true }).click();
+    await field.fill('# Mine\n');
+    await put('# Theirs\n');
+    // No event tells of it; the page looks when its window gets the focus.
+    await page.evaluate(() => globalThis.dispatchEvent(new Event('focus')));
+    await hypotheses.getByRole('heading', { name: 'Theirs' }).waitFor();
+    await save.click();
+    await hypotheses.getByRole('alert').waitFor();
+    assert.deepEqual([await text(), await field.inputValue()], ['# Theirs\n', '# Mine\n']);
+    await save.click();
+    await hypotheses.getByRole('heading', { name: 'Mine' }).waitFor();
+    assert.equal(await text(), '# Mine\n');
+  });
+
   it('says why a stage cannot be written', async (t) => {
     const { url } = await start(t);
     const { page } = await look(t, url);

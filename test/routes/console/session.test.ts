@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { connect } from '../../../lib/client/client.ts';
 import { assertAccessible, assertFits, look, noBrowser } from '../../helpers/browser.ts';
+import { untilLive } from '../../helpers/chromium.ts';
 import { startDaemon } from '../../helpers/daemon.ts';
 import { startHere } from '../../helpers/daemon-here.ts';
 import { writeEndedSession } from '../../helpers/ended-session.ts';
 import { eventually, until } from '../../helpers/eventually.ts';
+import { NOBODY } from '../../helpers/nobody.ts';
 import { makeRepository, temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
 import { withAgent } from '../../helpers/sessions.ts';
 
@@ -106,6 +108,36 @@ describe('the page of a session', { skip: noBrowser }, () => {
     assert.equal((await log(page)).split('The session is completed.').length, 2);
   });
 
+  it('says that its stream is refused, and asks for it again', async (t) => {
+    const { at, approve } = await start(t);
+    const { page } = await look(t, at);
+    const full = { title: 'Too many requests', status: 429, detail: 'Too many streams are open.' };
+    let refusals = 1;
+    await page.route('**/stream?*', (route) =>
+      refusals-- > 0 ? route.fulfill({ status: 429, json: full }) : route.fallback(),
+    );
+    await page.reload();
+    await page.locator('.foot').getByText(full.detail).waitFor();
+    await approve();
+    await page.locator('.log').getByText('The session is completed.').waitFor();
+  });
+
+  it('follows no session of another machine', async (t) => {
+    const { at, is, session, workspace } = await start(t, { behaviour: 'plan' });
+    await is('plan_ready');
+    const file = join(workspace, (await session()).path, 'session.md');
+    const text = readFileSync(file, 'utf8');
+    writeFileSync(file, text.replace(/^machine: .*$/m, `machine: ${NOBODY}`));
+    await eventually(async () => assert.equal((await session()).elsewhere, true));
+    const { page, complaints } = await look(t, at);
+    const asked: string[] = [];
+    page.on('request', (request) => request.url().includes('/stream') && asked.push(request.url()));
+    await page.reload();
+    await page.getByText('This session runs on another machine.').waitFor();
+    await untilLive(page);
+    assert.deepEqual([asked, complaints], [[], []]);
+  });
+
   it('has a box for messages, which are in the log, and beside the diff', async (t) => {
     const { at, is, approve, sid } = await start(t, { behaviour: 'work-hang' });
     await approve();
@@ -113,6 +145,12 @@ describe('the page of a session', { skip: noBrowser }, () => {
     const { page } = await look(t, at);
     await page.getByText('At work.').waitFor();
     const box = page.getByLabel('Message to the agent; sending it approves it');
+    const typeMore = async (route: Route) => {
+      await box.fill('Typed while the first is sent.');
+      await box.press('Enter');
+      await route.continue();
+    };
+    await page.route('**/messages', typeMore, { times: 1 });
     await box.fill('Keep the old name too.');
     await page.getByRole('button', { name: 'Send' }).click();
     await page.locator('.log').getByText('You: Keep the old name too.').waitFor();
@@ -124,9 +162,26 @@ describe('the page of a session', { skip: noBrowser }, () => {
     await page.locator('.messages').getByText('Keep the old name too.').waitFor();
     await assertAccessible(page);
     await page.goto(at);
-    await page.getByLabel('What to do next').fill('Now the docs.');
+    const next = page.getByLabel('What to do next');
+    await page.getByText('Your unsent text was restored.').waitFor();
+    assert.equal(await next.inputValue(), 'Typed while the first is sent.');
+    await next.fill('Now the docs.');
     await page.getByRole('button', { name: 'Start session' }).click();
     await until(async () => !page.url().includes(sid));
+  });
+
+  it('keeps a message over the end of the session, and no choice that meant something else', async (t) => {
+    const { at, id, is, approve, dossier } = await start(t, { behaviour: 'work-hang' });
+    await approve();
+    await is('working');
+    const { page } = await look(t, at);
+    const box = page.getByRole('textbox');
+    await box.fill('Keep the old name too.');
+    await page.getByLabel('Interrupt').check();
+    await dossier.call('POST /api/cases/{id}/session/abort', { id });
+    await page.getByRole('button', { name: 'Start session' }).waitFor();
+    assert.equal(await box.inputValue(), 'Keep the old name too.');
+    assert.equal(await page.getByLabel('Use it as the approved plan').isChecked(), false);
   });
 
   it('has leave asked for, and given by keyboard', async (t) => {
@@ -171,10 +226,38 @@ describe('the page of a session', { skip: noBrowser }, () => {
     await page.keyboard.press('y');
     await page.keyboard.press('x');
     await page.getByText('The session ends for good.').waitFor();
-    assert.equal((await session()).status, 'working');
+    await page.keyboard.press('x');
+    const aborts: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().endsWith('/session/abort')) aborts.push(request.url());
+    });
     await page.keyboard.press('y');
+    await page.evaluate(() => new Promise(requestAnimationFrame));
+    assert.deepEqual([aborts, (await session()).status], [[], 'working']);
+    // The second key is pressed before the page has drawn anything.
+    await page.evaluate(() => {
+      for (const key of ['x', 'y'])
+        document.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+    });
     await is('aborted');
     await page.getByText('The session is aborted.').waitFor();
+    assert.equal(aborts.length, 1);
+    assert.deepEqual(complaints, []);
+  });
+
+  it('of one that is queued beside another aborts that one alone', async (t) => {
+    const { at, is, dossier, id, sid } = await start(t, { behaviour: 'plan' });
+    await is('plan_ready');
+    const body = { type: 'implementing' };
+    const queued = await dossier.call('POST /cases/{id}/sessions', { id, body });
+    assert.equal(queued.status, 'queued');
+    const { page, complaints } = await look(t, at.replace(sid, queued.id));
+    await page.getByText('Abort', { exact: true }).click();
+    await assertAccessible(page);
+    await page.getByRole('button', { name: 'Abort session' }).click();
+    await page.getByText('The session is aborted.').waitFor();
+    await page.getByText('Abort', { exact: true }).waitFor({ state: 'detached' });
+    await is('plan_ready');
     assert.deepEqual(complaints, []);
   });
 
@@ -309,10 +392,13 @@ describe('the page of a session', { skip: noBrowser }, () => {
     const { page } = await look(t, at, { javaScriptEnabled: false, size: 'narrow' });
     assert.match(await log(page), /Let me look first\..*The plan is ready/s);
     await page.getByLabel('Changes to make').fill('Two files.');
-    await page.getByRole('button', { name: 'Request changes' }).click();
-    await eventually(async () => assert.match(await log(page).catch(() => ''), /planning/));
-    await eventually(async () => assert.notEqual((await session()).status, 'planning'));
+    await Promise.all([
+      page.waitForEvent('load'),
+      page.getByRole('button', { name: 'Request changes' }).click(),
+    ]);
+    await is('plan_ready');
     await page.reload();
+    assert.equal((await log(page)).split('The plan is ready').length, 3);
     await dossier.call('POST /api/cases/{id}/session/abort', { id });
     await page.getByLabel('Changes to make').fill('Three files.');
     await page.getByRole('button', { name: 'Request changes' }).click();
@@ -385,6 +471,11 @@ describe('the page of a session', { skip: noBrowser }, () => {
     await page.getByRole('link', { name: 'Show earlier' }).click();
     await untilSeen(first - 1);
     assert.ok((await size()) <= 3000);
+    await page.keyboard.press('e');
+    await untilSeen(20_000);
+    assert.ok((await size()) <= 3000);
+    await page.goto(`${other}?before=${first}`);
+    await untilSeen(first - 1);
     await page.keyboard.press('e');
     await untilSeen(20_000);
     assert.ok((await size()) <= 3000);

@@ -82,7 +82,11 @@ describe('the page of worktrees', { skip: noBrowser }, () => {
     assert.match(text, /^---\n# mine\n[\s\S]* # long\n/);
     assert.doesNotMatch(text, /prefix|template|root|copy|commit/);
     await page.getByLabel('Work of a completed session').selectOption('never');
-    await page.getByRole('button', { name: 'Save' }).click();
+    // A page that is being loaded cannot be loaded again.
+    await Promise.all([
+      page.waitForEvent('load'),
+      page.getByRole('button', { name: 'Save' }).click(),
+    ]);
     await until(async () => (await dossier.call('GET /api/worktrees/config')).commit === 'never');
     writeFileSync(file, text);
     await page.reload();

@@ -12,7 +12,7 @@ export const Controls = ({ of: session }: { of: Session }) => {
       <p class="box">This session runs on another machine. Only that machine can continue it.</p>
     );
   if (unconfirmed !== undefined) return <Unconfirmed of={session} />;
-  if (!ACTIVE.has(status)) return null;
+  if (hasEnded(status)) return null;
   // The page may be old: naming the session keeps the call from affecting another one.
   const meant = { session_id: id };
   const runs = status === 'planning' || status === 'working';
@@ -62,9 +62,6 @@ const Unconfirmed = ({ of: { case_id, id, unconfirmed } }: { of: Session }) => (
   </div>
 );
 
-// The calls are not about a queued session.
-const ACTIVE: ReadonlySet<string> = new Set(['planning', 'plan_ready', 'working', 'paused']);
-
 // After a kill the session is not resumed without one of these.
 const CutOff = ({ isOpen, ...call }: { call: string; body: object; isOpen: boolean }) => (
   <details open={isOpen}>
@@ -94,7 +91,10 @@ const PlanLink = ({ case_id, id, children }: Session & { children: string }) => 
   </a>
 );
 
-/** Sends a message to the session. After its end the message starts a new session. */
+/**
+ * Sends a message to the session. After its end the message starts a new session. The text stays in its field then; the keys
+ * keep what was chosen for the one from being chosen for the other.
+ */
 export const MessageForm = ({ of: session }: { of: Session }) => {
   const { case_id, id, status, provider, elsewhere, unconfirmed } = session;
   const isOver = hasEnded(status);
@@ -114,14 +114,14 @@ export const MessageForm = ({ of: session }: { of: Session }) => {
         class="line grow"
       >
         {field}
-        <Choice name="approve" words="Use it as the approved plan" />
+        <Choice key="approve" name="approve" words="Use it as the approved plan" />
         <button type="submit">Start session</button>
       </ApiForm>
     );
   return (
     <ApiForm call={call} keep class="line grow">
       {field}
-      <Choice name="now" words="Interrupt" />
+      <Choice key="now" name="now" words="Interrupt" />
       <button type="submit">Send</button>
     </ApiForm>
   );

@@ -79,11 +79,10 @@ const Foot = ({ of, now: { tail, back, isFollowing, broken }, tell, isOpen }: Lo
   const here = `/dashboard/cases/${of.id}/sessions/${of.sid}`;
   if (!isBrowser) return back === undefined ? null : <a href={here}>Newest</a>;
   const isOver = !isOpen || tail?.isOver === true;
+  const following = isFollowing ? 'Following new activity.' : '';
   return (
     <p class="foot quiet">
-      {isOver
-        ? 'The session has ended.'
-        : (broken ?? (isFollowing ? 'Following new activity.' : ''))}
+      {broken ?? (isOver ? 'The session has ended.' : following)}
       {!isFollowing && (
         <button type="button" data-key="e" onClick={() => tell({ isFollowing: true })}>
           Jump to newest

@@ -80,27 +80,30 @@ interface ActivityOptions {
   begin: Activity;
   /** `begin` has earlier events, not the newest. */
   isBack: boolean;
-  /** Events may still come. */
-  isOpen: boolean;
+  /** Of a session of another machine nothing comes but through git. */
+  isElsewhere: boolean;
 }
 
 /** Follows the activity of a session. */
-export const useActivity = ({ of, begin, isBack, isOpen }: ActivityOptions) => {
+export const useActivity = ({ of, begin, isBack, isElsewhere }: ActivityOptions) => {
   const [now, tell] = useReducer(reduceLog, {
     tail: isBack ? undefined : begin,
     back: isBack ? begin : undefined,
     isFollowing: !isBack,
     broken: undefined,
   });
-  const isOver = !isOpen || now.tail?.isOver === true;
+  // The session may have ended before its last events are here, so the stream decides.
+  const isOver = isElsewhere || now.tail?.isOver === true;
   useEffect(() => {
     if (isOver) return undefined;
     let last = now.tail?.last ?? -PAGE_SIZE;
-    return whileVisible((signal) =>
+    const follow = (signal: AbortSignal) =>
       followStream(of, last, signal, (done) => {
         if ('came' in done) last = done.came.at(-1)?.id ?? last;
         tell(done);
-      }),
+      });
+    return whileVisible(follow, (error) =>
+      tell({ broken: error instanceof Problem ? error.message : LOST }),
     );
   }, [of.sid, isOver]);
   return { now, tell };
@@ -109,6 +112,8 @@ export const useActivity = ({ of, begin, isBack, isOpen }: ActivityOptions) => {
 /** Events within this time are shown together, in milliseconds. */
 const TOGETHER_MS = 60;
 const AGAIN_MS = 3000;
+const LONGEST_MS = 48_000;
+const LOST = 'Connection lost. It reconnects by itself.';
 
 const followStream = async (
   of: SessionRef,
@@ -126,23 +131,28 @@ const followStream = async (
     query: { after: last },
     signal,
     onOpen: () => tell({ broken: undefined }),
-    onBreak: () => tell({ broken: 'Connection lost. It reconnects by itself.' }),
+    onBreak: () => tell({ broken: LOST }),
   });
   for await (const event of stream) if (came.push(event) === 1) setTimeout(flush, TOGETHER_MS);
   flush();
+  if (!signal.aborted) tell({ broken: undefined });
 };
 
 // A browser allows six connections to a host: a hidden tab gives up its own.
-const whileVisible = (run: (signal: AbortSignal) => Promise<void>): (() => void) => {
+const whileVisible = (
+  run: (signal: AbortSignal) => Promise<void>,
+  onFailure: (error: unknown) => void,
+): (() => void) => {
   let life: AbortController | undefined;
   const go = async ({ signal }: AbortController): Promise<void> => {
-    while (!signal.aborted) {
-      const failed = await run(signal).then(
-        () => undefined,
-        (error: unknown) => error ?? true,
-      );
-      if (failed === undefined || (failed instanceof Problem && failed.status < 500)) return;
-      await new Promise((done) => setTimeout(done, AGAIN_MS));
+    for (let wait = AGAIN_MS; !signal.aborted; wait = Math.min(2 * wait, LONGEST_MS)) {
+      try {
+        return await run(signal);
+      } catch (error) {
+        // Whatever the reason: a full daemon, or one that asks for a log-in, takes it again later.
+        if (!signal.aborted) onFailure(error);
+      }
+      await new Promise((done) => setTimeout(done, wait));
     }
   };
   const look = (): void => {

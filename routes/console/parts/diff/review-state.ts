@@ -30,6 +30,10 @@ interface ReviewState {
 
 const EMPTY: ReviewState = { viewed: [], seen: [], comments: [] };
 
+type Marks = Omit<ReviewState, 'seen'>;
+
+type ReviewChange = (before: Marks) => Partial<Marks>;
+
 const read = <T>(key: string, otherwise: T): T => ({ ...otherwise, ...readStored<T>(key) });
 
 /** The review state of a session's diff. `seen` is stored for each base of comparison. */
@@ -40,15 +44,25 @@ export const useReviewState = (sid: string, since: DiffBase) => {
     ...read(key, EMPTY),
     seen: read(seenKey, EMPTY).seen,
   }));
-  const update = (change: Partial<Omit<ReviewState, 'seen'>>): void => {
-    setKept({ ...state, ...change });
-    // Another tab may have stored more since.
-    writeStored(key, { ...read(key, EMPTY), ...change });
+  const update = (change: ReviewChange): void => {
+    setKept({ ...state, ...change(state) });
+    // Another tab may have stored more since: that is changed in the same way, not replaced.
+    const stored = read(key, EMPTY);
+    writeStored(key, { ...stored, ...change(stored) });
   };
   const storeSeen = (seen: readonly string[]): void => {
     writeStored(seenKey, { ...read(seenKey, EMPTY), seen });
   };
   return { state, update, storeSeen };
+};
+
+/** All but those comments, which another tab may have stored as well. */
+export const withoutComments = (
+  all: readonly Comment[],
+  gone: readonly Comment[],
+): readonly Comment[] => {
+  const texts = new Set(gone.map((one) => JSON.stringify(one)));
+  return all.filter((one) => !texts.has(JSON.stringify(one)));
 };
 
 const keyOf = (sid: string): string => `dossier.diff.${sid}`;

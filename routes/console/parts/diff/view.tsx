@@ -17,6 +17,7 @@ import {
   useReviewState,
   useWriting,
   type Writing,
+  withoutComments,
 } from './review-state.ts';
 import { oneLine } from './rows.ts';
 
@@ -85,10 +86,12 @@ const Live = ({ Body, ...shown }: DiffShown & { Body: Body }) => {
   const { layout, toggle } = useLayout();
   const [wanted, setWanted] = useState<ScrollRequest>();
   const { box, writer, begin, saved } = useWriter(sid, (comment) =>
-    update({ comments: [...state.comments, comment] }),
+    update(({ comments }) => ({ comments: [...comments, comment] })),
   );
-  const remove = (gone: number | undefined) =>
-    update({ comments: state.comments.filter((_, at) => gone !== undefined && at !== gone) });
+  const remove = (at: number | undefined) => {
+    const gone = state.comments.filter((_, place) => at === undefined || place === at);
+    update(({ comments }) => ({ comments: withoutComments(comments, gone) }));
+  };
   return (
     <>
       {writer && <WriteComment {...writer} />}
@@ -158,8 +161,11 @@ const useFileMarks = ({ sid, since }: Pick<DiffShown, 'sid' | 'since'>, files: F
   const onView = (at: number): void => {
     const hash = hashes[at];
     if (hash === undefined) return;
-    const others = state.viewed.filter((one) => one !== hash);
-    update({ viewed: viewed(at) ? others : [...others, hash] });
+    const isViewed = viewed(at);
+    update((before) => {
+      const others = before.viewed.filter((one) => one !== hash);
+      return { viewed: isViewed ? others : [...others, hash] };
+    });
   };
   return { state, update, marks: { viewed, isNew, onView }, folded };
 };

@@ -2,22 +2,25 @@ import { useContext, useEffect, useState } from 'preact/hooks';
 import { counted } from '../../../../lib/text/wording.ts';
 import { readComments } from '../../../../store/base/comments.ts';
 import { ApiForm, CallButton } from '../form.tsx';
+import { ChangedSinceOpened } from '../opened.tsx';
 import { AbortSession } from '../session-forms.tsx';
 import { withAskList } from './boundary.tsx';
 import { CommentsContext, goToUnsaved, Quote } from './comments.tsx';
 import { readDrafts } from './comments-file.ts';
-import { isTextOf, type PlanRead } from './read.ts';
+import { hashOf, isTextOf, type PlanRead } from './read.ts';
 
-interface DecideProps extends Pick<PlanRead, 'session' | 'plan' | 'boundary' | 'ask'> {
+export interface DecideProps extends Pick<PlanRead, 'session' | 'plan' | 'boundary' | 'ask'> {
   /** The page shows the whole text. */
   isWhole: boolean;
   /** The address of the plan. */
   at: string;
+  /** Opens the version that came since the plan was opened. */
+  open: (() => void) | undefined;
 }
 
 /** The actions on a plan that waits for approval. */
 export const Decide = (given: DecideProps) => {
-  const { session, at } = given;
+  const { session, at, open } = given;
   const { text } = useContext(CommentsContext);
   const count = readComments(text).unsent.length;
   const call = `/cases/${session.case_id}/sessions/${session.id}`;
@@ -28,7 +31,11 @@ export const Decide = (given: DecideProps) => {
           {`Send ${counted(count, 'comment')}`}
         </CallButton>
       )}
-      <Approve {...given} unsent={count} />
+      {open === undefined ? (
+        <Approve {...given} unsent={count} />
+      ) : (
+        <ChangedSinceOpened what="The plan" where="above" open={open} />
+      )}
       <a class="button" href={`${at}?show=edit`} data-key="e">
         Edit
       </a>
@@ -56,7 +63,7 @@ const activityOf = ({ case_id, id }: PlanRead['session']) => ({
   name: 'Show activity',
 });
 
-interface ApproveProps extends DecideProps {
+interface ApproveProps extends Omit<DecideProps, 'open'> {
   /** The number of comments that were not sent. */
   unsent: number;
 }
@@ -68,14 +75,17 @@ interface ApproveProps extends DecideProps {
 export const Approve = ({ session, plan, boundary, ask, isWhole, at, unsent }: ApproveProps) => {
   const { case_id, id, plan_sha256 } = session;
   const { approval_sha256, plan_sha256: listed = plan_sha256 } = boundary?.unasked ?? {};
-  const hash = approval_sha256 ?? plan_sha256;
+  const hash = hashOf({ session, boundary });
   const unasked = approval_sha256 === undefined ? {} : { approval_sha256, ask };
   const [held, setHeld] = useState<Held>();
   useEffect(() => setHeld(undefined), [hash]);
-  if (!isTextOf(plan, plan_sha256) || listed !== plan_sha256)
+  const isWell = isTextOf(plan, plan_sha256) && listed === plan_sha256;
+  if (!isWell || boundary === undefined)
     return (
       <p class="box warn" role="note">
-        The plan changed while it was loaded. Reload the page.
+        {isWell
+          ? 'What the session may do cannot be read. Reload the page.'
+          : 'The plan changed while it was loaded. Reload the page.'}
       </p>
     );
   if (!isWhole)

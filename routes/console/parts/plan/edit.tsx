@@ -1,7 +1,7 @@
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import type { Session } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { ApiForm, PageContext } from '../form.tsx';
+import { ApiForm, NotStored, PageContext } from '../form.tsx';
 import { readStored, writeStored } from '../storage.ts';
 import { TextDiff } from '../text-diff.tsx';
 import { useWindow } from '../use-window.ts';
@@ -27,7 +27,7 @@ interface EditProps {
  */
 export const EditPlan = (props: EditProps) => {
   const { session, at, plan, etag } = props;
-  const { draft, type, drop, box } = useDraft(props);
+  const { draft, type, drop, box, isStored } = useDraft(props);
   const { problem } = useContext(PageContext);
   const isRefused = problem?.status === 412 && draft.text !== plan;
   const isOther = draft.etag !== etag;
@@ -66,6 +66,7 @@ export const EditPlan = (props: EditProps) => {
             value={draft.text}
             onInput={({ currentTarget }) => type({ ...draft, text: currentTarget.value })}
           />
+          {!isStored && <NotStored />}
           <div class="line">
             <button type="submit" class="primary" title="Ctrl+Enter">
               Save plan
@@ -84,6 +85,7 @@ const useDraft = ({ session: { id, status }, plan, etag }: EditProps) => {
   const { sent } = useContext(PageContext);
   const box = useRef<HTMLDivElement>(null);
   const [draft, setDraft] = useState<Draft>({ text: sent?.markdown ?? plan, etag });
+  const [isStored, setStored] = useState(true);
   const name = nameOf(id);
   const drop = (next?: Draft): void => {
     writeStored(name, undefined);
@@ -91,7 +93,7 @@ const useDraft = ({ session: { id, status }, plan, etag }: EditProps) => {
   };
   const type = (next: Draft): void => {
     setDraft(next);
-    writeStored(name, next);
+    setStored(writeStored(name, next));
   };
   useEffect(() => {
     // A manual plan is edited on the page of its session, where keys are shortcuts.
@@ -107,7 +109,7 @@ const useDraft = ({ session: { id, status }, plan, etag }: EditProps) => {
     if (readStored(name) === undefined && sent?.markdown === undefined)
       setDraft({ text: plan, etag });
   }, [etag]);
-  return { draft, type, drop, box };
+  return { draft, type, drop, box, isStored };
 };
 
 // A draft that equals the saved plan is removed.

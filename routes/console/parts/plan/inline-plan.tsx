@@ -1,8 +1,9 @@
-import { useContext, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { AttentionItem } from '../../../../lib/client/client.ts';
 import { readComments } from '../../../../store/base/comments.ts';
 import type { SessionRef } from '../activity/stream.ts';
-import { browserApi, isBrowser, PageContext } from '../form.tsx';
+import { browserApi, isBrowser } from '../form.tsx';
+import { ChangedSinceOpened, useOpened } from '../opened.tsx';
 import { LoadFailed } from '../problems.tsx';
 import { SendBack } from '../session-forms.tsx';
 import { useLoaded } from '../use-loaded.ts';
@@ -11,25 +12,21 @@ import { Permissions, PlanCommands, UnaskedCommands } from './boundary.tsx';
 import { loadComments } from './comments-file.ts';
 import { Approve } from './decide.tsx';
 import { HiddenTextWarnings, PlanHead } from './head.tsx';
-import { type PlanRead, readPlan } from './read.ts';
+import { hashOf, type PlanRead, readPlan } from './read.ts';
 
 /** A plan to review in the inbox. Without scripts a link to its page. */
-export const PlanInPlace = ({ id: key, case_id = '', session_id = '' }: AttentionItem) => {
-  const { problem } = useContext(PageContext);
+export const PlanInPlace = (item: AttentionItem) => {
+  const { case_id = '', session_id = '' } = item;
   const [isOpen, setOpen] = useState(false);
-  // After a refused form the plan may have changed.
-  const read = useLoaded(
-    () => readWithComments({ id: case_id, sid: session_id }),
-    `${key} ${problem?.detail ?? ''}`,
-    isOpen,
-  );
+  // Each load of the inbox may be for a change of the plan or of its comments.
+  const read = useLoaded(() => readWithComments({ id: case_id, sid: session_id }), item, isOpen);
   const page = `/dashboard/cases/${case_id}/sessions/${session_id}/plan`;
   if (!isBrowser) return <a href={page}>Review plan</a>;
   return (
     <details class="in-place" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary data-key="p">Review plan</summary>
       {read.failed && <LoadFailed what="The plan" retry={read.retry} />}
-      {isOpen && !read.failed && <Plan {...read} page={page} />}
+      {isOpen && (read.value || !read.failed) && <Plan {...read} page={page} />}
     </details>
   );
 };
@@ -48,31 +45,20 @@ const readWithComments = async (of: SessionRef): Promise<Read> => {
 };
 
 const Plan = ({ value, page }: { value: Read | undefined; page: string }) => {
-  const hash = value?.boundary?.unasked?.approval_sha256 ?? value?.session.plan_sha256 ?? undefined;
-  const [openedHash, setOpenedHash] = useState(hash);
-  if (openedHash === undefined && hash !== undefined) setOpenedHash(hash);
+  const open = useOpened(value && hashOf(value));
   if (value === undefined) return <p class="quiet">Loading the plan…</p>;
   const { session, plan, boundary, ask } = value;
   if (session.status !== 'plan_ready' || plan === undefined)
     return <p class="quiet">This plan is no longer waiting for review.</p>;
-  // An approve button would react to a key meant for the previous version.
-  const isOther = openedHash !== undefined && openedHash !== hash;
   return (
     <>
-      {isOther && (
-        <p class="box warn" role="alert">
-          {'The plan changed while you read it. The new version is shown below. '}
-          <button type="button" onClick={() => setOpenedHash(hash)}>
-            Review new version
-          </button>
-        </p>
-      )}
+      {open && <ChangedSinceOpened what="The plan" where="below" open={open} />}
       <PlanHead {...value} />
       <HiddenTextWarnings of={session.warnings} />
       {boundary && <Permissions {...boundary} />}
       {boundary?.unasked && <UnaskedCommands {...boundary.unasked} ask={ask} at={page} />}
       <PlanCommands text={plan.text} />
-      <Text {...value} plan={plan} page={page} isOther={isOther} />
+      <Text {...value} plan={plan} page={page} isOther={open !== undefined} />
     </>
   );
 };

@@ -58,6 +58,10 @@ const planOf = async (api: Api, session: Session): Promise<PlanRead['plan']> =>
     ? undefined
     : readText(api, session, session.approved_sha256 === null ? 'current' : 'approved');
 
+/** The hash that an approval names: of the text, with the commands that run without asking; undefined without a plan. */
+export const hashOf = ({ session, boundary }: Pick<PlanRead, 'session' | 'boundary'>) =>
+  boundary?.unasked?.approval_sha256 ?? session.plan_sha256 ?? undefined;
+
 /** Whether the text has this hash. */
 export const isTextOf = (plan: CommentsFile | undefined, sha256: string | null): boolean =>
   sha256 !== null && plan?.etag?.includes(sha256.slice(0, 32)) === true;

@@ -4,6 +4,7 @@ import { visible } from '../../../../store/base/visible.ts';
 import { AskedCall, CallButton } from '../form.tsx';
 import { labelOf } from '../labels.ts';
 import { Markdown } from '../markdown.tsx';
+import { ChangedSinceOpened, useOpened } from '../opened.tsx';
 import { RelativeTime } from '../relative-time.tsx';
 
 /** A proof, with the part of it that is shown. */
@@ -143,6 +144,8 @@ const Running = ({ at }: { at: string }) => (
 const Decide = ({ proof, etag, at, resolves, viewed }: RowProps & { at: string }) => {
   const { type, verified } = proof;
   const verify = `${verified ? 'Verify again' : 'Verify'}${resolves ? ' and resolve' : ''}`;
+  const open = useOpened(etag);
+  if (open) return <ChangedSinceOpened what="The proof" where="above" open={open} />;
   return (
     <div class="answers">
       {(!verified || resolves) && (

@@ -1,6 +1,7 @@
 import type { PullRequest, ReadyCheck } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import type { ProblemSummary } from '../../common/page.ts';
+import { EditForm } from '../edit-form.tsx';
 import { ApiForm, CallButton } from '../form.tsx';
 import { labelOf } from '../labels.ts';
 import { HostLink } from '../links.tsx';
@@ -142,7 +143,7 @@ export const PullEdit = ({ pull: { case_id, title, labels, notes, state }, etag 
     <details class="in-place">
       <summary data-key="n">Title, labels and notes</summary>
       {(state === 'draft' || state === 'open') && (
-        <ApiForm
+        <EditForm
           call={call}
           if_match={etag}
           body={{ labels: [] }}
@@ -164,15 +165,15 @@ export const PullEdit = ({ pull: { case_id, title, labels, notes, state }, etag 
             <input name="labels[]" maxLength={100} aria-label="New label" size={12} />
           </fieldset>
           <button type="submit">Update on the code host</button>
-        </ApiForm>
+        </EditForm>
       )}
-      <ApiForm call={call} if_match={etag} keep class="fields below">
+      <EditForm call={call} if_match={etag} class="fields below">
         <label>
           Local notes
           <textarea name="notes" defaultValue={notes} />
         </label>
         <button type="submit">Save notes</button>
-      </ApiForm>
+      </EditForm>
     </details>
   );
 };

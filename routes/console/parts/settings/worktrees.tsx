@@ -5,6 +5,7 @@ import type {
 } from '../../../../lib/client/client.ts';
 import { counted, snapshotsText } from '../../../../lib/text/wording.ts';
 import { visible } from '../../../../store/base/visible.ts';
+import { EditForm } from '../edit-form.tsx';
 import { Section } from '../facts.tsx';
 import { ApiForm } from '../form.tsx';
 import { labelOf } from '../labels.ts';
@@ -48,7 +49,7 @@ const FIELDS: Readonly<Record<Field, { label: string; about: string }>> = {
 /** The configuration of new worktrees. Unchanged values are not sent. */
 export const Config = ({ config, etag }: { config: WorktreeConfig; etag: string }) => (
   <Section id="config" title="Configuration">
-    <ApiForm call="PUT /api/worktrees/config" if_match={etag} was={config} keep class="fields">
+    <EditForm call="PUT /api/worktrees/config" if_match={etag} was={config} class="fields">
       {Object.entries(FIELDS).map(([name, { label, about }]) => (
         <p key={name}>
           <label for={name}>{label}</label>
@@ -81,7 +82,7 @@ export const Config = ({ config, etag }: { config: WorktreeConfig; etag: string 
         </select>
       </p>
       <button type="submit">Save</button>
-    </ApiForm>
+    </EditForm>
   </Section>
 );
 
