@@ -1,7 +1,6 @@
 import { relative, sep } from 'node:path';
-import { orElse } from '../base/attempt.ts';
 import { isWaiting } from '../records/session.ts';
-import { readSession, sessionDirOf } from '../sessions/sessions.ts';
+import { namedDirectoriesOf } from '../sessions/sessions.ts';
 import { type Store, watchRequestsOf } from '../store.ts';
 
 /**
@@ -20,11 +19,9 @@ export const watchPlans = (store: Store): void => {
 };
 
 const watchPlan = (store: Store, { case_id, session_id: id }: SessionName): void => {
-  // Unreadable sessions are reported elsewhere.
-  const kept = orElse(() => readSession(store, case_id, id), undefined);
-  if (kept === undefined) return;
-  const dir = relative(store.layout.root, sessionDirOf(store, kept)).split(sep).join('/');
-  watchRequestsOf(store).watch(dir, kindOf(store.journal.runs.get(id)?.status));
+  const kind = kindOf(store.journal.runs.get(id)?.status);
+  for (const path of namedDirectoriesOf(store, case_id, id))
+    watchRequestsOf(store).watch(relative(store.layout.root, path).split(sep).join('/'), kind);
 };
 
 interface SessionName {

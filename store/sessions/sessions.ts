@@ -59,6 +59,15 @@ export const hasRecord = (store: Store, caseId: string, id: string): boolean => 
   return orElse(() => namesIn(folder).some(isIts), true);
 };
 
+/** The directories that may be a session's by their names, whatever is in them; none where they cannot be listed. */
+export const namedDirectoriesOf = (store: Store, caseId: string, id: string): string[] => {
+  const folder = folderOf(store, caseId);
+  if (folder === undefined) return [];
+  return orElse(() => namesIn(folder), [])
+    .filter((name) => name.endsWith(shortId(id)))
+    .map((name) => join(folder, name));
+};
+
 const readRecordOf = (store: Store, caseId: string, id: string): SessionRecord | undefined => {
   const found = findSessionDir(store, caseId, id);
   const matter = found && (found.matter ?? readMatterAt(store, caseId, found.dir));

@@ -321,6 +321,16 @@ describe('a session whose recovery fails', () => {
     assert.match((await test.until(id, 'paused')).error ?? '', /The daemon stopped/);
   });
 
+  it('is paused once its record is back that was gone at the start', async (t) => {
+    const { test, id, dir } = await atWork(t);
+    const [file, aside] = [join(dir, 'session.md'), join(test.workspace, '.dossier/aside')];
+    await test.stop();
+    renameSync(file, aside);
+    await test.restart();
+    renameSync(aside, file);
+    await test.until(id, 'paused');
+  });
+
   it('is paused at the next comparison, without another change', async (t) => {
     const { test, id, dir } = await atWork(t);
     const log = join(dir, 'events.ndjson');
