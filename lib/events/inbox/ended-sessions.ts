@@ -83,10 +83,9 @@ const isVerifiedSince = (proofs: readonly ProofMatter[], since: string): boolean
 export const blockedEntries = (sessions: readonly Session[]): AttentionEntry[] => {
   const newest = sessions.findLast(({ status }) => isEnded(status));
   const waits = sessions.find(({ status }) => status === 'queued');
-  // After the clock was set back a session may have ended before it was created.
-  const isAnswered = sessions.some(
-    ({ id, created_at }) => id !== newest?.id && created_at > (newest?.ended_at ?? created_at),
-  );
+  // The clock may have been set back meanwhile.
+  const later = newest === undefined ? [] : sessions.slice(sessions.indexOf(newest) + 1);
+  const isAnswered = later.some(({ created_at }) => created_at > (newest?.ended_at ?? created_at));
   if (newest?.status === 'failed' && newest.type !== CONFLICT && !isAnswered)
     return [failedEntry(newest, waits !== undefined)];
   if (waits === undefined || sessions.some(({ type, status }) => isAtConflict(type, status)))

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { AttentionItem } from '../../../../../store/records/attention.ts';
 import { newestSession } from '../../../../../store/sessions/sessions.ts';
+import { eventually } from '../../../../helpers/eventually.ts';
 import { withCase } from '../../../../helpers/sessions.ts';
 
 describe('a session that is created after the clock was set back', () => {
@@ -28,10 +29,12 @@ describe('a session that is created after the clock was set back', () => {
     const { clock } = store;
     Object.assign(store, { clock: () => new Date(clock().getTime() - 3_600_000) });
     const { id } = await test.worked('failed');
-    const { body } = await test.call<AttentionItem[]>('GET', '/attention');
-    assert.deepEqual(
-      body.map(({ kind, session_id }) => [kind, session_id]),
-      [['failed', id]],
-    );
+    await eventually(async () => {
+      const { body } = await test.call<AttentionItem[]>('GET', '/attention');
+      assert.deepEqual(
+        body.map(({ kind, session_id }) => [kind, session_id]),
+        [['failed', id]],
+      );
+    });
   });
 });
