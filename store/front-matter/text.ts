@@ -74,8 +74,7 @@ const placeAt = (bytes: Uint8Array, offset: number): TextPosition => {
 };
 
 const withoutConflict = (text: string): string => {
-  if (!text.includes('\n>>>>>>> ')) return text;
-  const line = conflictLine(text.split('\n'));
+  const line = conflictLine(text);
   if (line === undefined) return text;
   throw new Problem(
     'conflict_markers',
@@ -84,8 +83,13 @@ const withoutConflict = (text: string): string => {
   );
 };
 
-// All three markers in order, because a text may quote one of them. A regular expression would take quadratic time.
-const conflictLine = (lines: string[]): number | undefined => {
+/**
+ * The line in which the first unresolved merge conflict starts: all three markers in order, because a text may quote one of them.
+ */
+export const conflictLine = (text: string): number | undefined => {
+  if (!text.includes('\n>>>>>>> ')) return undefined;
+  // A regular expression would take quadratic time.
+  const lines = text.split('\n');
   const start = lines.findIndex((line) => line.startsWith('<<<<<<< '));
   const middle = after(lines, start, (line) => /^=======\r?$/.test(line));
   const end = after(lines, middle, (line) => line.startsWith('>>>>>>> '));
@@ -101,19 +105,9 @@ const after = (lines: string[], from: number, isIt: (line: string) => boolean): 
  */
 export const storable = (text: string): string => {
   const plain = text.replaceAll(UNSTORABLE, '\uFFFD');
-  return hasConflictMarkers(plain) ? plain.replaceAll(MARKER, ' $&') : plain;
+  return conflictLine(plain) === undefined ? plain : plain.replaceAll(MARKER, ' $&');
 };
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it matches NUL
 const UNSTORABLE = /\p{Cs}|\u0000/gu;
 const MARKER = /^(?:<<<<<<< |=======\r?$|>>>>>>> )/gm;
-
-const hasConflictMarkers = (text: string): boolean => {
-  try {
-    decodeText(Buffer.from(text));
-    return false;
-  } catch (error) {
-    if (error instanceof Problem) return error.code === 'conflict_markers';
-    throw error;
-  }
-};

@@ -97,6 +97,20 @@ describe('a plan that a hand edited', () => {
     });
   });
 
+  it('is not approved while it has a merge conflict, of which both sides would run', async (t) => {
+    const it = await withCase(t);
+    const { id } = await it.planned();
+    const [ours, theirs] = ['ours', 'theirs'].map((name) => `\`\`\`sh\ntouch ${name}\n\`\`\`\n`);
+    const text = `# Plan\n\n<<<<<<< HEAD\n${ours}=======\n${theirs}>>>>>>> main\n`;
+    writeFileSync(join(newestSession(it.running, it.item), 'plan.md'), text);
+    await eventually(async () => {
+      const { status, body } = await it.post(`/sessions/${id}/approve`);
+      assert.deepEqual([status, body.code], [409, 'unreadable_record']);
+      assert.match(body.detail, /merge conflict, which starts in line 3/);
+    });
+    assert.equal((await it.until(id, 'plan_ready')).mode, 'plan');
+  });
+
   it('is not approved with a shell block that hides something, and nothing runs', async (t) => {
     const it = await withCase(t);
     const { id } = await it.planned();

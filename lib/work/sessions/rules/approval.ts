@@ -1,4 +1,5 @@
 import { sha256 } from '../../../../store/base/sha256.ts';
+import { conflictLine } from '../../../../store/front-matter/text.ts';
 import {
   isEnded,
   type Session,
@@ -65,16 +66,25 @@ const checkPlanWaits = (session: Session, event: 'approve' | 'request_changes'):
 };
 
 /**
- * Throws `plan_empty`, `plan_changed` where the operator read another text, or `plan_hides_text`, also where the bytes that
- * were hashed are not UTF-8: the text that was read is then not what the file has.
+ * Throws `plan_empty`, `plan_changed` where the operator read another text, `unreadable_record` where both sides of a merge
+ * conflict would run, or `plan_hides_text`, also where the bytes that were hashed are not UTF-8: the text that was read is then
+ * not what the file has.
  */
 export const checkPlan = (plan: { sha256: string; content: string }, seen = plan.sha256): void => {
   if (plan.content.trim() === '') throw planEmpty();
   if (seen !== plan.sha256) throw planChanged(plan.sha256);
   if (sha256(plan.content) !== plan.sha256) throw planHidesText('The plan is not UTF-8.');
+  const conflict = conflictLine(plan.content);
+  if (conflict !== undefined) throw planInConflict(conflict);
   const hidden = hiddenBlock(plan.content);
   if (hidden !== undefined) throw planHidesText(hidden);
 };
+
+const planInConflict = (line: number): ServiceError =>
+  new ServiceError(
+    'unreadable_record',
+    `plan.md has an unresolved merge conflict, which starts in line ${line}. Choose one side and remove the marker lines, then approve. Nothing was run.`,
+  );
 
 const planHidesText = (hidden: string): ServiceError =>
   new ServiceError(
