@@ -8,6 +8,7 @@ import { untilWritten } from '../fs/retry.ts';
 import type { Layout } from '../layout.ts';
 import { listDirectory } from './folder.ts';
 import { readRegularFile } from './record-file.ts';
+import { conflictLine } from './text.ts';
 
 /** A Markdown text that is not a record: a memory file, a plan. */
 export interface TextFile {
@@ -30,6 +31,16 @@ export const textOf = (filename: string, bytes: Buffer): TextFile => ({
   size: bytes.length,
   sha256: sha256(bytes),
 });
+
+/** Throws `unreadable_record` where a text that is to be approved has an unresolved merge conflict: both sides would count. */
+export const refuseConflict = ({ filename, content }: Pick<TextFile, 'filename' | 'content'>) => {
+  const line = conflictLine(content);
+  if (line === undefined) return;
+  throw new StoreError(
+    'unreadable_record',
+    `${filename} has an unresolved merge conflict, which starts in line ${line}. Choose one side and remove the marker lines, then approve`,
+  );
+};
 
 /** The Markdown files of a folder, by name, without directories and links. */
 export const listTexts = (layout: Layout, dir: string): TextFile[] =>

@@ -206,6 +206,14 @@ describe('the planning gate', () => {
     assert.equal(good.status, 200, good.text);
   });
 
+  it('is not opened by a file with a merge conflict', async (t) => {
+    const it = await planned(t);
+    it.write('memory/hypotheses.md', '# A\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> main\n');
+    const { detail } = assertProblem(await it.plan('approve'), 409, 'unreadable_record');
+    assert.match(`${detail}`, /hypotheses\.md has an unresolved merge conflict.* line 2/);
+    assert.equal((await it.gate()).status, 'pending');
+  });
+
   it('is approved for what was there, when it is edited at the same moment', async (t) => {
     const it = await planned(t);
     await it.stage('hypotheses-file');

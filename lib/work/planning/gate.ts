@@ -1,5 +1,5 @@
 import { dossierCommand } from '../../../store/base/text.ts';
-import type { TextFile } from '../../../store/front-matter/text-file.ts';
+import { refuseConflict, type TextFile } from '../../../store/front-matter/text-file.ts';
 import {
   PLANNING_FILES,
   type PlanningArtifact,
@@ -99,6 +99,7 @@ const approvalOf = (
   if (artifacts.length === 0) throw nothingToApprove();
   const changed = seen === undefined ? [] : differences(seen, artifacts);
   if (changed.length > 0) throw artifactsChanged(changed, hashesOf(artifacts));
+  artifacts.forEach(refuseConflict);
   return { at, artifacts: hashesOf(artifacts) };
 };
 

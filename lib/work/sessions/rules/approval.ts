@@ -1,5 +1,5 @@
 import { sha256 } from '../../../../store/base/sha256.ts';
-import { conflictLine } from '../../../../store/front-matter/text.ts';
+import { refuseConflict } from '../../../../store/front-matter/text-file.ts';
 import {
   isEnded,
   type Session,
@@ -74,17 +74,10 @@ export const checkPlan = (plan: { sha256: string; content: string }, seen = plan
   if (plan.content.trim() === '') throw planEmpty();
   if (seen !== plan.sha256) throw planChanged(plan.sha256);
   if (sha256(plan.content) !== plan.sha256) throw planHidesText('The plan is not UTF-8.');
-  const conflict = conflictLine(plan.content);
-  if (conflict !== undefined) throw planInConflict(conflict);
+  refuseConflict({ ...plan, filename: 'plan.md' });
   const hidden = hiddenBlock(plan.content);
   if (hidden !== undefined) throw planHidesText(hidden);
 };
-
-const planInConflict = (line: number): ServiceError =>
-  new ServiceError(
-    'unreadable_record',
-    `plan.md has an unresolved merge conflict, which starts in line ${line}. Choose one side and remove the marker lines, then approve. Nothing was run.`,
-  );
 
 const planHidesText = (hidden: string): ServiceError =>
   new ServiceError(
