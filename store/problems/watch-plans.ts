@@ -12,10 +12,10 @@ export const watchPlanEvents = (store: Store): void =>
     for (const { body } of events) if ('session_id' in body.payload) watchPlan(store, body.payload);
   });
 
-/** Watches the sessions that wait or work already. */
+/** Watches the sessions that have not ended. */
 export const watchPlans = (store: Store): void => {
-  for (const [session_id, { case_id, status }] of store.journal.runs)
-    if (status !== 'queued') watchPlan(store, { case_id, session_id });
+  for (const [session_id, { case_id }] of store.journal.runs)
+    watchPlan(store, { case_id, session_id });
 };
 
 const watchPlan = (store: Store, { case_id, session_id: id }: SessionName): void => {

@@ -389,6 +389,23 @@ describe('a queued session that cannot be read when its turn comes', () => {
     await test.until(id, 'plan_ready');
   });
 
+  it('starts once it is mended after a restart', async (t) => {
+    const test = await withCase(t, WORK, { watch: true });
+    const lock = `/api/worktrees/${test.item.id}/lock`;
+    assert.equal((await test.call('POST', lock, { name: 'Ann' })).status, 201);
+    const { id } = await test.start();
+    const dir = newestSession(test, test.item);
+    const file = join(dir, 'session.md');
+    const text = readFileSync(file, 'utf8');
+    await test.stop();
+    writeFileSync(file, text.replace('status: queued', 'status: [queued'));
+    rmSync(join(dirname(dir), 'lock.md'));
+    await test.restart();
+    assert.deepEqual([...test.service.engine.unread], [id]);
+    writeFileSync(file, text);
+    await test.until(id, 'plan_ready');
+  });
+
   it('is forgotten with its Work item', async (t) => {
     const { test, id } = await unreadable(t);
     const { unread } = test.service.engine;
