@@ -7,7 +7,16 @@ import { processLimit } from '../tools/process/run-limit.ts';
 import { ownRefMounts } from './checkout.ts';
 import { gitConfigMounts } from './git-config.ts';
 import { type HomeView, homeView, namedPaths, unseenIn } from './home.ts';
-import { bind, hide, isDirectory, isReallyBelow, type Mount, real, socketPaths } from './mounts.ts';
+import {
+  bind,
+  hide,
+  isDirectory,
+  isReallyBelow,
+  type Mount,
+  real,
+  realHidden,
+  socketPaths,
+} from './mounts.ts';
 import {
   isBeyondRoot,
   nameFor,
@@ -140,7 +149,7 @@ const mounts = (argv: readonly string[], view: SandboxView, home: HomeView): Mou
   const laid = binds
     .filter(({ from, to }) => isDirectory(from) && isVisible(to, home))
     .map(({ to }) => to);
-  const unseen = real(hidden);
+  const unseen = realHidden(hidden);
   const isSeen = (path: string): boolean => isAtOrBelow(path, cwd) || !isAtOrBelowAny(path, unseen);
   makeMissing([...state.filter((path) => !wouldLieIn(cwd, path)), ...laid]);
   return [
@@ -225,7 +234,7 @@ const isCovered = (path: string, { hidden }: HomeView): boolean =>
 // Remounted read-only: a write into a hidden directory must fail, not get lost with the sandbox.
 const sealed = (all: readonly Mount[], { hidden }: SandboxView, home: HomeView): string[] => {
   const last = new Map(all.map((mount) => [mount.path, mount.arguments[0]]));
-  return [...home.hidden, ...real(hidden)].filter((path) => last.get(path) === '--tmpfs');
+  return [...home.hidden, ...realHidden(hidden)].filter((path) => last.get(path) === '--tmpfs');
 };
 
 const isInTemp = (argument: string): boolean =>

@@ -22,9 +22,13 @@ export const hide = (path: string): Mount =>
 
 export const empty = (path: string): Mount => ({ path, arguments: ['--tmpfs', path] });
 
-/** The real paths of those that exist. */
-export const real = (paths: readonly string[]): string[] =>
-  paths.flatMap((path) => orElse(() => realpathSync(path), []));
+/** The real paths of those that exist. With `codes`, system errors other than these are thrown. */
+export const real = (paths: readonly string[], ...codes: string[]): string[] =>
+  paths.flatMap((path) => orElse(() => realpathSync(path), [], ...codes));
+
+/** The real paths of those to hide. Throws where the disk fails: what is there then would be left visible. */
+export const realHidden = (paths: readonly string[]): string[] =>
+  real(paths, 'ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EACCES', 'EPERM');
 
 export const isDirectory = (path: string): boolean =>
   orElse(() => statSync(path).isDirectory(), false);

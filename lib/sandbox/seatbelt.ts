@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import type { Environment } from '../tools/process/environment.ts';
 import { homeView } from './home.ts';
-import { real } from './mounts.ts';
+import { real, realHidden } from './mounts.ts';
 import type { SandboxView } from './view.ts';
 
 /** The view of a program, in absolute paths with links resolved. */
@@ -133,7 +133,7 @@ export const seatbeltArguments = (
     cwd: realpathSync(cwd),
     closed: home.hidden,
     shown: home.shown,
-    hidden: real(hidden),
+    hidden: realHidden(hidden),
     kept: real(kept),
     writable: real(writable),
     state: [...state, tmpdir()].map((path) => (existsSync(path) ? realpathSync(path) : path)),

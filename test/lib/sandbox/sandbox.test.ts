@@ -160,6 +160,18 @@ describe('Sandbox.wrap', { skip: missing }, () => {
     assert.match(output, /Read-only file system/);
   });
 
+  it('runs nothing while the disk hides what is to be hidden', async (t) => {
+    const { view } = makePlace(t, 'plan');
+    const secret = join(temporaryDirectory(t), 'secret');
+    writeFileSync(secret, '');
+    const hiding = { ...view, hidden: [...view.hidden, secret] };
+    const faults = await inject(t, process.pid, `statx,newfstatat:error=EIO:-P${secret}`);
+    if (faults === undefined) return;
+    assert.throws(() => sandbox.wrap(['/bin/true'], hiding), { code: 'EIO' });
+    await faults.end();
+    sandbox.wrap(['/bin/true'], hiding);
+  });
+
   it('hides a directory inside a writable one, and a single file', async (t) => {
     const { view, git } = makePlace(t, 'work');
     writeFiles(git, { 'private/key': 'k', token: 't' });
