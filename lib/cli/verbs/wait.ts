@@ -61,10 +61,12 @@ const look = async (given: Verb, id: string): Promise<Omit<Found, 'code'>> => {
 // The daemon may have another address after its restart. What is wrong at the old one meanwhile passes with it.
 const afterRestart = async (given: Verb, error: unknown, until: number): Promise<Verb> => {
   if (!(error instanceof NoConnection)) throw error;
+  const now = performance.now();
+  const last = Math.min(until, now + RESTART_MS);
+  const left_s = Math.max(0, Math.ceil((last - now) / 1000));
   warn(
-    `The connection to the daemon was lost. This command waits ${RESTART_MS / 1000} s for it to come back. If it was stopped, start it: ${given.typed('up')}`,
+    `The connection to the daemon was lost. This command waits ${left_s} s for it to come back. If it was stopped, start it: ${given.typed('up')}`,
   );
-  const last = Math.min(until, performance.now() + RESTART_MS);
   while (performance.now() < last) {
     await delay(LOOK_MS);
     const found = await findDaemon(given.config).catch(() => undefined);
