@@ -281,8 +281,9 @@ describe('import of a Backlog.md project', () => {
     assert.equal(of('T32').created_at, '2026-03-02T00:00:00.000Z');
     assert.equal(of('T32').type, 'chore');
     assert.equal(of('T35').state, 'NON_ISSUE');
-    const { mtime } = statSync(join(source, 'backlog/tasks/task-33 - X.md'));
-    assert.equal(of('T33').created_at, mtime.toISOString());
+    // `mtime` is rounded, which may be the next millisecond.
+    const { mtimeMs } = statSync(join(source, 'backlog/tasks/task-33 - X.md'));
+    assert.equal(of('T33').created_at, new Date(mtimeMs).toISOString());
     assert.equal(titled(workspace, 'task-34 - No title').body, '\nOne\nTwo\n');
   });
 
