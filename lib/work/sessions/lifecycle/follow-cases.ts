@@ -28,9 +28,9 @@ import { mayReturn, recoverSession } from './recover.ts';
 
 /**
  * Follows changes of Work items. When the record of a session is removed, its run ends, and the session is paused once the
- * record is back; the run of a record that git or an editor changed to another status ends, too. When a Work item is repaired,
- * unblocked or reopened, its sessions continue with what was not possible before, and a queued session that could not be read
- * starts. A new trust decision starts queued sessions.
+ * record is back. When git or an editor changed its status, its run ends, and what follows from the new status is applied. When a
+ * Work item is repaired, unblocked or reopened, its sessions continue with what was not possible before, and a queued session that
+ * could not be read starts. A new trust decision starts queued sessions.
  */
 export const followCases = (service: SessionNeeds): void => {
   const { store, engine, log } = service;
@@ -146,8 +146,18 @@ const comeOrGone = ({ store, engine }: EngineNeeds, caseId: string) => {
 
 const hasComeOrGone = (service: EngineNeeds, caseId: string): boolean => {
   const { gone, changed, back } = comeOrGone(service, caseId);
-  return gone.length + changed.length + back.length > 0 || isReadableAgain(service, caseId);
+  if (gone.length + changed.length + back.length > 0 || isReadableAgain(service, caseId))
+    return true;
+  return hasEditedStatus(service, caseId);
 };
+
+/** Whether git or an editor changed the status of a session that does not run. */
+const hasEditedStatus = ({ store, engine }: EngineNeeds, caseId: string): boolean =>
+  runsOf(store, caseId).some(
+    (id) =>
+      !engine.live.has(id) &&
+      orElse(() => unfinishedSession(store, caseId, id) !== undefined, false),
+  );
 
 const isReadableAgain = ({ store, engine }: EngineNeeds, caseId: string): boolean =>
   [...engine.unread].some(
@@ -166,6 +176,8 @@ const followRecords = async (service: SessionNeeds, caseId: string): Promise<voi
     const why = service.engine.away.get(id);
     if (why !== undefined) await recoverSession(service, { case_id: caseId, id, why });
   }
+  if (hasEditedStatus(service, caseId))
+    await resumeFollowUps(service, caseId, runsOf(service.store, caseId));
   if (isReadableAgain(service, caseId)) await startQueued(service);
 };
 
