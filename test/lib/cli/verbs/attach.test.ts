@@ -133,9 +133,19 @@ describe('dossier attach', { skip: noTerminal }, () => {
     await attach([
       /ready/,
       async () => {
-        const closed = api.call('DELETE /cases/{id}/sessions/{sid}/attach', at);
-        await control('resume');
-        await closed;
+        let isClosed = false;
+        const closing = api
+          .call('DELETE /cases/{id}/sessions/{sid}/attach', at)
+          .finally(() => (isClosed = true));
+        const resume = async (): Promise<unknown> => {
+          const wasClosed = isClosed;
+          // It may arrive before the other call.
+          return control('resume').catch((error: unknown) => {
+            if (wasClosed) throw error;
+            return resume();
+          });
+        };
+        await Promise.all([closing, resume()]);
         return '';
       },
     ]);
