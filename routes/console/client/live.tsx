@@ -30,7 +30,10 @@ const isGone = (form: object | undefined): boolean => form instanceof Node && !f
 /** The page in the browser. It loads again when an event may have changed its data, and after each form. */
 export const Live = (props: LiveProps) => {
   const { page } = props;
-  const [now, setNow] = useState<Now>({ frame: props.frame, shown: props.shown });
+  const [now, setNow] = useState<Now>({
+    frame: { ...props.frame, loaded: props.frame.showing },
+    shown: props.shown,
+  });
   const current = useRef(now);
   current.current = now;
   useEffect(() => {
@@ -68,11 +71,12 @@ const keepUpToDate = ({ page, at, worker }: LiveProps, now: () => Now, put: Put)
   const { refresh, addEvent } = refreshing(async (since) => {
     if (follows === false || isLeaving()) return true;
     const { shown } = now();
+    const loaded = frame().showing;
     try {
       const found = await loadPage(page, browserApi, at, shown && since && { shown, since });
       const { missing, fileProblems = frame().fileProblems ?? [] } = found;
       if (missing?.status === UNAUTHORIZED) put({ down: 'out' });
-      else put({ missing, fileProblems, down: undefined }, found.shown);
+      else put({ missing, fileProblems, loaded, down: undefined }, found.shown);
       return missing === undefined;
     } catch {
       put({ down: frame().down ?? 'lost' });

@@ -36,6 +36,8 @@ export interface Frame {
   form_key: string;
   /** Identifies this rendering: forms derive their idempotency key from it. */
   showing: string;
+  /** What `showing` was when the data of the page was asked for; undefined on the server. */
+  loaded?: string;
   /** The nonce of the page's content security policy, for style sheets made by scripts. */
   nonce: string;
   /** Path and query, to which forms return. */

@@ -188,9 +188,9 @@ const KeepTyped = ({ as: name, onRestore }: KeepProps) => {
 };
 
 /** Said where the browser's storage is full or not allowed. */
-export const NotStored = () => (
+export const NotStored = ({ advice = 'Save it' }: { advice?: string }) => (
   <p class="box warn" role="status">
-    The browser cannot store this text. Save it before you leave this page.
+    {`The browser cannot store this text. ${advice} before you leave this page.`}
   </p>
 );
 

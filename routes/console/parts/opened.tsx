@@ -3,15 +3,16 @@ import { PageContext } from './form.tsx';
 
 /**
  * Returns undefined while `version` is the one that was opened, or else a function that opens the new one. A version that
- * follows a form of this page is expected.
+ * comes with the first load after a form of this page is expected.
  */
 export const useOpened = (version: string | undefined): (() => void) | undefined => {
-  const { showing } = useContext(PageContext);
-  const [opened, setOpened] = useState({ version, showing });
-  if (version === undefined || version === opened.version) return undefined;
-  const open = () => setOpened({ version, showing });
-  if (opened.version !== undefined && opened.showing === showing) return open;
-  open();
+  const { loaded } = useContext(PageContext);
+  const [opened, setOpened] = useState({ version, loaded });
+  const isOther = version !== undefined && version !== opened.version;
+  const isAfterForm = loaded !== opened.loaded;
+  const open = () => setOpened({ version: version ?? opened.version, loaded });
+  if (isOther && opened.version !== undefined && !isAfterForm) return open;
+  if (isOther || isAfterForm) open();
   return undefined;
 };
 

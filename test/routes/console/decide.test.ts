@@ -100,6 +100,28 @@ describe('what changes while it is read', { skip: noBrowser }, () => {
     await page.getByText('Not verified', { exact: true }).waitFor();
   });
 
+  it('is no planning file that changes after a form of this page which changed nothing', async (t) => {
+    const { dossier, at, url } = await withPlan(t);
+    const { id } = at;
+    const put = (body: string) =>
+      dossier.call('PUT /api/cases/{id}/planning-artifacts/{filename}', {
+        ...{ id, filename: 'tasks.md', body },
+      });
+    await put('- one\n');
+    const { page } = await look(t, url.replace(/sessions.*/, 'planning'));
+    const tasks = page.getByRole('region', { name: 'Tasks' });
+    await tasks.getByText('Edit', { exact: true }).click();
+    const saved = page.waitForResponse((response) => response.request().method() === 'PUT');
+    await tasks.getByRole('button', { name: 'Save' }).click();
+    await saved;
+    // The load that follows the form.
+    await page.waitForResponse((response) => response.url().includes('planning/gate'));
+    await put('- another\n');
+    await lookAgain(page);
+    await page.getByText('A file changed while you read it').waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Approve files' }).count(), 0);
+  });
+
   it('is no setting that is trusted with all others', async (t) => {
     const workspace = temporaryDirectory(t);
     const write = (text: string) =>

@@ -332,6 +332,22 @@ describe('the diff', { skip: noBrowser }, () => {
     await tab.locator('.diff-comments li', { hasText: 'Said in the other' }).waitFor();
   });
 
+  it('says that the browser cannot store a comment, while it is written and once it is saved', async (t) => {
+    const { page: url } = await start(t, ["printf 'a\\nb\\n' > src/add.js"]);
+    const { page } = await look(t, url);
+    await page.evaluate(() => {
+      Storage.prototype.setItem = () => {
+        throw new DOMException('Full', 'QuotaExceededError');
+      };
+    });
+    await page.locator('.diff-row.come').first().click();
+    await page.keyboard.press('m');
+    await page.getByLabel('Comment on src/add.js:1').fill('Why?');
+    await page.getByText('cannot store this text. Save it before').waitFor();
+    await page.getByRole('button', { name: 'Save comment' }).click();
+    await page.getByText('cannot store this text. Send or copy it before').waitFor();
+  });
+
   it('starts a session with the comments where no plan waits', async (t) => {
     const { page: url, dossier, at } = await start(t, ["printf 'a\\nb\\n' > src/add.js"]);
     const { page, complaints } = await look(t, url);

@@ -52,6 +52,7 @@ describe('text that the browser cannot store', { skip: noBrowser }, () => {
     await page.keyboard.press('j');
     await page.keyboard.press('m');
     await page.keyboard.type('An objection');
+    await page.getByText('The browser cannot store this text').waitFor();
     await page.getByRole('button', { name: /^Approve/ }).click();
     await page.getByText('The plan was not approved').waitFor();
     const { status } = await dossier.call('GET /cases/{id}/sessions/{sid}', at);

@@ -98,6 +98,35 @@ describe('the planning of a Work item', { skip: noBrowser }, () => {
     assert.equal(await text(), '# Mine\n');
   });
 
+  it('is saved over no first version that came while it was typed', async (t) => {
+    const { url, dossier, id, put } = await start(t);
+    const { page } = await look(t, url);
+    const hypotheses = page.getByRole('region', { name: 'Hypotheses' });
+    const tasks = page.getByRole('region', { name: 'Tasks' });
+    const save = hypotheses.getByRole('button', { name: 'Save' });
+    const text = (filename: string) =>
+      dossier.call('GET /api/cases/{id}/planning-artifacts/{filename}', { id, filename });
+    await hypotheses.getByText('Write', { exact: true }).last().click();
+    await hypotheses.getByLabel('hypotheses.md').fill('# Mine\n');
+    await tasks.getByText('Write', { exact: true }).last().click();
+    await tasks.getByLabel('tasks.md').fill('- mine\n');
+    await put('# Theirs\n');
+    await dossier.call('PUT /api/cases/{id}/planning-artifacts/{filename}', {
+      ...{ id, filename: 'tasks.md', body: '- theirs\n' },
+    });
+    await page.evaluate(() => globalThis.dispatchEvent(new Event('focus')));
+    await hypotheses.getByRole('heading', { name: 'Theirs' }).waitFor();
+    await save.click();
+    await hypotheses.getByRole('alert').waitFor();
+    assert.equal(await text('hypotheses.md'), '# Theirs\n');
+    // The refusal of one form says nothing of another's text.
+    await tasks.getByRole('button', { name: 'Save' }).click();
+    await tasks.getByRole('alert').waitFor();
+    assert.equal(await text('tasks.md'), '- theirs\n');
+    await save.click();
+    await hypotheses.getByRole('heading', { name: 'Mine' }).waitFor();
+  });
+
   it('says why a stage cannot be written', async (t) => {
     const { url } = await start(t);
     const { page } = await look(t, url);

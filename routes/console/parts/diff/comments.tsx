@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { visible } from '../../../../store/base/visible.ts';
-import { ApiForm, type Draft, storeAgain } from '../form.tsx';
+import { ApiForm, type Draft, NotStored, storeAgain } from '../form.tsx';
 import { Copy } from '../links.tsx';
 import {
   type Comment,
@@ -14,6 +14,7 @@ import { oneLine } from './rows.ts';
 interface WriteProps extends Writing {
   /** The text is that of an earlier visit, so it does not take the focus. */
   isBack: boolean;
+  isStored: boolean;
   onType: (text: string) => void;
   /** Called with the comment, or with nothing to cancel. */
   onDone: (comment?: Comment) => void;
@@ -23,7 +24,7 @@ export const placeOf = ({ path, from, to, isOld }: Omit<Comment, 'text'>): strin
   `${oneLine(path)}:${from === to ? from : `${from}-${to}`}${isOld ? ', old version' : ''}`;
 
 /** A form for a comment on lines. */
-export const WriteComment = ({ about, text, isBack, onType, onDone }: WriteProps) => {
+export const WriteComment = ({ about, text, isBack, isStored, onType, onDone }: WriteProps) => {
   const field = useRef<HTMLTextAreaElement>(null);
   // Before the next key, which is meant for the field.
   useLayoutEffect(() => {
@@ -44,6 +45,7 @@ export const WriteComment = ({ about, text, isBack, onType, onDone }: WriteProps
           onInput={({ currentTarget }) => onType(currentTarget.value)}
         />
       </label>
+      {!isStored && <NotStored />}
       <div class="line">
         <button type="submit" class="primary">
           Save comment
@@ -73,7 +75,8 @@ interface CommentsProps {
  * Comments on a diff. Unlike those on a plan, which are in comments.md, no file has them: this browser stores them
  * until they are removed.
  */
-export const DiffComments = ({ comments, onRemove, ...rest }: CommentsProps) => {
+export const DiffComments = ({ isStored, ...given }: CommentsProps & { isStored: boolean }) => {
+  const { comments, onRemove } = given;
   if (comments.length === 0) return null;
   return (
     <section class="diff-comments">
@@ -95,7 +98,8 @@ export const DiffComments = ({ comments, onRemove, ...rest }: CommentsProps) => 
           </li>
         ))}
       </ol>
-      <Feedback comments={comments} onRemove={onRemove} {...rest} />
+      {!isStored && <NotStored advice="Send or copy it" />}
+      <Feedback {...given} />
     </section>
   );
 };

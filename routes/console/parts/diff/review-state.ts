@@ -44,16 +44,17 @@ export const useReviewState = (sid: string, since: DiffBase) => {
     ...read(key, EMPTY),
     seen: read(seenKey, EMPTY).seen,
   }));
+  const [isStored, setStored] = useState(true);
   const update = (change: ReviewChange): void => {
     setKept({ ...state, ...change(state) });
     // Another tab may have stored more since: that is changed in the same way, not replaced.
     const stored = read(key, EMPTY);
-    writeStored(key, { ...stored, ...change(stored) });
+    setStored(writeStored(key, { ...stored, ...change(stored) }));
   };
   const storeSeen = (seen: readonly string[]): void => {
     writeStored(seenKey, { ...read(seenKey, EMPTY), seen });
   };
-  return { state, update, storeSeen };
+  return { state, update, storeSeen, isStored };
 };
 
 /** All but those comments, which another tab may have stored as well. */
@@ -78,11 +79,13 @@ export const useWriting = (sid: string) => {
   const key = `${keyOf(sid)}.writing`;
   const [stored] = useState(() => readEither<Writing>(key));
   const [writing, setWriting] = useState(stored);
+  const [isStored, setStored] = useState(true);
   const write = (next: Writing | undefined): void => {
     setWriting(next);
-    writeBoth(key, next);
+    setStored(writeBoth(key, next) || next === undefined);
   };
-  return { writing, write, isBack: writing !== undefined && writing.about === stored?.about };
+  const isBack = writing !== undefined && writing.about === stored?.about;
+  return { writing, write, isBack, isStored };
 };
 
 /** Counts the files of a patch, the viewed ones, and the comments that were not sent. */

@@ -81,7 +81,7 @@ const AsText = ({ id, sid, since, files, text, isCut }: DiffShown) => (
 const Live = ({ Body, ...shown }: DiffShown & { Body: Body }) => {
   const { id, sid, type, since, text, root, waiting } = shown;
   const files = useMemo(() => inOrder(text, shown.files), [text]);
-  const { state, update, marks, folded } = useFileMarks({ sid, since }, files);
+  const { state, update, isStored, marks, folded } = useFileMarks({ sid, since }, files);
   const listed = useMemo(() => files.map((file) => file.listed), [files]);
   const { layout, toggle } = useLayout();
   const [wanted, setWanted] = useState<ScrollRequest>();
@@ -116,6 +116,7 @@ const Live = ({ Body, ...shown }: DiffShown & { Body: Body }) => {
       </div>
       <DiffComments
         comments={state.comments}
+        isStored={isStored}
         id={id}
         sid={sid}
         type={type}
@@ -128,7 +129,7 @@ const Live = ({ Body, ...shown }: DiffShown & { Body: Body }) => {
 
 /** The form of the comment that is written, and the comment that was saved last. */
 const useWriter = (sid: string, save: (comment: Comment) => void) => {
-  const { writing, write, isBack } = useWriting(sid);
+  const { writing, write, ...more } = useWriting(sid);
   const [saved, setSaved] = useState<Comment>();
   const box = useRef<HTMLDivElement>(null);
   const onDone = (comment?: Comment): void => {
@@ -141,7 +142,7 @@ const useWriter = (sid: string, save: (comment: Comment) => void) => {
   const onType = (text: string) => writing && write({ ...writing, text });
   // Text that is not saved yet moves to the new place.
   const begin = (about: Writing['about']) => write({ about, text: writing?.text ?? '' });
-  return { box, writer: writing && { ...writing, isBack, onType, onDone }, begin, saved };
+  return { box, writer: writing && { ...writing, ...more, onType, onDone }, begin, saved };
 };
 
 type Files = ReturnType<typeof inOrder>;
@@ -149,7 +150,7 @@ type Files = ReturnType<typeof inOrder>;
 /** The viewed files, and those that changed since the last visit. */
 const useFileMarks = ({ sid, since }: Pick<DiffShown, 'sid' | 'since'>, files: Files) => {
   const hashes = useHashes(files);
-  const { state, update, storeSeen } = useReviewState(sid, since);
+  const { state, update, storeSeen, isStored } = useReviewState(sid, since);
   useWindow('pagehide', () => hashes.length > 0 && storeSeen(hashes), hashes);
   const viewed = (at: number) => isIn(state.viewed, hashes[at]);
   const isNew = (at: number) =>
@@ -167,7 +168,7 @@ const useFileMarks = ({ sid, since }: Pick<DiffShown, 'sid' | 'since'>, files: F
       return { viewed: isViewed ? others : [...others, hash] };
     });
   };
-  return { state, update, marks: { viewed, isNew, onView }, folded };
+  return { state, update, isStored, marks: { viewed, isNew, onView }, folded };
 };
 
 const isIn = (hashes: readonly string[], hash: string | undefined): boolean =>

@@ -99,10 +99,12 @@ const PLACES = ['localStorage', 'sessionStorage'] as const;
 export const readDrafts = (sid: string): Drafts =>
   Object.assign({}, ...PLACES.map((kept) => readStored<Drafts>(keyOf(sid), kept)));
 
-export const storeDraft = (sid: string, place: string, text: string): void => {
-  for (const kept of PLACES) {
+/** False if no storage takes the text. */
+export const storeDraft = (sid: string, place: string, text: string): boolean => {
+  const stored = PLACES.map((kept) => {
     const { [place]: _before, ...others } = readStored<Drafts>(keyOf(sid), kept) ?? {};
     const drafts = text.trim() === '' ? others : { ...others, [place]: text };
-    writeStored(keyOf(sid), Object.keys(drafts).length === 0 ? undefined : drafts, kept);
-  }
+    return writeStored(keyOf(sid), Object.keys(drafts).length === 0 ? undefined : drafts, kept);
+  });
+  return stored.includes(true);
 };

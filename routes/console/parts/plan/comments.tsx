@@ -7,7 +7,7 @@ import {
   withCommentReplaced,
 } from '../../../../store/base/comments.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { PageContext } from '../form.tsx';
+import { NotStored, PageContext } from '../form.tsx';
 import { Markdown } from '../markdown.tsx';
 import { FormError } from '../problems.tsx';
 import { type CommentsState, readDrafts, storeDraft } from './comments-file.ts';
@@ -99,9 +99,10 @@ const CommentForm = ({ place, from = '', save, close, isBack = false }: FormProp
   }, []);
   // An error may be gone once the daemon responds again.
   useEffect(() => setFailure(undefined), [down === undefined]);
+  const [isStored, setStored] = useState(true);
   const put = (text: string) => {
     setSaid(text);
-    storeDraft(sid, place, text);
+    setStored(storeDraft(sid, place, text));
   };
   const toRow = (): void => field.current?.closest<HTMLElement>('[data-row]')?.focus();
   const cancel = (): void => {
@@ -133,6 +134,7 @@ const CommentForm = ({ place, from = '', save, close, isBack = false }: FormProp
         onInput={({ currentTarget }) => put(currentTarget.value)}
         onKeyDown={onKeyDown}
       />
+      {!isStored && <NotStored />}
       <div class="line">
         <button type="button" class="primary" onClick={() => void send()}>
           Save comment
