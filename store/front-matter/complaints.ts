@@ -18,7 +18,9 @@ export const schemaProblem = (source: FrontMatter, complaints: readonly SchemaEr
   // typebox reports each branch of a union, then the union. The branch for a value of this type says what to write.
   const unions = complaints.flatMap((one) => (one.keyword === 'anyOf' ? one.instancePath : []));
   const first = new Map<string, Problem>();
-  for (const one of [...complaints.filter(isOfItsType(source)), ...complaints]) {
+  // That a value may be empty says the least.
+  const useful = complaints.filter(({ params }) => params.type !== 'null');
+  for (const one of [...useful.filter(isOfItsType(source)), ...useful, ...complaints]) {
     const path = pathOf(one);
     const union = unions.find((each) => `${one.instancePath}/`.startsWith(`${each}/`));
     const key = union ?? path.join('/');

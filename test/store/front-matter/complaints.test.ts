@@ -74,6 +74,8 @@ describe('a value that does not fit', () => {
     [CASE, 'state: DONE', /^state: must be one of OPEN, .*, PLANNING, not DONE$/],
     [CASE, 'type: A Bug', /^type: must be a lower-case word such as bug or test-log, not A Bug$/],
     [CASE, 'id: 7b', /^id: must be a UUID, not 7b$/],
+    [CASE, 'outcome: 42', /^outcome: must be text: write "42", in quotes$/],
+    [CASE, 'outcome: [a]', /^outcome: must be text, not a list$/],
     [CASE, 'tilte: x', /^title: is missing\. Is tilte a misspelling of it\?$/],
     [
       HOOK,
