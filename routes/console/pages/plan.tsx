@@ -39,8 +39,8 @@ const View = (shown: PlanShown) => {
   const { item, session, comments, plan, show } = shown;
   const now = useComments({ id: item.id, sid: session.id }, comments);
   const at = pathOf(session);
-  const open = useOpened(hashOf(shown));
   const waits = session.status === 'plan_ready';
+  const open = useOpened(waits ? hashOf(shown) : undefined);
   const edits = (show === 'edit' && waits) || isWrittenByOperator(session);
   return (
     <SessionPage item={item} of={session} tab="Plan">

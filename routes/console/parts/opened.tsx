@@ -3,17 +3,24 @@ import { PageContext } from './form.tsx';
 
 /**
  * Returns undefined while `version` is the one that was opened, or else a function that opens the new one. A version that
- * comes with the first load after a form of this page is expected.
+ * comes with the first load after a form of this page is expected, unless another one had come before.
  */
 export const useOpened = (version: string | undefined): (() => void) | undefined => {
   const { loaded } = useContext(PageContext);
-  const [opened, setOpened] = useState({ version, loaded });
-  const isOther = version !== undefined && version !== opened.version;
+  const [opened, setOpened] = useState({ version, loaded, isMissed: false });
+  const { isMissed } = opened;
   const isAfterForm = loaded !== opened.loaded;
-  const open = () => setOpened({ version: version ?? opened.version, loaded });
-  if (isOther && opened.version !== undefined && !isAfterForm) return open;
-  if (isOther || isAfterForm) open();
-  return undefined;
+  const open = () => setOpened({ version, loaded, isMissed: false });
+  const isSame = version === opened.version;
+  if (isSame && !isMissed && !isAfterForm) return undefined;
+  if (isSame || opened.version === undefined || (isAfterForm && !isMissed)) {
+    open();
+    return undefined;
+  }
+  // A file is gone for a moment while an editor saves it.
+  if (version === undefined) return undefined;
+  if (!isMissed) setOpened({ ...opened, isMissed: true });
+  return open;
 };
 
 interface ChangedProps {

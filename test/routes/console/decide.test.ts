@@ -118,7 +118,13 @@ describe('what changes while it is read', { skip: noBrowser }, () => {
     await page.waitForResponse((response) => response.url().includes('planning/gate'));
     await put('- another\n');
     await lookAgain(page);
-    await page.getByText('A file changed while you read it').waitFor();
+    const changed = page.getByText('A file changed while you read it');
+    await changed.waitFor();
+    const again = page.waitForResponse((response) => response.request().method() === 'PUT');
+    await tasks.getByRole('button', { name: 'Save' }).click();
+    assert.equal((await again).status(), 200);
+    await page.waitForResponse((response) => response.url().includes('planning/gate'));
+    await changed.waitFor();
     assert.equal(await page.getByRole('button', { name: 'Approve files' }).count(), 0);
   });
 
