@@ -30,14 +30,23 @@ const TRIES = 10;
 /**
  * Finds the daemon of the workspace by owner.json; undefined if none is running, or it is not ready yet. Sends nothing, and
  * no key, to its address before it has answered a challenge: the daemon may have ended, and another program may listen
- * there. Throws a Refusal in that case.
+ * there. Throws a Refusal in that case, and for a key that cannot be sent.
  */
 export const findDaemon = async (config: Config): Promise<DaemonConnection | undefined> => {
   const found = await locate(config, TRIES);
   if (found === undefined) return undefined;
   const { url, socket, pid } = found;
-  const key = config.env.DOSSIER_KEY || undefined;
+  const key = keyIn(config);
   return { url, socket, pid, dossier: connect({ url, key, fetch: fetchFor(config, found) }) };
+};
+
+// Such a key cannot be sent, which looks like a lost connection.
+const keyIn = ({ env: { DOSSIER_KEY: key = '' } }: Config): string | undefined => {
+  if (/[^!-~]/.test(key))
+    throw new Refusal(
+      'The API key in DOSSIER_KEY contains a line end, a space or another character that no key has. Set it again without that',
+    );
+  return key || undefined;
 };
 
 type Located = Omit<DaemonConnection, 'dossier'> & { fetch: Fetch };

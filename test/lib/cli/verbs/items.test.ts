@@ -248,6 +248,8 @@ describe('dossier show and ls', () => {
     for (const verb of ['ls', 'status', 'up'])
       for (const [key, why] of [
         ['', /Create one with dossier key NAME --workspace \S+, and set it as DOSSIER_KEY/],
+        ['dossier_no\r', /in DOSSIER_KEY contains a line end, .* Set it again without that\.$/m],
+        ['dossier_\u00e9', /in DOSSIER_KEY contains /],
         ['dossier_no', /in DOSSIER_KEY is unknown, .* dossier trust --workspace \S+\.$/m],
       ] as const) {
         const { code, stderr } = await said(key, verb);
