@@ -141,6 +141,7 @@ const WHY_NOT: readonly (readonly [code: string, words: string])[] = [
   ['EACCES', 'cannot be read and written by this user'],
   ['EPERM', 'cannot be read and written by this user'],
   ['EROFS', 'is on a file system that is mounted read-only'],
+  ['ENAMETOOLONG', 'is too long, or has a name that is'],
   ['ELOOP', 'is a loop of symbolic links'],
   ['ENOSPC', 'is on a disk that is full'],
   ['EDQUOT', 'is on a disk on which this user has reached the quota'],

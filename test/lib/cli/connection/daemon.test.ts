@@ -91,6 +91,15 @@ describe('a command that needs the daemon', () => {
     assertSentence(trust, /is a file, or below one\. Name the workspace with --workspace\.\n$/);
   });
 
+  it('is told of a path that is too long', async (t) => {
+    const workspace = join(temporaryDirectory(t), 'a'.repeat(256));
+    for (const verb of ['ls', 'up', 'check', 'init']) {
+      const ended = await dossier(t, verb, '--workspace', workspace);
+      assert.equal(ended.code, 1, verb);
+      assertSentence(ended, /\/a+\S* is too long, or has a name that is\. Fix that, .*\.\n$/);
+    }
+  });
+
   it('ends with 3 where it was killed, whatever owner.json still says', async (t) => {
     const workspace = temporaryDirectory(t);
     const daemon = await startDaemon(t, ['--workspace', workspace]);
