@@ -72,7 +72,8 @@ const position = ({ headers, query }: Request, { newest }: EventSource): number 
   const fromEnd = Number(query.after);
   if (sent === query.after && fromEnd < 0 && newest !== undefined)
     return Math.max(newest() + fromEnd, 0);
-  const message = 'Last-Event-ID must be the id of an event of this stream: a whole number.';
+  const place = headers['last-event-id'] ? 'Last-Event-ID' : 'query/after';
+  const message = `${place} must be the id of an event of this stream: a whole number of at most 15 digits.`;
   throw new ServiceError('bad_request', message);
 };
 

@@ -98,6 +98,14 @@ describe('sendEvents', () => {
     assert.equal((await ask('/stream?after=x')).statusCode, 400);
   });
 
+  it('names the header or the parameter that it refuses', async () => {
+    const long = '9'.repeat(16);
+    const detail = async (url: string, headers = {}) =>
+      JSON.parse((await ask(url, headers)).payload).detail;
+    assert.match(await detail(`/stream?after=${long}`), /^query\/after must be .* 15 digits\.$/);
+    assert.match(await detail('/stream', { 'last-event-id': long }), /^Last-Event-ID must be /);
+  });
+
   const JSON_FIRST = [
     'application/json',
     'Application/JSON',
