@@ -94,7 +94,7 @@ const ofWorkspace = (source: string): string =>
   `is a workspace, not an export: it has no manifest.json. Use it with ${dossierCommand('serve', source)}, or export it (${dossierCommand('export', source)}) and import that.`;
 const STRANGE =
   'contains nothing that can be imported. Name the zip file of an export, the directory it was unpacked to, or the ' +
-  'tasks of Backlog.md, beads, veritas-kanban, Cline Kanban or vibe-kanban (dossier help export). dossier new --file FILE ' +
+  'tasks of Backlog.md, beads, veritas-kanban, Cline Kanban or vibe-kanban (dossier help export-and-import). dossier new --file FILE ' +
   'creates one Work item from a text file.';
 
 const fromArchive = async (

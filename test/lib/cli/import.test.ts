@@ -409,7 +409,7 @@ describe('import', () => {
       await refuses(
         t,
         fileAt(t, 'tasks.json', text),
-        /contains nothing that can be imported\. Name the zip file.*dossier new --file FILE/,
+        /contains nothing that can be imported\. Name the zip file.*\(dossier help export-and-import\).*dossier new --file FILE/,
       );
     writeFiles(dir, { 'workspace.md': '' });
     await refuses(t, dir, /is a workspace, not an export.*dossier serve/);
