@@ -1,12 +1,12 @@
 import { useContext, useState } from 'preact/hooks';
-import { PageContext } from './form.tsx';
+import { isBrowser, PageContext } from './form.tsx';
 
 /**
  * Returns undefined while `version` is the one that was opened, or else a function that opens the new one. A version that
  * comes with the first load after a form of this page is expected, unless another one had come before.
  */
 export const useOpened = (version: string | undefined): (() => void) | undefined => {
-  const { loaded } = useContext(PageContext);
+  const { showing, loaded } = useContext(PageContext);
   const [opened, setOpened] = useState({ version, loaded, isMissed: false });
   const { isMissed } = opened;
   const isAfterForm = loaded !== opened.loaded;
@@ -19,9 +19,14 @@ export const useOpened = (version: string | undefined): (() => void) | undefined
   }
   // A file is gone for a moment while an editor saves it.
   if (version === undefined) return undefined;
-  if (!isMissed) setOpened({ ...opened, isMissed: true });
+  // An event may tell of what a form changed before the load that follows the form.
+  const isAwaited = isSending() || showing !== loaded;
+  if (!isMissed && !isAwaited) setOpened({ ...opened, isMissed: true });
   return open;
 };
+
+const isSending = (): boolean =>
+  isBrowser && document.querySelector('form[aria-busy=true]') !== null;
 
 interface ChangedProps {
   /** What changed, as the subject of a sentence. */
